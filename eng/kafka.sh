@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# A Kafka to start brokers from.
+
+kafka_version=4.1.0
+kafka_archive="kafka_2.13-$kafka_version.tgz"
+kafka_sites=("https://downloads.apache.org/kafka/$kafka_version" "https://archive.apache.org/dist/kafka/$kafka_version")
+
+# ensure_kafka: exports BILLING_KAFKA_HOME, the folder that holds libs/; empty when no Kafka can be had.
+ensure_kafka() {
+  local cached="$BILLING_CACHE/kafka-$kafka_version"
+  export BILLING_KAFKA_HOME=
+  if [[ -n ${KAFKA_HOME:-} ]]; then
+    has_kafka "$KAFKA_HOME" || die "KAFKA_HOME is $KAFKA_HOME, which has no libs/kafka-server-*.jar"
+    BILLING_KAFKA_HOME=$KAFKA_HOME
+  else
+    has_kafka "$cached" || locked "$cached.lock" fetch_kafka "$cached"
+    if has_kafka "$cached"; then
+      BILLING_KAFKA_HOME=$cached
+    fi
+  fi
+  if [[ -n $BILLING_KAFKA_HOME ]]; then
+    ensure_java
+  else
+    say 'no Kafka at hand (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): the transport is embedded, in one process'
+  fi
+}
+
+has_kafka() { compgen -G "$1/libs/kafka-server-*.jar" >/dev/null; }
+
+ensure_java() {
+  local java=java version
+  [[ -z ${JAVA_HOME:-} ]] || java="$JAVA_HOME/bin/java"
+  version=$("$java" -XX:-UsePerfData -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1) || true
+  if ((${version:-0} < 17)); then
+    [[ -z ${JAVA_HOME:-} ]] || die "JAVA_HOME is $JAVA_HOME: Kafka needs Java 17 or newer"
+    need_package openjdk-17-jre-headless 'to run Kafka'
+    install_needed
+  fi
+}
+
+fetch_kafka() {
+  local target="$1" folder archive
+  ! has_kafka "$target" || return 0
+  temporary_folder folder "$BILLING_CACHE"
+  archive=${BILLING_KAFKA_ARCHIVE:-}
+  if [[ -n $archive ]]; then
+    [[ -f $archive ]] || die "BILLING_KAFKA_ARCHIVE names $archive, which is not there"
+  else
+    archive="$folder/$kafka_archive"
+    download_kafka "$archive" || return 0
+  fi
+  unpack_kafka "$archive" "$folder" "$target"
+  rm -rf -- "$folder"
+}
+
+# unpack_kafka ARCHIVE FOLDER TARGET: the official shape (one folder that holds libs/), or libs/ at the top.
+unpack_kafka() {
+  local home
+  case $1 in
+    *.xz | *.txz)
+      need_program xz xz-utils 'to unpack Kafka'
+      install_needed
+      ;;
+  esac
+  mkdir -- "$2/unpacked"
+  with_progress "unpacking Kafka $kafka_version" "$2/unpack.log" tar -xf "$1" -C "$2/unpacked" --no-same-owner ||
+    die "$1 cannot be unpacked"
+  for home in "$2/unpacked" "$2/unpacked"/*/; do
+    if has_kafka "$home"; then
+      rm -rf -- "$3"
+      mv -T -- "${home%/}" "$3"
+      return
+    fi
+  done
+  die "$1 holds no libs/kafka-server-*.jar, neither at its top nor one folder down"
+}
+
+# download_kafka FILE: false when no site answers; a file that does not match its published checksum is an error.
+download_kafka() {
+  local site published
+  have curl || {
+    need_package curl 'to download Kafka'
+    install_needed
+  }
+  for site in "${kafka_sites[@]}"; do
+    published=$(curl -fsSL --connect-timeout 4 --max-time 15 "$site/$kafka_archive.sha512" 2>/dev/null) || continue
+    with_progress "downloading Kafka $kafka_version, once for this machine" "$1.log" \
+      curl -fsSL --connect-timeout 4 --speed-limit 10000 --speed-time 20 -o "$1" "$site/$kafka_archive" || continue
+    # Published as "NAME: 8F3A 11C2 ...", over several lines.
+    published=$(tr -d ' \n\t' <<<"${published#*:}" | tr '[:upper:]' '[:lower:]')
+    [[ $(sha512sum <"$1") == "$published  -" ]] || die "$site/$kafka_archive does not match its published SHA-512"
+    return 0
+  done
+  return 1
+}

@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# Runs the test programs one after the other and adds up their counts.
+
+# run_tests [--fast]: the last line says how many passed, failed and were skipped.
+run_tests() {
+  local fast="" passed=0 failed=0 skipped=0 program name
+  [[ ${1:-} != --fast ]] || fast=yes
+  for program in "$BILLING_ROOT"/tests/*/*.csproj; do
+    name=$(basename -- "$program" .csproj)
+    case $fast$name in
+      yesBilling.UnitTests) run_test_program "$name" ;;
+      yesBilling.ContractTests) run_test_program "$name" -trait- Speed=slow ;;
+      yes*) ;;
+      *) run_test_program "$name" ;;
+    esac
+  done
+  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  ((failed == 0))
+}
+
+# Adds to the caller's passed, failed and skipped. A program that ends without counts is one failure.
+run_test_program() {
+  local name="$1" folder log summary total status=0
+  shift
+  temporary_folder folder "${TMPDIR:-/tmp}"
+  log="$folder/$name.log"
+  with_clock "$name" "$log" env -C "$folder" "$BILLING_OUTPUT/$name/release/$name" -noLogo -noColor "$@" || status=$?
+  summary=$(grep -aE 'Total: [0-9]+,.* Failed: [0-9]+,' "$log" | tail -n 1 || true)
+  total=$(count Total "$summary")
+  local errors failures skips
+  total=$((total - $(count 'Not Run' "$summary")))
+  errors=$(count Errors "$summary")
+  failures=$(count Failed "$summary")
+  skips=$(count Skipped "$summary")
+  if [[ -z $summary ]] || { ((status)) && ((errors + failures == 0)); }; then
+    errors=$((errors + 1))
+    total=$((total + 1))
+  fi
+  if ((errors + failures)); then
+    cat -- "$log"
+  else
+    grep -aE '\[SKIP\]' -A 1 "$log" || true
+  fi
+  printf '%s: %d passed, %d failed, %d skipped\n' \
+    "$name" "$((total - errors - failures - skips))" "$((errors + failures))" "$skips"
+  passed=$((passed + total - errors - failures - skips))
+  failed=$((failed + errors + failures))
+  skipped=$((skipped + skips))
+  rm -rf -- "$folder"
+}
+
+# count NAME SUMMARY: 0 when the summary has no such count.
+count() {
+  local number
+  number=$(sed -nE "s/.*$1: ([0-9]+).*/\1/p" <<<"$2")
+  printf '%s' "${number:-0}"
+}

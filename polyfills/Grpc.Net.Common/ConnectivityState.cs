@@ -1,0 +1,10 @@
+namespace Grpc.Core;
+
+public enum ConnectivityState
+{
+    Idle,
+    Connecting,
+    Ready,
+    TransientFailure,
+    Shutdown,
+}

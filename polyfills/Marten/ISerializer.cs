@@ -1,0 +1,5 @@
+namespace Marten;
+
+public interface ISerializer : Weasel.Core.ISerializer
+{
+}

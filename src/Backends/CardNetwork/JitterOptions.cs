@@ -1,0 +1,40 @@
+namespace Billing.Backends.CardNetwork;
+
+/// <summary>How long the simulated card network takes; section <c>Billing:Jitter</c>. The ranges are the billing
+/// prototype's: payments 100 to 1000 ms, balance checks 2 to 5 s, uniform.</summary>
+public sealed class JitterOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string Section = "Billing:Jitter";
+
+    /// <summary>Whether there is any delay at all.</summary>
+    public bool Enabled { get; set; }
+
+    /// <summary>The shortest delay of a payment.</summary>
+    public TimeSpan PaymentMin { get; set; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The longest delay of a payment.</summary>
+    public TimeSpan PaymentMax { get; set; } = TimeSpan.FromMilliseconds(1000);
+
+    /// <summary>The shortest delay of a balance check.</summary>
+    public TimeSpan BalanceMin { get; set; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>The longest delay of a balance check.</summary>
+    public TimeSpan BalanceMax { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Seed of the delays; 0 takes one from the clock.</summary>
+    public int Seed { get; set; }
+
+    /// <summary>What is wrong with the settings, naming each.</summary>
+    public IEnumerable<string> Problems()
+    {
+        if (PaymentMin < TimeSpan.Zero || PaymentMin > PaymentMax)
+        {
+            yield return $"Billing:Jitter:PaymentMin ({PaymentMin}) must be within zero and Billing:Jitter:PaymentMax ({PaymentMax}).";
+        }
+        if (BalanceMin < TimeSpan.Zero || BalanceMin > BalanceMax)
+        {
+            yield return $"Billing:Jitter:BalanceMin ({BalanceMin}) must be within zero and Billing:Jitter:BalanceMax ({BalanceMax}).";
+        }
+    }
+}

@@ -1,0 +1,23 @@
+using Billing.V1;
+
+namespace Billing.Backends.Domain;
+
+/// <summary>The command to charge an account.</summary>
+/// <param name="TransactionId">The idempotency key.</param>
+/// <param name="Amount">More than zero.</param>
+/// <param name="Currency">ISO 4217.</param>
+public readonly record struct Payment(Guid TransactionId, decimal Amount, string Currency)
+{
+    /// <summary>Decides the payment: what happens depends on the account, the payment and the time, and on nothing else.
+    /// </summary>
+    public AccountEvent Decide(Account account, DateTimeOffset now)
+    {
+        if (account.Currency is { } currency && currency != Currency)
+        {
+            return new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CurrencyMismatch, now);
+        }
+        return Amount > account.CreditLimit - account.Balance
+            ? new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CreditLimitExceeded, now)
+            : new PaymentAccepted(TransactionId, Amount, Currency, now);
+    }
+}

@@ -1,0 +1,154 @@
+using Billing.Backends.Domain;
+using Google.Protobuf;
+using JasperFx;
+using Marten;
+using Marten.Exceptions;
+using Microsoft.Extensions.Options;
+using Npgsql;
+using NpgsqlTypes;
+
+namespace Billing.Backends.EventStore;
+
+/// <summary>One event on its way into the store.</summary>
+/// <param name="Fact">The event.</param>
+/// <param name="After">The account after it; its version is the event's.</param>
+/// <param name="Recorded">The event as the wire contract states it: what the receipt holds.</param>
+public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
+
+/// <summary>The event store as the billing platform uses it: every call is one round trip or one transaction, however many
+/// accounts it touches.</summary>
+public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options)
+{
+    private const NpgsqlDbType TextArray = NpgsqlDbType.Array | NpgsqlDbType.Varchar;
+    private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
+
+    private readonly EventStoreOptions _options = options.Value;
+
+    /// <summary>Reads accounts as of their last event: the last snapshot and the events after it, in one statement and so
+    /// as of one moment.</summary>
+    /// <param name="streamIds">The accounts' streams, each once.</param>
+    /// <param name="opened">What an account without events is like.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>Every account asked for.</returns>
+    public async Task<Dictionary<string, Account>> LoadAsync(
+        string[] streamIds, Account opened, CancellationToken cancellationToken)
+    {
+        var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
+        await using var command = database.CreateCommand($"""
+            with wanted as (select unnest($1) as id),
+                 known as (select s.* from wanted join {EventStoreSchema.Snapshots(_options.Schema)} s on s.stream_id = wanted.id)
+            select stream_id, version, balance, credit_limit, currency, null as type, null as data from known
+            union all
+            select e.stream_id, e.version, null, null, null, e.type, e.data
+            from wanted join {_options.Schema}.mt_events e on e.stream_id = wanted.id
+            left join known on known.stream_id = e.stream_id
+            where e.version > coalesce(known.version, 0)
+            order by stream_id, version
+            """);
+        command.Parameters.Add(new NpgsqlParameter { Value = streamIds, NpgsqlDbType = TextArray });
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            var id = rows.GetString(0);
+            accounts[id] = await rows.IsDBNullAsync(5, cancellationToken)
+                ? new Account(rows.GetInt64(1), rows.GetDecimal(2), rows.GetDecimal(3), rows.IsDBNull(4) ? null : rows.GetString(4))
+                : accounts[id].Apply(EventTypes.Read(rows.GetString(5), rows.GetFieldValue<byte[]>(6)));
+        }
+        return accounts;
+    }
+
+    /// <summary>Finds what was recorded for transactions.</summary>
+    /// <returns>The event of each transaction id that has one.</returns>
+    public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(
+        Guid[] transactionIds, CancellationToken cancellationToken)
+    {
+        var found = new Dictionary<Guid, Wire.V1.Event>();
+        await using var command = database.CreateCommand(
+            $"select transaction_id, event from {EventStoreSchema.Receipts(_options.Schema)} where transaction_id = any($1)");
+        command.Parameters.Add(new NpgsqlParameter { Value = transactionIds, NpgsqlDbType = UuidArray });
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            found.Add(rows.GetGuid(0), Wire.V1.Event.Parser.ParseFrom(rows.GetFieldValue<byte[]>(1)));
+        }
+        return found;
+    }
+
+    /// <summary>Appends the events of a batch, with a receipt for each payment, in one transaction.</summary>
+    /// <param name="batch">Events in order; each stream's versions follow one another.</param>
+    /// <param name="cancellationToken">Ends the wait; what was committed by then is unknown.</param>
+    /// <exception cref="Exception">A stream has moved on: another owner appended to it (see <see cref="IsConflict"/>).
+    /// Nothing of the batch is stored.</exception>
+    /// <exception cref="MartenCommandException">A transaction id has a receipt already (see
+    /// <see cref="IsReceiptCollision"/>), or PostgreSQL failed. Nothing of the batch is stored, unless the connection
+    /// broke while committing.</exception>
+    public async Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
+    {
+        await using var session = store.LightweightSession();
+        foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
+        {
+            var facts = stream.Select(e => (object)e.Fact).ToArray();
+            var version = stream.Last().After.Version;
+            if (version == facts.Length)
+            {
+                session.Events.StartStream(stream.Key, facts);
+            }
+            else
+            {
+                session.Events.Append(stream.Key, version, facts);
+            }
+        }
+        QueueReceipts(session, batch);
+        QueueSnapshots(session, batch);
+        await session.SaveChangesAsync(cancellationToken);
+    }
+
+    /// <summary>Whether an append failed because a stream has moved on.</summary>
+    public static bool IsConflict(Exception failure) => failure switch
+    {
+        ConcurrencyException or ExistingStreamIdCollisionException => true,
+        AggregateException several => several.InnerExceptions.Any(IsConflict),
+        _ => false,
+    };
+
+    /// <summary>Whether an append failed because a transaction id has a receipt already.</summary>
+    public bool IsReceiptCollision(Exception failure) =>
+        failure.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.UniqueViolation } violation
+        && violation.SchemaName == _options.Schema
+        && EventStoreSchema.Receipts(_options.Schema).EndsWith("." + violation.TableName, StringComparison.Ordinal);
+
+    private void QueueReceipts(IDocumentSession session, IReadOnlyList<NewEvent> batch)
+    {
+        var payments = batch.Where(e => e.Recorded.TransactionId.Length > 0).ToList();
+        if (payments.Count > 0)
+        {
+            session.QueueSqlCommand(
+                $"insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event) select * from unnest(?, ?)",
+                payments.Select(e => Guid.Parse(e.Recorded.TransactionId)).ToArray(),
+                payments.Select(e => e.Recorded.ToByteArray()).ToArray());
+        }
+    }
+
+    private void QueueSnapshots(IDocumentSession session, IReadOnlyList<NewEvent> batch)
+    {
+        var due = batch.Where(e => e.After.Version % _options.SnapshotEvery == 0).ToList();
+        if (due.Count == 0)
+        {
+            return;
+        }
+        // Two versions of one account may be due in one batch, and an upsert may touch a row only once: the last wins.
+        var last = due.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal).Select(g => g.Last()).ToList();
+        session.QueueSqlCommand(
+            $"""
+            insert into {EventStoreSchema.Snapshots(_options.Schema)} (stream_id, version, balance, credit_limit, currency)
+            select * from unnest(?, ?, ?, ?, ?)
+            on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
+                credit_limit = excluded.credit_limit, currency = excluded.currency
+            """,
+            last.Select(e => e.Recorded.StreamId).ToArray(),
+            last.Select(e => e.After.Version).ToArray(),
+            last.Select(e => e.After.Balance).ToArray(),
+            last.Select(e => e.After.CreditLimit).ToArray(),
+            last.Select(e => e.After.Currency).ToArray());
+    }
+}

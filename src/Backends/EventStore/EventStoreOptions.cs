@@ -1,0 +1,26 @@
+using System.ComponentModel.DataAnnotations;
+
+namespace Billing.Backends.EventStore;
+
+/// <summary>Where the events are; section <c>Billing:EventStore</c>.</summary>
+public sealed class EventStoreOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string Section = "Billing:EventStore";
+
+    /// <summary>PostgreSQL, in Npgsql's form, e.g. <c>Host=localhost;Database=billing;Username=billing</c>.</summary>
+    [Required(ErrorMessage = "Billing:EventStore:ConnectionString is missing; give PostgreSQL's, e.g. Host=localhost;Database=billing;Username=billing.")]
+    public string ConnectionString { get; set; } = "";
+
+    /// <summary>The schema that holds every table of the event store.</summary>
+    [RegularExpression("[a-z_][a-z0-9_]{0,62}", ErrorMessage = "Billing:EventStore:Schema must be a lower-case PostgreSQL name.")]
+    public string Schema { get; set; } = "billing";
+
+    /// <summary>How long to wait for PostgreSQL at start.</summary>
+    public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>Versions between two stored snapshots of an account: what has to be read to know an account is at most
+    /// this many events. A snapshot in every batch would cost a row written for each payment.</summary>
+    [Range(1, 100_000, ErrorMessage = "Billing:EventStore:SnapshotEvery must be within 1 and 100000.")]
+    public int SnapshotEvery { get; set; } = 100;
+}

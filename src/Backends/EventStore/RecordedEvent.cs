@@ -1,0 +1,74 @@
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.V1;
+
+namespace Billing.Backends.EventStore;
+
+/// <summary>Domain events as the wire contract states them.</summary>
+public static class RecordedEvent
+{
+    /// <summary>An event, with the account as it is after it.</summary>
+    public static Wire.V1.Event ToWire(string streamId, AccountEvent fact, Account after)
+    {
+        var recorded = new Wire.V1.Event
+        {
+            StreamId = streamId,
+            Version = after.Version,
+            Balance = after.Balance.ToMoney(after.Currency ?? ""),
+        };
+        switch (fact)
+        {
+            case PaymentAccepted accepted:
+                recorded.TransactionId = accepted.TransactionId.ToString();
+                recorded.DecidedUnixUs = UnixTime.Microseconds(accepted.DecidedAt);
+                recorded.PaymentAccepted = new Wire.V1.PaymentAccepted { Amount = accepted.Amount.ToMoney(accepted.Currency) };
+                break;
+            case PaymentDeclined declined:
+                recorded.TransactionId = declined.TransactionId.ToString();
+                recorded.DecidedUnixUs = UnixTime.Microseconds(declined.DecidedAt);
+                recorded.PaymentDeclined = new Wire.V1.PaymentDeclined
+                {
+                    Amount = declined.Amount.ToMoney(declined.Currency),
+                    Reason = declined.Reason,
+                };
+                break;
+            case CreditLimitChanged changed:
+                recorded.DecidedUnixUs = UnixTime.Microseconds(changed.DecidedAt);
+                recorded.CreditLimitChanged = new Wire.V1.CreditLimitChanged { Limit = changed.Limit.ToMoney(changed.Currency) };
+                break;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(fact), fact, "The wire contract has no such event.");
+        }
+        return recorded;
+    }
+
+    /// <summary>What was asked for in the payment that an event answers.</summary>
+    public static Money Amount(this Wire.V1.Event recorded) => recorded.FactCase == Wire.V1.Event.FactOneofCase.PaymentAccepted
+        ? recorded.PaymentAccepted.Amount
+        : recorded.PaymentDeclined.Amount;
+
+    /// <summary>The answer to the payment that an event records.</summary>
+    public static MakePaymentResponse ToResponse(this Wire.V1.Event recorded)
+    {
+        var response = new MakePaymentResponse
+        {
+            TransactionId = recorded.TransactionId,
+            Outcome = PaymentOutcome.Accepted,
+            Balance = recorded.Balance,
+            Version = recorded.Version,
+        };
+        if (recorded.FactCase == Wire.V1.Event.FactOneofCase.PaymentDeclined)
+        {
+            response.Outcome = PaymentOutcome.Declined;
+            response.DeclineReason = recorded.PaymentDeclined.Reason;
+            response.Message = recorded.PaymentDeclined.Reason switch
+            {
+                DeclineReason.CreditLimitExceeded => "The amount is more than the account may still spend.",
+                DeclineReason.CurrencyMismatch => "The account is kept in another currency.",
+                _ => "The payment was declined.",
+            };
+        }
+        return response;
+    }
+}

@@ -1,0 +1,75 @@
+using Billing.Cli.Experiment;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Spectre.Console;
+
+namespace Billing.Cli.Background;
+
+/// <summary>The stack that goes on while nobody watches: <c>up</c>, <c>status</c>, <c>down</c>.</summary>
+internal sealed class BackgroundStack(IAnsiConsole console)
+{
+    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
+
+    public async Task<int> UpAsync(StackOptions options, CancellationToken cancellationToken)
+    {
+        if (await StackState.ReadAsync() is { } running && running.Processes.Any(p => p.Identity.IsRunning))
+        {
+            console.WriteLine("A stack is up already; `./billing status` shows it, `./billing down` ends it.");
+            return 1;
+        }
+        await using var stack = await console.Status().StartAsync(
+            "Starting",
+            status => BillingStack.StartAsync(options with { Detached = true }, new StatusProgress(console, status), cancellationToken));
+        var state = StackState.Of(stack);
+        await state.WriteAsync();
+        Print(state);
+        return 0;
+    }
+
+    public async Task<int> StatusAsync()
+    {
+        if (await StackState.ReadAsync() is not { } state)
+        {
+            console.WriteLine("No stack is up.");
+            return 1;
+        }
+        Print(state);
+        return state.Processes.All(p => p.Identity.IsRunning) ? 0 : 1;
+    }
+
+    public async Task<int> DownAsync()
+    {
+        if (await StackState.ReadAsync() is not { } state)
+        {
+            console.WriteLine("No stack is up.");
+            return 0;
+        }
+        foreach (var process in state.Processes)
+        {
+            await process.Identity.StopAsync(process.StopSignal, StopBound);
+        }
+        if (Directory.Exists(state.Folder))
+        {
+            await StackFolder.Adopt(state.Folder).DisposeAsync();
+        }
+        StackState.Delete();
+        console.WriteLine("The stack is down and its data deleted.");
+        return 0;
+    }
+
+    private void Print(StackState state)
+    {
+        var table = new Table().Border(TableBorder.Rounded).AddColumns("Process", "Id", "State", "Address");
+        foreach (var process in state.Processes)
+        {
+            table.AddRow(
+                process.Name, process.Identity.Id.ToString(System.Globalization.CultureInfo.InvariantCulture),
+                process.Identity.IsRunning ? "running" : "[red]gone[/]", process.Address ?? "");
+        }
+        console.Write(table);
+        console.WriteLine($"Transport  {state.Transport}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
+        console.WriteLine($"Proxies    {string.Join(',', state.Proxies)}");
+        console.WriteLine($"PostgreSQL {state.ConnectionString}");
+        console.WriteLine($"Logs       {Path.Combine(state.Folder, "logs")}");
+    }
+}

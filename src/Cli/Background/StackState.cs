@@ -1,0 +1,68 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.Cli.Background;
+
+/// <summary>What <c>up</c> started, written down for <c>status</c> and <c>down</c>.</summary>
+internal sealed record StackState
+{
+    public required string Folder { get; init; }
+    public required string Transport { get; init; }
+    public required string? BootstrapServers { get; init; }
+    public required string ConnectionString { get; init; }
+    public required IReadOnlyList<string> Proxies { get; init; }
+
+    /// <summary>The processes in the order in which they are to be stopped.</summary>
+    public required IReadOnlyList<StackProcess> Processes { get; init; }
+
+    /// <summary>One file a clone of the repository: each may have one stack in the background.</summary>
+    public static string File => Path.Combine(
+        Environment.GetEnvironmentVariable("BILLING_STATE") is { Length: > 0 } folder
+            ? folder
+            : Path.Combine(Directory.GetCurrentDirectory(), ".billing"),
+        "stack.json");
+
+    public static StackState Of(BillingStack stack) => new()
+    {
+        Folder = stack.Folder.FullName,
+        Transport = stack.Transport,
+        BootstrapServers = stack.BootstrapServers,
+        ConnectionString = stack.ConnectionString,
+        Proxies = stack.ProxyAddresses,
+        Processes =
+        [
+            .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address)),
+            .. (stack.Kafka?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null)),
+            .. stack.Postgres?.Process is { } p ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)] : Array.Empty<StackProcess>(),
+        ],
+    };
+
+    /// <summary>The stack in the background, or null.</summary>
+    public static async Task<StackState?> ReadAsync()
+    {
+        if (!System.IO.File.Exists(File))
+        {
+            return null;
+        }
+        await using var file = System.IO.File.OpenRead(File);
+        return await JsonSerializer.DeserializeAsync(file, StateJson.Default.StackState);
+    }
+
+    public async Task WriteAsync()
+    {
+        Directory.CreateDirectory(Path.GetDirectoryName(File)!);
+        await using var file = System.IO.File.Create(File);
+        await JsonSerializer.SerializeAsync(file, this, StateJson.Default.StackState);
+    }
+
+    public static void Delete() => System.IO.File.Delete(File);
+}
+
+/// <summary>One process of a stack in the background.</summary>
+internal sealed record StackProcess(string Name, ProcessIdentity Identity, Signal StopSignal, string? Address);
+
+[JsonSourceGenerationOptions(WriteIndented = true, UseStringEnumConverter = true)]
+[JsonSerializable(typeof(StackState))]
+internal sealed partial class StateJson : JsonSerializerContext;

@@ -1,0 +1,119 @@
+using System.CommandLine;
+using Billing.Cli.Auditing;
+using Billing.Cli.Background;
+using Billing.Cli.Experiment;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>The command line of <c>./billing</c>.</summary>
+internal static class BillingCommand
+{
+    public static RootCommand Create(IAnsiConsole console) => new("The billing platform on this machine.")
+    {
+        Run(console), Up(console), Status(console), Down(console), Audit(console), ServeEmbedded(),
+    };
+
+    private static Command Run(IAnsiConsole console)
+    {
+        var stack = new StackFlags();
+        var clients = Flags.Number("--clients", "Load-generating clients", 3, 1, 1000);
+        var requests = Flags.Number("--requests", "Payments that each client sends at once", 5000, 1, 10_000_000);
+        var balances = Flags.Number("--balances", "Balance checks that each client sends with them", 500, 0, 10_000_000);
+        var warmUp = Flags.Number("--warm-up", "Payments that each client sends before, not measured", 1000, 0, 1_000_000);
+        var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
+        var command = new Command("run", "Runs the billing prototype's experiment: starts everything, sends, prints the table and the audit, stops everything.")
+        {
+            clients, requests, balances, warmUp, report,
+        };
+        stack.AddTo(command);
+        command.SetAction((parsed, cancellationToken) =>
+        {
+            var options = new RunOptions
+            {
+                Stack = stack.Read(parsed),
+                Clients = parsed.GetValue(clients),
+                Requests = parsed.GetValue(requests),
+                Balances = parsed.GetValue(balances),
+                WarmUp = parsed.GetValue(warmUp),
+                Report = parsed.GetValue(report),
+            };
+            return GuardedAsync(() => new PaperExperiment(options, console).RunAsync(cancellationToken));
+        });
+        return command;
+    }
+
+    private static Command Up(IAnsiConsole console)
+    {
+        var stack = new StackFlags();
+        var port = Flags.Number("--port", "Port of the first proxy, the others on those after it; 0 for free ones", 0, 0, 65_000);
+        var command = new Command("up", "Starts the stack in the background.") { port };
+        stack.AddTo(command);
+        command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
+            stack.Read(parsed) with { Port = parsed.GetValue(port) }, cancellationToken)));
+        return command;
+    }
+
+    private static Command Status(IAnsiConsole console)
+    {
+        var command = new Command("status", "Shows the stack in the background.");
+        command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).StatusAsync));
+        return command;
+    }
+
+    private static Command Down(IAnsiConsole console)
+    {
+        var command = new Command("down", "Stops the stack in the background and deletes its data.");
+        command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).DownAsync));
+        return command;
+    }
+
+    private static Command Audit(IAnsiConsole console)
+    {
+        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
+        var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
+        journals.AcceptLegalFilePathsOnly();
+        var command = new Command("audit", "Compares clients' journals with the event store.") { postgres, journals };
+        command.SetAction((parsed, cancellationToken) => GuardedAsync(async () =>
+        {
+            var files = parsed.GetRequiredValue(journals);
+            if (Array.Find(files, f => !File.Exists(f)) is { } missing)
+            {
+                throw new StackException($"journals: there is no file '{missing}'.");
+            }
+            var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
+                ?? throw new StackException("--postgres is missing, and no stack is up.");
+            var audit = await new Auditor(connection).RunAsync(files, cancellationToken);
+            ReportTable.PrintAudit(console, audit);
+            return audit.IsClean ? 0 : 1;
+        }));
+        return command;
+    }
+
+    private static Command ServeEmbedded()
+    {
+        var command = new Command("serve-embedded", "Proxy and backends in one process.") { Hidden = true };
+        command.SetAction((_, _) => EmbeddedService.RunAsync([]));
+        return command;
+    }
+
+    private static async Task<int> GuardedAsync(Func<Task<int>> action)
+    {
+        try
+        {
+            return await action();
+        }
+        catch (Exception e) when (e is StackException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        {
+            await Console.Error.WriteLineAsync(e.Message);
+            return 1;
+        }
+        catch (OperationCanceledException)
+        {
+            await Console.Error.WriteLineAsync("Stopped.");
+            return 130;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Cli.Topology;
+using Npgsql;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>Options with bounds, whose errors name the option.</summary>
+internal static class Flags
+{
+    public static Option<int> Number(string name, string description, int fallback, int min, int max)
+    {
+        var option = new Option<int>(name) { Description = description, DefaultValueFactory = _ => fallback, HelpName = "N" };
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0
+                && int.TryParse(result.Tokens[0].Value, NumberStyles.Integer, CultureInfo.InvariantCulture, out var value)
+                && (value < min || value > max))
+            {
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be within {min} and {max}; it is {value}."));
+            }
+        });
+        return option;
+    }
+}
+
+/// <summary>The options that say what a stack consists of.</summary>
+internal sealed class StackFlags
+{
+    private readonly Option<int> _proxies = Flags.Number("--proxies", "Proxies", 3, 1, 100);
+    private readonly Option<int> _payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
+    private readonly Option<int> _balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
+
+    private readonly Option<int> _brokers = new("--brokers")
+    {
+        Description = "Kafka brokers to start: 1 or 3",
+        DefaultValueFactory = _ => 1,
+        HelpName = "N",
+    };
+
+    private readonly Option<string> _jitter = new("--jitter")
+    {
+        Description = "Whether the simulated card network takes its time: on or off",
+        DefaultValueFactory = _ => "off",
+        HelpName = "on|off",
+    };
+
+    private readonly Option<string> _kafka = new("--kafka")
+    {
+        Description = "auto, embedded, or the addresses of brokers that run already",
+        DefaultValueFactory = _ => "auto",
+        HelpName = "auto|embedded|HOST:PORT",
+    };
+
+    private readonly Option<string> _postgres = new("--postgres")
+    {
+        Description = "auto, or the connection string of a PostgreSQL that runs already",
+        DefaultValueFactory = _ => "auto",
+        HelpName = "auto|CONNECTION",
+    };
+
+    public StackFlags()
+    {
+        _jitter.CompletionSources.Add("on", "off");
+        _jitter.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.Tokens[0].Value is not ("on" or "off"))
+            {
+                result.AddError($"--jitter must be on or off; it is {result.Tokens[0].Value}.");
+            }
+        });
+        _brokers.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.Tokens[0].Value is not ("1" or "3"))
+            {
+                result.AddError($"--brokers must be 1 or 3; it is {result.Tokens[0].Value}.");
+            }
+        });
+        _kafka.Validators.Add(result =>
+        {
+            var value = result.Tokens.Count > 0 ? result.Tokens[0].Value : "auto";
+            if (value is not ("auto" or "embedded") && !value.Split(',').All(IsHostAndPort))
+            {
+                result.AddError($"--kafka must be auto, embedded or HOST:PORT[,HOST:PORT]; it is '{value}'.");
+            }
+        });
+        _postgres.Validators.Add(result =>
+        {
+            var value = result.Tokens.Count > 0 ? result.Tokens[0].Value : "auto";
+            if (value != "auto" && !IsConnectionString(value))
+            {
+                result.AddError($"--postgres must be auto or a connection string such as 'Host=localhost;Database=billing;Username=billing'; it is '{value}'.");
+            }
+        });
+    }
+
+    public void AddTo(Command command)
+    {
+        foreach (Option option in new Option[] { _proxies, _payments, _balances, _brokers, _jitter, _kafka, _postgres })
+        {
+            command.Add(option);
+        }
+    }
+
+    public StackOptions Read(ParseResult parsed) => new()
+    {
+        Proxies = parsed.GetValue(_proxies),
+        PaymentBackends = parsed.GetValue(_payments),
+        BalanceBackends = parsed.GetValue(_balances),
+        Brokers = parsed.GetValue(_brokers),
+        Jitter = parsed.GetValue(_jitter) == "on",
+        Kafka = parsed.GetValue(_kafka)!,
+        Postgres = parsed.GetValue(_postgres)!,
+    };
+
+    private static bool IsHostAndPort(string address)
+    {
+        var colon = address.LastIndexOf(':');
+        return colon > 0 && ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port) && port > 0;
+    }
+
+    private static bool IsConnectionString(string value)
+    {
+        try
+        {
+            return new NpgsqlConnectionStringBuilder(value).Host is { Length: > 0 };
+        }
+        catch (ArgumentException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+using Billing.Cli.Auditing;
+using Billing.Cli.Topology;
+using Billing.Client.Load;
+using Spectre.Console;
+
+namespace Billing.Cli.Experiment;
+
+/// <summary>The billing prototype's experiment: every client sends all its requests at once, and each request is timed by
+/// the client that sent it. Afterwards an audit compares what the clients were told with what the store holds.</summary>
+internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
+{
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Runs the experiment from nothing and leaves nothing behind.</summary>
+    /// <returns>The process's exit code: 0 only if every request was answered and the audit is clean.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        await using var stack = await StartingAsync(cancellationToken);
+        console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}.");
+        var clients = Enumerable.Range(1, options.Clients).Select(n => ClientProcess.Start(Load(stack), n, stack.Folder)).ToList();
+        try
+        {
+            var results = await SendingAsync(clients, cancellationToken);
+            var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Select(c => c.Journal), cancellationToken);
+            var report = Report(stack, results, audit);
+            ReportTable.Print(console, report, results, audit);
+            if (options.Report is { } path)
+            {
+                await report.WriteAsync(path);
+                console.MarkupLineInterpolated($"Report: {path}");
+            }
+            return audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
+        }
+        finally
+        {
+            foreach (var client in clients)
+            {
+                await client.DisposeAsync();
+            }
+        }
+    }
+
+    private LoadOptions Load(BillingStack stack) => new()
+    {
+        Proxies = stack.ProxyAddresses,
+        Requests = options.Requests,
+        Balances = options.Balances,
+        WarmUp = options.WarmUp,
+    };
+
+    private Task<BillingStack> StartingAsync(CancellationToken cancellationToken) => console.Status().StartAsync(
+        "Starting", status => BillingStack.StartAsync(options.Stack, new StatusProgress(console, status), cancellationToken));
+
+    private async Task<LoadResult[]> SendingAsync(List<ClientProcess> clients, CancellationToken cancellationToken)
+    {
+        await console.Status().StartAsync(
+            "Warming up", _ => Task.WhenAll(clients.Select(c => c.WaitUntilReadyAsync(cancellationToken))));
+        return await console.Progress()
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .StartAsync(async progress =>
+            {
+                var bar = progress.AddTask("Requests", maxValue: Math.Max(1, options.Clients * (options.Requests + options.Balances)));
+                var running = Task.WhenAll(clients.Select(c => c.RunAsync(cancellationToken)));
+                while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
+                {
+                    bar.Value = clients.Sum(c => c.Done);
+                }
+                var results = await running;
+                bar.Value = bar.MaxValue;
+                return results;
+            });
+    }
+
+    private RunReport Report(BillingStack stack, LoadResult[] results, AuditResult audit)
+    {
+        var payments = Summary.Of([.. results.Select(r => r.Payments)]);
+        var balances = Summary.Of([.. results.Select(r => r.Balances)]);
+        var total = (results.Max(r => r.EndedUnixUs) - results.Min(r => r.StartedUnixUs)) / 1e6;
+        return new RunReport
+        {
+            Transport = stack.Transport,
+            Clients = options.Clients,
+            Proxies = stack.ProxyAddresses.Count,
+            Backends = new BackendCounts(options.Stack.PaymentBackends, options.Stack.BalanceBackends),
+            Jitter = options.Stack.Jitter,
+            Payments = KindReport.Of(payments),
+            Balances = KindReport.Of(balances),
+            TotalS = total,
+            RequestsPerS = total > 0 ? (payments.Count + balances.Count) / total : 0,
+            Retried = results.Sum(r => r.Retried),
+            Audit = AuditCounts.Of(audit),
+            Machine = Machine.This(),
+        };
+    }
+}
+
+/// <summary>Shows what is being done: on a terminal in place, elsewhere a line each.</summary>
+internal sealed class StatusProgress(IAnsiConsole console, StatusContext status) : IProgress<string>
+{
+    public void Report(string value)
+    {
+        if (console.Profile.Capabilities.Interactive)
+        {
+            status.Status = value;
+        }
+        else
+        {
+            console.WriteLine(value);
+        }
+    }
+}

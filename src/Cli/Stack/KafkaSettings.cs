@@ -1,0 +1,78 @@
+using System.Globalization;
+
+namespace Billing.Cli.Stack;
+
+/// <summary>The settings of one node that is broker and controller in one.</summary>
+internal static class KafkaSettings
+{
+    /// <summary>The text of server.properties.</summary>
+    /// <param name="node">Whose.</param>
+    /// <param name="cluster">All nodes, this one included.</param>
+    public static string Server(KafkaNode node, IReadOnlyCollection<KafkaNode> cluster)
+    {
+        var replicas = cluster.Count;
+        var inSync = replicas == 1 ? 1 : 2;
+        var voters = string.Join(',', cluster.Select(static voter =>
+            string.Create(CultureInfo.InvariantCulture, $"{voter.Id}@127.0.0.1:{voter.ControllerPort}")));
+        return string.Create(CultureInfo.InvariantCulture, $"""
+            process.roles=broker,controller
+            node.id={node.Id}
+            controller.quorum.voters={voters}
+            listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}
+            advertised.listeners=CLIENT://127.0.0.1:{node.Port}
+            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT
+            inter.broker.listener.name=CLIENT
+            controller.listener.names=CONTROLLER
+            log.dirs={node.DataFolder}
+
+            auto.create.topics.enable=false
+            num.partitions=5
+            default.replication.factor={replicas}
+            min.insync.replicas={inSync}
+            offsets.topic.num.partitions=5
+            offsets.topic.replication.factor={replicas}
+            transaction.state.log.num.partitions=5
+            transaction.state.log.replication.factor={replicas}
+            transaction.state.log.min.isr={inSync}
+            share.coordinator.state.topic.num.partitions=1
+            share.coordinator.state.topic.replication.factor={replicas}
+            share.coordinator.state.topic.min.isr={inSync}
+
+            # A member that died is missed within seconds, not after the default 45.
+            group.initial.rebalance.delay.ms=0
+            group.min.session.timeout.ms=1000
+            group.consumer.min.session.timeout.ms=1000
+            group.consumer.session.timeout.ms=5000
+            group.consumer.min.heartbeat.interval.ms=500
+            group.consumer.heartbeat.interval.ms=1000
+            # So is a broker.
+            broker.heartbeat.interval.ms=500
+            broker.session.timeout.ms=3000
+            controller.quorum.election.timeout.ms=500
+            controller.quorum.fetch.timeout.ms=1500
+            replica.lag.time.max.ms=5000
+
+            # A small machine, and a heap of 256 MB.
+            num.network.threads=2
+            num.io.threads=4
+            background.threads=2
+            log.cleaner.dedupe.buffer.size=8388608
+
+            """);
+    }
+
+    /// <summary>The text of log4j2.properties: warnings, and when the node was up.</summary>
+    public static string Logging() =>
+        $"""
+        status = error
+        appender.console.type = Console
+        appender.console.name = console
+        appender.console.layout.type = PatternLayout
+        appender.console.layout.pattern = %d [%t] %p %m (%c)%n
+        rootLogger.level = warn
+        rootLogger.appenderRef.console.ref = console
+        logger.server.name = kafka.server.KafkaRaftServer
+        logger.server.level = info
+
+        """;
+}

@@ -1,0 +1,219 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+
+namespace Billing.Cli.Topology;
+
+/// <summary>The whole system as processes on this machine: PostgreSQL, Kafka, proxies, payment and balance backends. This
+/// is the picture of the design, executable.</summary>
+public sealed class BillingStack : IAsyncDisposable
+{
+    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(15);
+
+    private readonly List<ServiceProcess> _services = [];
+    private readonly StackOptions _options;
+    private readonly FreePorts _ports;
+    private LocalPostgres? _postgres;
+    private LocalKafka? _kafka;
+    private string? _brokers;
+
+    private BillingStack(StackOptions options, StackFolder folder, FreePorts ports)
+    {
+        _options = options;
+        _ports = ports;
+        Folder = folder;
+    }
+
+    /// <summary>Data and logs.</summary>
+    public StackFolder Folder { get; }
+
+    /// <summary>How commands travel: <c>kafka</c> or <c>embedded</c>.</summary>
+    public string Transport => _brokers is null ? "embedded" : "kafka";
+
+    /// <summary>Addresses of the brokers; null on the embedded transport.</summary>
+    public string? BootstrapServers => _brokers;
+
+    /// <summary>Npgsql's connection string of the event store.</summary>
+    public string ConnectionString { get; private set; } = "";
+
+    /// <summary>The stack's own PostgreSQL, where it has one.</summary>
+    public LocalPostgres? Postgres => _postgres;
+
+    /// <summary>The stack's own Kafka, where it has one.</summary>
+    public LocalKafka? Kafka => _kafka;
+
+    /// <summary>The services, proxies first.</summary>
+    public IReadOnlyList<ServiceProcess> Services => _services;
+
+    /// <summary>Addresses of the proxies.</summary>
+    public IReadOnlyList<string> ProxyAddresses => [.. Of(ServiceRole.Proxy).Concat(Of(ServiceRole.Embedded)).Select(s => s.Address)];
+
+    /// <summary>Every process of the stack.</summary>
+    public IEnumerable<ChildProcess> Processes =>
+        _services.Select(s => s.Process)
+            .Concat(_kafka?.Processes ?? [])
+            .Concat(_postgres?.Process is { } postgres ? [postgres] : []);
+
+    /// <summary>The services of one role.</summary>
+    public IEnumerable<ServiceProcess> Of(ServiceRole role) => _services.Where(s => s.Role == role);
+
+    /// <summary>Starts everything and returns when every service is ready.</summary>
+    /// <exception cref="StackException">Something could not be started; nothing is left running.</exception>
+    public static async Task<BillingStack> StartAsync(
+        StackOptions options, IProgress<string> progress, CancellationToken cancellationToken)
+    {
+        var stack = new BillingStack(
+            options, options.Detached ? StackFolder.CreateKept() : StackFolder.Create(), new FreePorts());
+        try
+        {
+            await Task.WhenAll(
+                stack.StartPostgresAsync(progress, cancellationToken), stack.StartKafkaAsync(progress, cancellationToken));
+            await stack.StartServicesAsync(progress, cancellationToken);
+            return stack;
+        }
+        catch
+        {
+            await stack.AbandonAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Starts one more service, or one again that was killed, and waits until it is ready.</summary>
+    public async Task<ServiceProcess> AddAsync(ServiceRole role, int number, CancellationToken cancellationToken)
+    {
+        var service = Launch(role, number);
+        await service.WaitUntilReadyAsync(cancellationToken);
+        return service;
+    }
+
+    /// <summary>Stops everything, services first, and deletes the data, unless the stack is detached.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (!_options.Detached)
+        {
+            // Proxies first, so that the calls they have taken are still answered.
+            await StopAllAsync(s => s.Role is ServiceRole.Proxy or ServiceRole.Embedded);
+            await StopAllAsync(s => s.Role is not (ServiceRole.Proxy or ServiceRole.Embedded));
+        }
+        foreach (var service in _services)
+        {
+            await service.Process.DisposeAsync();
+        }
+        await DisposeServersAsync();
+    }
+
+    private async Task AbandonAsync()
+    {
+        foreach (var process in Processes.ToList())
+        {
+            process.Kill();
+        }
+        foreach (var service in _services)
+        {
+            await service.Process.DisposeAsync();
+        }
+        await DisposeServersAsync();
+        if (_options.Detached)
+        {
+            await StackFolder.Adopt(Folder.FullName).DisposeAsync();
+        }
+    }
+
+    private async Task DisposeServersAsync()
+    {
+        await Task.WhenAll(
+            _kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, _postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask);
+        await Folder.DisposeAsync();
+        _ports.Dispose();
+    }
+
+    private Task<bool[]> StopAllAsync(Func<ServiceProcess, bool> which) =>
+        Task.WhenAll(_services.Where(which).Select(s => s.Process.StopAsync(StopBound)));
+
+    private async Task StartPostgresAsync(IProgress<string> progress, CancellationToken cancellationToken)
+    {
+        if (_options.Postgres != "auto")
+        {
+            ConnectionString = _options.Postgres;
+            return;
+        }
+        _postgres = await LocalPostgres.StartNewAsync(Folder, _ports, _options.Detached, progress, cancellationToken);
+        ConnectionString = _postgres.ConnectionString;
+    }
+
+    private async Task StartKafkaAsync(IProgress<string> progress, CancellationToken cancellationToken)
+    {
+        switch (_options.Kafka)
+        {
+            case "embedded":
+                break;
+            case "auto" when KafkaPrograms.FindHome() is null:
+                progress.Report("No Kafka is at hand: using the embedded transport");
+                break;
+            case "auto":
+                _kafka = await LocalKafka.StartNewAsync(
+                    Folder, _ports, _options.Brokers, _options.Detached, progress, cancellationToken);
+                _brokers = _kafka.BootstrapServers;
+                break;
+            default:
+                _brokers = _options.Kafka;
+                break;
+        }
+    }
+
+    private async Task StartServicesAsync(IProgress<string> progress, CancellationToken cancellationToken)
+    {
+        progress.Report("Starting the services");
+        if (Transport == "embedded")
+        {
+            await AddAsync(ServiceRole.Embedded, 1, cancellationToken);
+            return;
+        }
+        LaunchAll(ServiceRole.Proxy, _options.Proxies);
+        LaunchAll(ServiceRole.PaymentBackend, _options.PaymentBackends);
+        LaunchAll(ServiceRole.BalanceBackend, _options.BalanceBackends);
+        await Task.WhenAll(_services.Select(s => s.WaitUntilReadyAsync(cancellationToken)));
+    }
+
+    private void LaunchAll(ServiceRole role, int count)
+    {
+        for (var number = 1; number <= count; number++)
+        {
+            Launch(role, number);
+        }
+    }
+
+    private ServiceProcess Launch(ServiceRole role, int number)
+    {
+        var isFront = role is ServiceRole.Proxy or ServiceRole.Embedded;
+        var port = isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
+        var service = ServiceProcess.Start(role, number, port, Folder, Settings(role), _options.Detached);
+        _services.RemoveAll(s => s.Role == role && s.Number == number);
+        _services.Add(service);
+        return service;
+    }
+
+    private Dictionary<string, string?> Settings(ServiceRole role)
+    {
+        var settings = new Dictionary<string, string?>(StringComparer.Ordinal);
+        if (_brokers is not null)
+        {
+            settings["Billing__Kafka__BootstrapServers"] = _brokers;
+        }
+        if (_kafka is not null)
+        {
+            // The stack's own brokers allow shorter sessions than Kafka's defaults do.
+            settings["Billing__Kafka__SessionTimeout"] = "00:00:03";
+            settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
+        }
+        if (role == ServiceRole.Proxy)
+        {
+            return settings;
+        }
+        settings["Billing__EventStore__ConnectionString"] = ConnectionString;
+        settings["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false";
+        settings["Billing__Backend__Role"] = role == ServiceRole.BalanceBackend ? "Balances" : "Payments";
+        settings["Billing__Embedded__PaymentBackends"] = _options.PaymentBackends.ToString(CultureInfo.InvariantCulture);
+        settings["Billing__Embedded__BalanceBackends"] = _options.BalanceBackends.ToString(CultureInfo.InvariantCulture);
+        return settings;
+    }
+}

@@ -1,0 +1,125 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+using Billing.Contracts.Health.V1;
+using Grpc.Core;
+using Grpc.Net.Client;
+
+namespace Billing.Cli.Topology;
+
+/// <summary>What a service of the stack does.</summary>
+public enum ServiceRole
+{
+    /// <summary>Takes calls.</summary>
+    Proxy,
+
+    /// <summary>Serves MakePayment.</summary>
+    PaymentBackend,
+
+    /// <summary>Serves CheckBalance.</summary>
+    BalanceBackend,
+
+    /// <summary>All of these in one process, where there is no Kafka.</summary>
+    Embedded,
+}
+
+/// <summary>One service of the stack, running.</summary>
+public sealed class ServiceProcess
+{
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
+
+    private ServiceProcess(ServiceRole role, int number, string address, ChildProcess process)
+    {
+        Role = role;
+        Number = number;
+        Address = address;
+        Process = process;
+    }
+
+    /// <summary>What it does.</summary>
+    public ServiceRole Role { get; }
+
+    /// <summary>Which of its role it is, from 1.</summary>
+    public int Number { get; }
+
+    /// <summary>Where it listens: a proxy for gRPC, a backend for health checks.</summary>
+    public string Address { get; }
+
+    /// <summary>Its process.</summary>
+    public ChildProcess Process { get; }
+
+    /// <summary>The runtime's launcher: the one this program runs on, or, under a launcher of its own, the one on the PATH.
+    /// </summary>
+    public static string Dotnet { get; } =
+        Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet" ? Environment.ProcessPath! : "dotnet";
+
+    /// <summary>A program's build output, beside this program's own.</summary>
+    public static string ProgramFile(string project)
+    {
+        var own = new DirectoryInfo(AppContext.BaseDirectory);
+        return Path.Combine(own.Parent!.Parent!.FullName, project, own.Name, project + ".dll");
+    }
+
+    /// <summary>Starts a service; it may not be ready yet.</summary>
+    /// <exception cref="StackException">It could not be started.</exception>
+    public static ServiceProcess Start(
+        ServiceRole role, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached)
+    {
+        var (name, program, arguments) = role switch
+        {
+            ServiceRole.Proxy => ("proxy", "Billing.Proxy", Array.Empty<string>()),
+            ServiceRole.PaymentBackend => ("payments", "Billing.Backends", []),
+            ServiceRole.BalanceBackend => ("balances", "Billing.Backends", []),
+            _ => ("embedded", "Billing.Cli", ["serve-embedded"]),
+        };
+        var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{port}");
+        var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
+        var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
+        {
+            ["ASPNETCORE_URLS"] = address,
+            ["DOTNET_gcServer"] = "0",
+            ["DOTNET_TieredPGO"] = "0",
+        };
+        var process = ChildProcess.Start(
+            new ChildProcessStart(label, Dotnet, [ProgramFile(program), .. arguments], folder.LogFile(label))
+            {
+                Environment = environment,
+                Detached = detached,
+            });
+        return new ServiceProcess(role, number, address, process);
+    }
+
+    /// <summary>Waits until the service takes work.</summary>
+    /// <exception cref="StackException">It ended, or took too long.</exception>
+    public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => Process.WaitUntilAsync(
+        Role is ServiceRole.Proxy or ServiceRole.Embedded ? IsServingAsync : HasJoinedAsync, ReadyTimeout, cancellationToken);
+
+    /// <summary>Whether a proxy says that it is serving.</summary>
+    public async Task<bool> IsServingAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var channel = GrpcChannel.ForAddress(Address);
+            var health = await new Health.HealthClient(channel).CheckAsync(
+                new HealthCheckRequest(), cancellationToken: cancellationToken);
+            return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
+        }
+        catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.Internal)
+        {
+            return false;
+        }
+    }
+
+    private async Task<bool> HasJoinedAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var http = new HttpClient();
+            using var response = await http.GetAsync(new Uri(Address + "/health/ready"), cancellationToken);
+            return response.IsSuccessStatusCode;
+        }
+        catch (HttpRequestException)
+        {
+            return false;
+        }
+    }
+}

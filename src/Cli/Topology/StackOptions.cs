@@ -1,0 +1,32 @@
+namespace Billing.Cli.Topology;
+
+/// <summary>What a stack consists of.</summary>
+public sealed record StackOptions
+{
+    /// <summary>Proxies.</summary>
+    public int Proxies { get; init; } = 3;
+
+    /// <summary>Payment backends.</summary>
+    public int PaymentBackends { get; init; } = 3;
+
+    /// <summary>Balance backends.</summary>
+    public int BalanceBackends { get; init; } = 3;
+
+    /// <summary>Kafka brokers, 1 or 3, where the stack starts its own.</summary>
+    public int Brokers { get; init; } = 1;
+
+    /// <summary><c>auto</c>, <c>embedded</c>, or the addresses of brokers that run already.</summary>
+    public string Kafka { get; init; } = "auto";
+
+    /// <summary><c>auto</c>, or the connection string of a PostgreSQL that runs already.</summary>
+    public string Postgres { get; init; } = "auto";
+
+    /// <summary>Whether the simulated card network takes its time.</summary>
+    public bool Jitter { get; init; }
+
+    /// <summary>Port of the first proxy, the others on the ports after it; 0 for free ones.</summary>
+    public int Port { get; init; }
+
+    /// <summary>Whether the stack goes on when this process ends.</summary>
+    public bool Detached { get; init; }
+}

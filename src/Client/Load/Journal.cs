@@ -1,0 +1,86 @@
+using System.Globalization;
+using System.Threading.Channels;
+using Billing.V1;
+
+namespace Billing.Client.Load;
+
+/// <summary>What became of one payment, as its client knows it: one line of a journal.</summary>
+/// <param name="TransactionId">The idempotency key.</param>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Currency">ISO 4217.</param>
+/// <param name="Amount">The amount.</param>
+/// <param name="Outcome">Accepted, declined, or unspecified where no answer came: such a payment may or may not be
+/// recorded.</param>
+/// <param name="Version">The version of the stream that records it; 0 where no answer came.</param>
+public readonly record struct JournalEntry(
+    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version)
+{
+    /// <summary>Reads a line.</summary>
+    /// <exception cref="FormatException">It is not a journal's line.</exception>
+    public static JournalEntry Parse(string line)
+    {
+        var fields = line.Split(',');
+        return fields.Length == 6
+            && Guid.TryParse(fields[0], out var transactionId)
+            && decimal.TryParse(fields[3], CultureInfo.InvariantCulture, out var amount)
+            && Enum.TryParse<PaymentOutcome>(fields[4], out var outcome)
+            && long.TryParse(fields[5], CultureInfo.InvariantCulture, out var version)
+            ? new JournalEntry(transactionId, fields[1], fields[2], amount, outcome, version)
+            : throw new FormatException($"'{line}' is not a line of a journal.");
+    }
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture,
+        $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
+}
+
+/// <summary>A client's record of its payments, written as the answers come, so that a run that is cut short can be audited
+/// too. One line an entry, in the order of <see cref="JournalEntry"/>'s fields, with commas between.</summary>
+public sealed class Journal : IAsyncDisposable
+{
+    private readonly Channel<JournalEntry> _entries =
+        Channel.CreateUnbounded<JournalEntry>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly Task _writing;
+
+    /// <summary>Creates the file, or adds to it.</summary>
+    public Journal(string path) => _writing = WriteAsync(path);
+
+    /// <summary>Adds an entry. Safe from any thread.</summary>
+    public void Add(JournalEntry entry) => _entries.Writer.TryWrite(entry);
+
+    /// <summary>Reads a journal. A last line without its end is left out: a client that was killed may have written part of
+    /// an entry, and that part may look whole.</summary>
+    /// <exception cref="FormatException">The file is not a journal.</exception>
+    public static IEnumerable<JournalEntry> Read(string path)
+    {
+        var lines = File.ReadLines(path);
+        return (IsCutShort(path) ? lines.SkipLast(1) : lines).Select(JournalEntry.Parse);
+    }
+
+    /// <summary>Writes what is left and closes the file.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _entries.Writer.Complete();
+        await _writing;
+    }
+
+    private static bool IsCutShort(string path)
+    {
+        using var file = File.OpenRead(path);
+        return file.Length > 0 && file.Seek(-1, SeekOrigin.End) >= 0 && file.ReadByte() != '\n';
+    }
+
+    private async Task WriteAsync(string path)
+    {
+        await using var file = new StreamWriter(path, append: true);
+        while (await _entries.Reader.WaitToReadAsync())
+        {
+            while (_entries.Reader.TryRead(out var entry))
+            {
+                await file.WriteLineAsync(entry.ToString());
+            }
+            await file.FlushAsync();
+        }
+    }
+}

@@ -1,0 +1,107 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+
+namespace Billing.Client.Load;
+
+/// <summary>The load-generating client's command line.</summary>
+public static class LoadCommand
+{
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
+
+    /// <summary>The command.</summary>
+    public static RootCommand Create()
+    {
+        var proxies = new Option<string[]>("--proxies")
+        {
+            Description = "Addresses of the proxies, with commas between, e.g. http://localhost:5000",
+            Required = true,
+            CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
+        };
+        var requests = Number("--requests", "Payments, all sent at once", 5000, 0);
+        var balances = Number("--balances", "Balance checks, sent with the payments", 0, 0);
+        var warmUp = Number("--warm-up", "Payments before the measured ones", 0, 0);
+        var accounts = Number("--accounts", "Accounts of each payment type", 2500, 1);
+        var seed = Number("--seed", "Seed of accounts and amounts", 1, 0);
+        var deadline = Number("--deadline", "Seconds that a request may take", 120, 1);
+        var journal = new Option<string?>("--journal") { Description = "File for what was acknowledged" };
+        var report = new Option<string?>("--report") { Description = "File for the measurements, as JSON" };
+        var waitForGo = new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
+        var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
+        {
+            proxies, requests, balances, warmUp, accounts, seed, deadline, journal, report, waitForGo,
+        };
+        command.SetAction((parsed, cancellationToken) => RunAsync(
+            new LoadOptions
+            {
+                Proxies = parsed.GetRequiredValue(proxies),
+                Requests = parsed.GetValue(requests),
+                Balances = parsed.GetValue(balances),
+                WarmUp = parsed.GetValue(warmUp),
+                Accounts = parsed.GetValue(accounts),
+                Seed = parsed.GetValue(seed),
+                Deadline = TimeSpan.FromSeconds(parsed.GetValue(deadline)),
+                Journal = parsed.GetValue(journal),
+                Report = parsed.GetValue(report),
+                WaitForGo = parsed.GetValue(waitForGo),
+            },
+            cancellationToken));
+        return command;
+    }
+
+    private static Option<int> Number(string name, string description, int fallback, int min)
+    {
+        var option = new Option<int>(name) { Description = description, DefaultValueFactory = _ => fallback };
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.GetValueOrDefault<int>() < min)
+            {
+                result.AddError($"{name} must be at least {min}.");
+            }
+        });
+        return option;
+    }
+
+    private static async Task<int> RunAsync(LoadOptions options, CancellationToken cancellationToken)
+    {
+        await using var generator = new LoadGenerator(options, TimeProvider.System);
+        await generator.WarmUpAsync(cancellationToken);
+        if (options.WaitForGo)
+        {
+            Console.WriteLine("ready");
+            await Console.In.ReadLineAsync(cancellationToken);
+        }
+        var running = generator.RunAsync(cancellationToken);
+        while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
+        {
+            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"done {generator.Done}"));
+        }
+        var result = await running;
+        Print(result);
+        if (options.Report is { } path)
+        {
+            await using var file = File.Create(path);
+            await JsonSerializer.SerializeAsync(file, result, LoadJson.Default.LoadResult, cancellationToken);
+        }
+        return 0;
+    }
+
+    private static void Print(LoadResult result)
+    {
+        foreach (var (kind, figures) in new[] { ("payments", result.Payments), ("balances", result.Balances) })
+        {
+            var summary = Summary.Of([figures]);
+            if (summary.Count > 0)
+            {
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                    $"{kind}: {summary.Count} requests, shortest {summary.Shortest:0.000000} s, longest {summary.Longest:0.000000} s, average {summary.Average:0.000000} s, errors {summary.Errors}"));
+            }
+            foreach (var (error, count) in figures.Errors)
+            {
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {count} x {error}"));
+            }
+        }
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"total time {(result.EndedUnixUs - result.StartedUnixUs) / 1e6:0.000000} s, calls sent again {result.Retried}"));
+    }
+}

@@ -1,0 +1,125 @@
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Client.Load;
+
+/// <summary>The billing prototype's client: sends all its requests at once, over all proxies in turn, with a stopwatch for
+/// each.</summary>
+public sealed class LoadGenerator : IAsyncDisposable
+{
+    // Requests of the warm-up that are under way at the same time: enough to open every connection.
+    private const int WarmUpConcurrency = 64;
+
+    private readonly LoadOptions _options;
+    private readonly TimeProvider _time;
+    private readonly BillingClient _client;
+    private readonly Journal? _journal;
+    private readonly RequestMeter _payments;
+    private readonly RequestMeter _balances;
+    private readonly Random _random;
+
+    /// <summary>Creates a generator.</summary>
+    public LoadGenerator(LoadOptions options, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+        var client = new BillingClientOptions { Deadline = options.Deadline };
+        foreach (var proxy in options.Proxies)
+        {
+            client.Proxies.Add(proxy);
+        }
+        _client = new BillingClient(client, time);
+        _journal = options.Journal is { } path ? new Journal(path) : null;
+        _payments = new RequestMeter(options.Requests);
+        _balances = new RequestMeter(options.Balances);
+        _random = new Random(options.Seed);
+    }
+
+    /// <summary>Requests answered or failed so far.</summary>
+    public int Done => _payments.Done + _balances.Done;
+
+    /// <summary>Sends the payments that are not measured.</summary>
+    public async Task WarmUpAsync(CancellationToken cancellationToken)
+    {
+        var unmeasured = new RequestMeter(_options.WarmUp);
+        for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
+        {
+            var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
+            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(Payment(), unmeasured, cancellationToken)));
+        }
+    }
+
+    /// <summary>Sends the requests and waits for every answer.</summary>
+    public async Task<LoadResult> RunAsync(CancellationToken cancellationToken)
+    {
+        var payments = Enumerable.Range(0, _options.Requests).Select(_ => Payment()).ToArray();
+        var balances = Enumerable.Range(0, _options.Balances).Select(_ => Balance()).ToArray();
+        var answers = new List<Task>(payments.Length + balances.Length);
+        var started = UnixMicroseconds();
+        answers.AddRange(payments.Select(request => PayAsync(request, _payments, cancellationToken)));
+        answers.AddRange(balances.Select(request => CheckAsync(request, cancellationToken)));
+        await Task.WhenAll(answers);
+        return new LoadResult(started, UnixMicroseconds(), _client.Retried, _payments.Figures(), _balances.Figures());
+    }
+
+    /// <summary>Completes the journal and closes the connections.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (_journal is not null)
+        {
+            await _journal.DisposeAsync();
+        }
+        _client.Dispose();
+    }
+
+    private async Task PayAsync(MakePaymentRequest request, RequestMeter meter, CancellationToken cancellationToken)
+    {
+        var start = _time.GetTimestamp();
+        try
+        {
+            var response = await _client.MakePaymentAsync(request, cancellationToken);
+            meter.Answered(_time.GetElapsedTime(start), response.Outcome == PaymentOutcome.Declined);
+            Note(request, response.Outcome, response.Version);
+        }
+        catch (RpcException e)
+        {
+            meter.Failed(e);
+            Note(request, PaymentOutcome.Unspecified, 0);
+        }
+    }
+
+    private async Task CheckAsync(CheckBalanceRequest request, CancellationToken cancellationToken)
+    {
+        var start = _time.GetTimestamp();
+        try
+        {
+            await _client.CheckBalanceAsync(request, cancellationToken);
+            _balances.Answered(_time.GetElapsedTime(start), declined: false);
+        }
+        catch (RpcException e)
+        {
+            _balances.Failed(e);
+        }
+    }
+
+    private void Note(MakePaymentRequest request, PaymentOutcome outcome, long version) => _journal?.Add(new JournalEntry(
+        Guid.Parse(request.TransactionId), StreamId.For(request.PaymentType, request.AccountId),
+        request.Amount.CurrencyCode, request.Amount.ToDecimal(), outcome, version));
+
+    private MakePaymentRequest Payment() => new()
+    {
+        TransactionId = Guid.NewGuid().ToString(),
+        AccountId = Account(),
+        PaymentType = Type(),
+        Amount = new Money { CurrencyCode = "USD", Units = _random.Next(1, 100), Nanos = _random.Next(0, 100) * 10_000_000 },
+    };
+
+    private CheckBalanceRequest Balance() => new() { AccountId = Account(), PaymentType = Type() };
+
+    private string Account() => "acct-" + _random.Next(_options.Accounts);
+
+    private PaymentType Type() => Topics.PaymentTypes[_random.Next(Topics.PaymentTypes.Count)];
+
+    private long UnixMicroseconds() => (_time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+}

@@ -1,0 +1,23 @@
+using System.Text.Json.Serialization;
+
+namespace Billing.Client.Load;
+
+/// <summary>What one client measured.</summary>
+/// <param name="StartedUnixUs">When the first request was sent, microseconds since the Unix epoch.</param>
+/// <param name="EndedUnixUs">When the last answer came.</param>
+/// <param name="Retried">Calls that were sent again.</param>
+/// <param name="Payments">The payments.</param>
+/// <param name="Balances">The balance checks.</param>
+public sealed record LoadResult(
+    long StartedUnixUs, long EndedUnixUs, long Retried, RequestFigures Payments, RequestFigures Balances);
+
+/// <summary>What was measured of one kind of request.</summary>
+/// <param name="Ok">Answered; for payments, accepted.</param>
+/// <param name="Declined">Answered with a decline.</param>
+/// <param name="Errors">Failed, by "STATUS: detail", with how many of each.</param>
+/// <param name="LatenciesUs">Microseconds that each answered request took.</param>
+public sealed record RequestFigures(int Ok, int Declined, IReadOnlyDictionary<string, int> Errors, IReadOnlyList<long> LatenciesUs);
+
+/// <summary>Serialises results without reflection.</summary>
+[JsonSerializable(typeof(LoadResult))]
+public sealed partial class LoadJson : JsonSerializerContext;

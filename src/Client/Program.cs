@@ -1,0 +1,3 @@
+using Billing.Client.Load;
+
+return await LoadCommand.Create().Parse(args).InvokeAsync();

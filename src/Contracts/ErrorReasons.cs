@@ -1,0 +1,38 @@
+namespace Billing.Contracts;
+
+/// <summary>The constants of the trailer <c>billing-reason</c> and of the wire contract's Error.reason: what a program
+/// may act on. They are never renamed.</summary>
+public static class ErrorReasons
+{
+    /// <summary>INVALID_ARGUMENT: a field of the request is missing or out of range; <c>billing-field</c> names it.
+    /// </summary>
+    public const string InvalidField = "INVALID_FIELD";
+
+    /// <summary>INVALID_ARGUMENT: the request is larger than the proxy takes.</summary>
+    public const string RequestTooLarge = "REQUEST_TOO_LARGE";
+
+    /// <summary>ALREADY_EXISTS: the transaction id was used before with other content.</summary>
+    public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
+
+    /// <summary>RESOURCE_EXHAUSTED: the proxy has as many calls in flight as it may have.</summary>
+    public const string TooManyInFlight = "TOO_MANY_IN_FLIGHT";
+
+    /// <summary>DEADLINE_EXCEEDED: no answer came in time. The payment may or may not be recorded; ask again with the
+    /// same transaction id.</summary>
+    public const string NoAnswerInTime = "NO_ANSWER_IN_TIME";
+
+    /// <summary>DEADLINE_EXCEEDED: the command expired before it was recorded; nothing was charged by it.</summary>
+    public const string CommandExpired = "COMMAND_EXPIRED";
+
+    /// <summary>UNAVAILABLE: the proxy is shutting down; another one will take the call.</summary>
+    public const string ShuttingDown = "SHUTTING_DOWN";
+
+    /// <summary>UNAVAILABLE: the command could not be published.</summary>
+    public const string BrokerUnavailable = "BROKER_UNAVAILABLE";
+
+    /// <summary>UNAVAILABLE: the event store could not be reached in time.</summary>
+    public const string EventStoreUnavailable = "EVENT_STORE_UNAVAILABLE";
+
+    /// <summary>INTERNAL: a backend could not process the command; it is in the dead letters.</summary>
+    public const string ProcessingFailed = "PROCESSING_FAILED";
+}

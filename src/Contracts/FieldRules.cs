@@ -1,0 +1,112 @@
+using System.Buffers;
+using System.Globalization;
+using Billing.V1;
+
+namespace Billing.Contracts;
+
+/// <summary>What is wrong with a field of a request.</summary>
+/// <param name="Field">The field's path, e.g. <c>amount.nanos</c>.</param>
+/// <param name="Problem">What the field must be, and what it was.</param>
+public sealed record FieldViolation(string Field, string Problem)
+{
+    /// <inheritdoc/>
+    public override string ToString() => $"{Field} {Problem}";
+}
+
+/// <summary>The rules of billing.proto that the protobuf schema cannot state. The proxy turns a violation into
+/// INVALID_ARGUMENT; a backend, which must not trust what it finds on a topic, into a dead letter.</summary>
+public static class FieldRules
+{
+    /// <summary>Characters an account id may have.</summary>
+    public const int AccountIdLengthMax = 64;
+
+    /// <summary>Units a payment may have.</summary>
+    public const long AmountUnitsMax = 1_000_000_000;
+
+    private static readonly SearchValues<char> AccountIdCharacters =
+        SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+
+    private static readonly SearchValues<char> UuidCharacters = SearchValues.Create("0123456789ABCDEFabcdef-");
+
+    /// <summary>The first rule that a payment breaks, or null.</summary>
+    public static FieldViolation? Check(MakePaymentRequest request) =>
+        CheckTransactionId(request.TransactionId)
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckAmount(request.Amount);
+
+    /// <summary>The first rule that a balance check breaks, or null.</summary>
+    public static FieldViolation? Check(CheckBalanceRequest request) =>
+        CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? (request.MinVersion < 0
+            ? new FieldViolation("min_version", Invariant($"must not be negative; it is {request.MinVersion}"))
+            : null);
+
+    // Guid's own parser also takes white space around the form and "+" or "0x" inside it.
+    private static FieldViolation? CheckTransactionId(string id) =>
+        id.Length == 36 && id.AsSpan().IndexOfAnyExcept(UuidCharacters) < 0
+            && Guid.TryParseExact(id, "D", out var value) && value != Guid.Empty
+            ? null
+            : new FieldViolation("transaction_id", id.Length == 0
+                ? "is missing; it must be a UUID"
+                : $"must be a UUID of the form 01234567-89ab-cdef-0123-456789abcdef; it is '{Shorten(id)}'");
+
+    private static FieldViolation? CheckAccountId(string id)
+    {
+        if (id.Length == 0)
+        {
+            return new FieldViolation("account_id", "is missing");
+        }
+        if (id.Length > AccountIdLengthMax)
+        {
+            return new FieldViolation("account_id",
+                Invariant($"must have at most {AccountIdLengthMax} characters; it has {id.Length}"));
+        }
+        return id.AsSpan().IndexOfAnyExcept(AccountIdCharacters) < 0
+            ? null
+            : new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
+    }
+
+    private static FieldViolation? CheckPaymentType(PaymentType type) => type switch
+    {
+        PaymentType.Visa or PaymentType.Mastercard or PaymentType.Discover or PaymentType.Amex => null,
+        PaymentType.Unspecified => new FieldViolation("payment_type",
+            "is missing; it must be VISA, MASTERCARD, DISCOVER or AMEX"),
+        _ => new FieldViolation("payment_type",
+            Invariant($"must be VISA, MASTERCARD, DISCOVER or AMEX; it is {(int)type}")),
+    };
+
+    private static FieldViolation? CheckAmount(Money? amount)
+    {
+        if (amount is null)
+        {
+            return new FieldViolation("amount", "is missing");
+        }
+        if (amount.CurrencyCode.Length != 3 || amount.CurrencyCode.AsSpan().IndexOfAnyExceptInRange('A', 'Z') >= 0)
+        {
+            return new FieldViolation("amount.currency_code",
+                $"must be three capital letters as in ISO 4217; it is '{Shorten(amount.CurrencyCode)}'");
+        }
+        if (amount.Nanos is <= -MoneyExtensions.NanosPerUnit or >= MoneyExtensions.NanosPerUnit)
+        {
+            return new FieldViolation("amount.nanos",
+                Invariant($"must be within -999999999 and 999999999; it is {amount.Nanos}"));
+        }
+        if ((amount.Units > 0 && amount.Nanos < 0) || (amount.Units < 0 && amount.Nanos > 0))
+        {
+            return new FieldViolation("amount.nanos", "must not have the opposite sign of amount.units");
+        }
+        if (amount.Units < 0 || amount.Nanos < 0 || (amount.Units == 0 && amount.Nanos == 0))
+        {
+            return new FieldViolation("amount", Invariant($"must be more than zero; it is {amount.ToDecimal()}"));
+        }
+        return amount.Units > AmountUnitsMax || (amount.Units == AmountUnitsMax && amount.Nanos > 0)
+            ? new FieldViolation("amount.units", Invariant($"must be at most {AmountUnitsMax}; it is {amount.Units}"))
+            : null;
+    }
+
+    private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
+
+    private static string Invariant(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

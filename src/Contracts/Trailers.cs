@@ -1,0 +1,14 @@
+namespace Billing.Contracts;
+
+/// <summary>Names of the gRPC trailers that accompany an error.</summary>
+public static class Trailers
+{
+    /// <summary>One of <see cref="ErrorReasons"/>.</summary>
+    public const string Reason = "billing-reason";
+
+    /// <summary>The path of the request field at fault.</summary>
+    public const string Field = "billing-field";
+
+    /// <summary>gRPC's own hint to a retrying client: milliseconds to wait.</summary>
+    public const string RetryPushback = "grpc-retry-pushback-ms";
+}

@@ -1,0 +1,115 @@
+using System.Threading.Channels;
+using Billing.Contracts;
+using Billing.Wire.V1;
+using Microsoft.Extensions.Hosting;
+
+namespace Billing.Messaging.Embedded;
+
+/// <summary>The transport for where no Kafka can be had: proxy and backends in one process, over in-memory queues, with
+/// the same batching, receipts and store behind. What is in a queue when the process dies is lost, but nobody was told
+/// that it was done: the caller gets an error and asks again.</summary>
+public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IAnswerPublisher
+{
+    private readonly PendingReplies _pending;
+    private readonly Lane[] _payments;
+    private readonly Lane[] _balances;
+
+    /// <summary>Creates the transport.</summary>
+    /// <param name="pending">The calls that wait.</param>
+    /// <param name="handlers">Makes the handlers, given where their answers go.</param>
+    public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers)
+    {
+        _pending = pending;
+        var made = handlers(this);
+        _payments = [.. made.Payments.Select(h => new Lane(h))];
+        _balances = [.. made.Balances.Select(h => new Lane(h))];
+    }
+
+    /// <inheritdoc/>
+    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    {
+        command.ProxyTopic = Topics.Replies("embedded");
+        var reply = _pending.Register(command, cancellationToken);
+        var (lanes, account) = command.RequestCase == Command.RequestOneofCase.Payment
+            ? (_payments, command.Payment.AccountId)
+            : (_balances, command.Balance.AccountId);
+        // As on Kafka, the key decides: one account's commands stay in order with one handler.
+        lanes[(uint)string.GetHashCode(account, StringComparison.Ordinal) % (uint)lanes.Length].Send(command);
+        return reply;
+    }
+
+    /// <inheritdoc/>
+    public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+    {
+        foreach (var answer in answers)
+        {
+            _pending.Complete(answer.Reply);
+        }
+        return Task.CompletedTask;
+    }
+
+    /// <summary>Starts the handlers, then the queues to them.</summary>
+    public override async Task StartAsync(CancellationToken cancellationToken)
+    {
+        foreach (var handler in HostedHandlers)
+        {
+            await handler.StartAsync(cancellationToken);
+        }
+        await base.StartAsync(cancellationToken);
+    }
+
+    /// <summary>Stops the queues, then the handlers.</summary>
+    public override async Task StopAsync(CancellationToken cancellationToken)
+    {
+        await base.StopAsync(cancellationToken);
+        await Task.WhenAll(HostedHandlers.Select(handler => handler.StopAsync(cancellationToken)));
+    }
+
+    /// <inheritdoc/>
+    protected override Task ExecuteAsync(CancellationToken stoppingToken) =>
+        Task.WhenAll(_payments.Concat(_balances).Select(lane => lane.RunAsync(stoppingToken)));
+
+    private IEnumerable<IHostedService> HostedHandlers =>
+        _payments.Concat(_balances).Select(lane => lane.Handler).OfType<IHostedService>();
+
+    private sealed class Lane(ICommandHandler handler)
+    {
+        public ICommandHandler Handler => handler;
+
+        private const int DrainMax = 1000;
+
+        private readonly Channel<Command> _queue =
+            Channel.CreateUnbounded<Command>(new UnboundedChannelOptions { SingleReader = true });
+
+        public void Send(Command command) => _queue.Writer.TryWrite(command);
+
+        public async Task RunAsync(CancellationToken cancellationToken)
+        {
+            while (await _queue.Reader.WaitToReadAsync(cancellationToken))
+            {
+                var deliveries = new List<Delivery>();
+                while (deliveries.Count < DrainMax && _queue.Reader.TryRead(out var command))
+                {
+                    deliveries.Add(new EmbeddedDelivery(command));
+                }
+                handler.Accept(deliveries);
+            }
+        }
+    }
+
+    private sealed class EmbeddedDelivery(Command command) : Delivery(command)
+    {
+        public override void Settle()
+        {
+        }
+
+        public override void Reject(string reason)
+        {
+        }
+    }
+}
+
+/// <summary>The backends of an embedded system; accounts are shared out over each list.</summary>
+/// <param name="Payments">Payment handlers, at least one.</param>
+/// <param name="Balances">Balance handlers, at least one.</param>
+public sealed record EmbeddedHandlers(IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances);

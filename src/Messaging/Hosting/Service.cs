@@ -1,0 +1,75 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Messaging.Hosting;
+
+/// <summary>Runs a service's host as a program: what its operator can mend becomes one line on standard error.</summary>
+public static class Service
+{
+    /// <summary>Exit code for settings that cannot be used.</summary>
+    public const int BadSettings = 2;
+
+    /// <summary>Exit code for a service that could not start or go on.</summary>
+    public const int Failed = 1;
+
+    /// <summary>A web application with the house's logging: one line a message, and only what an operator acts on from the
+    /// libraries. Settings come from appsettings.json, the environment and the command line, the later winning.</summary>
+    public static WebApplicationBuilder CreateBuilder(string[] arguments)
+    {
+        var builder = WebApplication.CreateSlimBuilder(arguments);
+        builder.Logging.ClearProviders();
+        builder.Logging.AddSimpleConsole(console =>
+        {
+            console.SingleLine = true;
+            console.TimestampFormat = "yyyy-MM-ddTHH:mm:ss.fffZ ";
+            console.UseUtcTimestamp = true;
+        });
+        builder.Logging.AddFilter("Microsoft", LogLevel.Warning);
+        builder.Logging.AddFilter("Grpc", LogLevel.Error);
+        builder.Logging.AddFilter("Npgsql", LogLevel.Warning);
+        builder.Logging.AddFilter("Polly", LogLevel.Error);
+        // What stops a host from starting is reported in one line by RunAsync, not by the host with a stack trace.
+        builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
+        builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
+        return builder;
+    }
+
+    /// <summary>Builds and runs a host until it is told to stop.</summary>
+    /// <returns>The process's exit code: 0, <see cref="Failed"/> or <see cref="BadSettings"/>.</returns>
+    public static async Task<int> RunAsync(Func<WebApplication> build)
+    {
+        try
+        {
+            var app = build();
+            await using (app)
+            {
+                await app.RunAsync();
+                return Environment.ExitCode;
+            }
+        }
+        catch (OptionsValidationException e)
+        {
+            return await ReportAsync(string.Join(Environment.NewLine, e.Failures), BadSettings);
+        }
+        catch (StartupException e)
+        {
+            return await ReportAsync(e.Message, Failed);
+        }
+        catch (IOException e) when (e.InnerException is AddressInUseException)
+        {
+            return await ReportAsync("Urls: " + e.Message, Failed);
+        }
+        catch (Exception e) when (e is FormatException or InvalidOperationException && e.Source is { } source && source.StartsWith("Microsoft.Extensions.Configuration", StringComparison.Ordinal))
+        {
+            return await ReportAsync(e.Message, BadSettings);
+        }
+    }
+
+    private static async Task<int> ReportAsync(string message, int exitCode)
+    {
+        await Console.Error.WriteLineAsync(message);
+        return exitCode;
+    }
+}

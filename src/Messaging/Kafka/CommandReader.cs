@@ -1,0 +1,43 @@
+using Billing.Contracts;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Grpc.Core;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Turns records into deliveries; what cannot be read or must not be believed becomes a dead letter, and its
+/// sender, where the record names one, gets an error.</summary>
+internal sealed class CommandReader(KafkaAnswerPublisher publisher)
+{
+    /// <summary>The delivery, or null where the record became a dead letter, which settles the slot once it is stored.
+    /// </summary>
+    public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot)
+    {
+        var version = ReadOnlySpan<byte>.Empty;
+        if (record.Message.Headers.TryGetLastBytes(WireFormat.VersionHeader, out var bytes))
+        {
+            version = bytes;
+        }
+        if (WireFormat.TryReadCommand(record.Message.Value, version, out var command, out var refusal))
+        {
+            return new KafkaDelivery(command!, record, slot, publisher.DeadLetters);
+        }
+        publisher.DeadLetters.Publish(record, refusal, slot.Settle);
+        if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
+        {
+            var reply = Replies.Error(
+                command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
+            _ = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
+        }
+        return null;
+    }
+
+    private sealed class KafkaDelivery(
+        Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, DeadLetters deadLetters)
+        : Delivery(command)
+    {
+        public override void Settle() => slot.Settle();
+
+        public override void Reject(string reason) => deadLetters.Publish(record, reason, slot.Settle);
+    }
+}

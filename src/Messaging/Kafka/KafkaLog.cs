@@ -1,0 +1,69 @@
+using Confluent.Kafka;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Log messages of the Kafka transport.</summary>
+internal static partial class KafkaLog
+{
+    [LoggerMessage(100, LogLevel.Information, "Consuming {Topics} as a member of the group {Group}")]
+    public static partial void Subscribed(ILogger logger, string topics, string group);
+
+    [LoggerMessage(101, LogLevel.Information, "Assigned {Partitions}")]
+    public static partial void Assigned(ILogger logger, string partitions);
+
+    [LoggerMessage(102, LogLevel.Information, "Revoked {Partitions}; {Unsettled} commands were not settled in time and will be delivered to their new owner")]
+    public static partial void Revoked(ILogger logger, string partitions, int unsettled);
+
+    [LoggerMessage(103, LogLevel.Warning, "Lost {Partitions}: the group gave them to another member")]
+    public static partial void Lost(ILogger logger, string partitions);
+
+    [LoggerMessage(104, LogLevel.Warning, "Dead letter from {Topic}[{Partition}]@{Offset}: {Reason}")]
+    public static partial void DeadLetter(ILogger logger, string topic, int partition, long offset, string reason);
+
+    [LoggerMessage(105, LogLevel.Warning, "A reply could not be delivered to {Topic} and is dropped: {Reason}")]
+    public static partial void ReplyDropped(ILogger logger, string topic, string reason);
+
+    [LoggerMessage(106, LogLevel.Warning, "{Topic}: {Reason}; sending again")]
+    public static partial void SendingAgain(ILogger logger, string topic, string reason);
+
+    [LoggerMessage(107, LogLevel.Warning, "Ignored a record on the reply topic: {Reason}")]
+    public static partial void BadReply(ILogger logger, string reason);
+
+    [LoggerMessage(108, LogLevel.Information, "Made the topic {Topic}")]
+    public static partial void TopicMade(ILogger logger, string topic);
+
+    [LoggerMessage(109, LogLevel.Information, "Deleted the topic {Topic}, whose proxy is gone")]
+    public static partial void TopicSwept(ILogger logger, string topic);
+
+    [LoggerMessage(110, LogLevel.Warning, "The reply topic {Topic} could not be deleted: {Reason}")]
+    public static partial void TopicKept(ILogger logger, string topic, string reason);
+
+    [LoggerMessage(111, LogLevel.Critical, "The Kafka client cannot go on and the process stops: {Reason}")]
+    public static partial void Fatal(ILogger logger, string reason);
+
+    [LoggerMessage(112, LogLevel.Warning, "{Reason}")]
+    public static partial void ClientError(ILogger logger, string reason);
+
+    [LoggerMessage(113, LogLevel.Debug, "{Facility}: {Message}")]
+    public static partial void ClientLog(ILogger logger, string facility, string message);
+
+    [LoggerMessage(114, LogLevel.Information, "Paused consuming: {InFlight} commands are in flight")]
+    public static partial void Paused(ILogger logger, int inFlight);
+
+    [LoggerMessage(115, LogLevel.Information, "Resumed consuming")]
+    public static partial void Resumed(ILogger logger);
+
+    /// <summary>Takes what the native client reports on its own.</summary>
+    public static void Error(ILogger logger, Error error)
+    {
+        if (error.IsFatal)
+        {
+            Fatal(logger, error.Reason);
+        }
+        else
+        {
+            ClientError(logger, error.Reason);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+using System.ComponentModel.DataAnnotations;
+using System.Globalization;
+using Confluent.Kafka;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>How to reach and use the brokers; section <c>Billing:Kafka</c>.</summary>
+public sealed class KafkaOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string Section = "Billing:Kafka";
+
+    /// <summary>Addresses of some of the brokers, <c>host:port</c>, with commas between.</summary>
+    [Required(ErrorMessage = "Billing:Kafka:BootstrapServers is missing; give the brokers' addresses, e.g. localhost:9092.")]
+    public string BootstrapServers { get; set; } = "";
+
+    /// <summary>Partitions of each request topic and of the event topic, where they have to be made. The paper's 5; on a
+    /// cluster, ten times the number of backends.</summary>
+    [Range(1, 10_000, ErrorMessage = "Billing:Kafka:Partitions must be within 1 and 10000.")]
+    public int Partitions { get; set; } = 5;
+
+    /// <summary>Replicas of each topic that has to be made; -1 leaves it to the brokers.</summary>
+    [Range(-1, 32_767, ErrorMessage = "Billing:Kafka:ReplicationFactor must be -1 or within 1 and 32767.")]
+    public short ReplicationFactor { get; set; } = -1;
+
+    /// <summary>How long to wait for an answer from the brokers at start.</summary>
+    public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>Silence after which the group gives a backend's partitions to others. A killed backend's share waits about
+    /// this long, so it is far below Kafka's default of 45 s; the brokers' <c>group.min.session.timeout.ms</c> (6 s
+    /// by default) bounds it from below.</summary>
+    public TimeSpan SessionTimeout { get; set; } = TimeSpan.FromSeconds(6);
+
+    /// <summary>How often a backend tells the group that it lives; at most a third of the session timeout.</summary>
+    public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>How long a producer gathers records into one request. 1 ms costs an idle caller 1 ms and a busy one
+    /// nothing.</summary>
+    public TimeSpan Linger { get; set; } = TimeSpan.FromMilliseconds(1);
+
+    /// <summary>While busy, how far apart a proxy sends commands and a backend takes them, so that each request to a broker
+    /// and each transaction carries more of them. Nothing waits while there is a single call in flight.</summary>
+    public TimeSpan GatherWindow { get; set; } = TimeSpan.FromMilliseconds(5);
+
+    /// <summary>How long an answered command's offset may wait to be committed.</summary>
+    public TimeSpan CommitInterval { get; set; } = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>Any property of librdkafka by its own name, e.g. <c>security.protocol</c>, <c>sasl.password</c>; they come
+    /// last and so win.</summary>
+    public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
+
+    /// <summary>What is wrong with the settings taken together, naming each.</summary>
+    public IEnumerable<string> Problems()
+    {
+        var addresses = BootstrapServers.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+        if (addresses.Length == 0 && BootstrapServers.Length > 0)
+        {
+            yield return $"Billing:Kafka:BootstrapServers: '{BootstrapServers}' names no broker.";
+        }
+        foreach (var address in addresses)
+        {
+            var colon = address.LastIndexOf(':');
+            if (colon <= 0 || !ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port) || port == 0)
+            {
+                yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
+            }
+        }
+        if (HeartbeatInterval <= TimeSpan.Zero || HeartbeatInterval * 3 > SessionTimeout)
+        {
+            yield return $"Billing:Kafka:HeartbeatInterval ({HeartbeatInterval}) must be above zero and at most a third of Billing:Kafka:SessionTimeout ({SessionTimeout}).";
+        }
+        if (CommitInterval < TimeSpan.FromMilliseconds(10) || CommitInterval > TimeSpan.FromMinutes(1))
+        {
+            yield return $"Billing:Kafka:CommitInterval ({CommitInterval}) must be within 10 ms and one minute.";
+        }
+        if (GatherWindow < TimeSpan.Zero || GatherWindow > TimeSpan.FromSeconds(1))
+        {
+            yield return $"Billing:Kafka:GatherWindow ({GatherWindow}) must be within zero and one second.";
+        }
+        if (Linger < TimeSpan.Zero || Linger > TimeSpan.FromSeconds(1))
+        {
+            yield return $"Billing:Kafka:Linger ({Linger}) must be within zero and one second.";
+        }
+    }
+
+    /// <summary>A producer that never reorders or doubles within its session and counts a record as sent when all in-sync
+    /// replicas have it.</summary>
+    internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout) => Add(new ProducerConfig
+    {
+        BootstrapServers = BootstrapServers,
+        ClientId = clientId,
+        Acks = Acks.All,
+        EnableIdempotence = true,
+        LingerMs = Linger.TotalMilliseconds,
+        MessageTimeoutMs = (int)messageTimeout.TotalMilliseconds,
+        QueueBufferingMaxMessages = 1_000_000,
+        // The partitioner of Kafka's own clients, so that producers in other languages agree on an account's partition.
+        Partitioner = Partitioner.Murmur2Random,
+        SocketNagleDisable = true,
+        AllowAutoCreateTopics = false,
+    });
+
+    /// <summary>A consumer whose offsets move only where it says so.</summary>
+    internal ConsumerConfig Consumer(string clientId, string groupId) => Add(new ConsumerConfig
+    {
+        BootstrapServers = BootstrapServers,
+        ClientId = clientId,
+        GroupId = groupId,
+        AutoOffsetReset = AutoOffsetReset.Earliest,
+        EnableAutoOffsetStore = false,
+        EnableAutoCommit = false,
+        SocketNagleDisable = true,
+        AllowAutoCreateTopics = false,
+        EnablePartitionEof = false,
+    });
+
+    /// <summary>A member of a consumer group that keeps its partitions over a rebalance where it can.</summary>
+    internal ConsumerConfig GroupMember(string clientId, string groupId)
+    {
+        var config = Consumer(clientId, groupId);
+        config.PartitionAssignmentStrategy = PartitionAssignmentStrategy.CooperativeSticky;
+        config.SessionTimeoutMs = (int)SessionTimeout.TotalMilliseconds;
+        config.HeartbeatIntervalMs = (int)HeartbeatInterval.TotalMilliseconds;
+        config.EnableAutoCommit = true;
+        config.AutoCommitIntervalMs = (int)CommitInterval.TotalMilliseconds;
+        return Add(config);
+    }
+
+    internal AdminClientConfig Admin(string clientId) => Add(new AdminClientConfig
+    {
+        BootstrapServers = BootstrapServers,
+        ClientId = clientId,
+    });
+
+    private T Add<T>(T config)
+        where T : ClientConfig
+    {
+        foreach (var (name, value) in Properties)
+        {
+            config.Set(name, value);
+        }
+        return config;
+    }
+}

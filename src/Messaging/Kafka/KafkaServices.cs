@@ -1,0 +1,29 @@
+using Billing.Messaging.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>What the Kafka transport is made of.</summary>
+public static class KafkaServices
+{
+    /// <summary>The settings and the topics: what both sides of the transport need.</summary>
+    public static IServiceCollection AddKafkaCore(this IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddOptions<KafkaOptions>().Bind(configuration.GetSection(KafkaOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        services.AddSingleton<IValidateOptions<KafkaOptions>>(
+            new ProblemValidation<KafkaOptions>(options => options.Problems()));
+        services.TryAddSingleton(TimeProvider.System);
+        return services.AddSingleton<KafkaTopics>();
+    }
+
+    /// <summary>The proxy's side of the transport.</summary>
+    public static IServiceCollection AddKafkaRequestTransport(this IServiceCollection services) => services
+        .AddSingleton<PendingReplies>()
+        .AddSingleton<KafkaRequestTransport>()
+        .AddSingleton<IRequestTransport>(provider => provider.GetRequiredService<KafkaRequestTransport>())
+        .AddHostedService(provider => provider.GetRequiredService<KafkaRequestTransport>());
+}

@@ -1,0 +1,66 @@
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Google.Protobuf;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Reads one proxy's reply topic on a thread of its own and completes the calls that wait. The topic belongs to
+/// this process alone, so it is assigned, not shared out by a group, and read from its beginning.</summary>
+internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingReplies pending, ILogger logger)
+    : IDisposable
+{
+    private readonly CancellationTokenSource _stopping = new();
+    private Task _loop = Task.CompletedTask;
+
+    public void Start() =>
+        _loop = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+
+    public async Task StopAsync()
+    {
+        await _stopping.CancelAsync();
+        await _loop;
+    }
+
+    public void Dispose() => _stopping.Dispose();
+
+    private void Run()
+    {
+        using var consumer = new ConsumerBuilder<Ignore, byte[]>(options.Consumer("billing-proxy", topic))
+            .SetErrorHandler((_, e) => KafkaLog.Error(logger, e))
+            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
+            .Build();
+        consumer.Assign(new TopicPartitionOffset(topic, 0, Offset.Beginning));
+        while (!_stopping.IsCancellationRequested)
+        {
+            try
+            {
+                Complete(consumer.Consume(_stopping.Token));
+            }
+            catch (OperationCanceledException)
+            {
+                break;
+            }
+            catch (ConsumeException e)
+            {
+                KafkaLog.BadReply(logger, e.Error.Reason);
+            }
+        }
+        consumer.Close();
+    }
+
+    private void Complete(ConsumeResult<Ignore, byte[]> record)
+    {
+        try
+        {
+            foreach (var reply in ReplyBatch.Parser.ParseFrom(record.Message.Value).Replies)
+            {
+                pending.Complete(reply);
+            }
+        }
+        catch (InvalidProtocolBufferException e)
+        {
+            KafkaLog.BadReply(logger, e.Message);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+namespace Billing.Messaging;
+
+/// <summary>The offsets of one partition that are in flight, and the one below which all are done. Only that one may be
+/// committed: a restart then repeats whatever was not done. Tracking and taking belong to the consuming thread; slots are
+/// settled from any thread.</summary>
+public sealed class OffsetWatermark
+{
+    private readonly Queue<Slot> _inFlight = new();
+
+    /// <summary>Offsets tracked and not yet passed by the watermark.</summary>
+    public int Count => _inFlight.Count;
+
+    /// <summary>Enters the next offset of the partition.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The offset is not above the ones before it.</exception>
+    public Slot Track(long offset)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(offset, _last);
+        _last = offset;
+        var slot = new Slot(offset);
+        _inFlight.Enqueue(slot);
+        return slot;
+    }
+
+    /// <summary>Moves the watermark over what is settled.</summary>
+    /// <param name="next">The offset to commit: the first one that is not settled.</param>
+    /// <returns>Whether the watermark moved since the last call.</returns>
+    public bool TryAdvance(out long next)
+    {
+        next = -1;
+        while (_inFlight.TryPeek(out var head) && head.Settled)
+        {
+            next = head.Offset + 1;
+            _inFlight.Dequeue();
+        }
+        return next >= 0;
+    }
+
+    private long _last = -1;
+
+    /// <summary>One offset in flight.</summary>
+    public sealed class Slot(long offset)
+    {
+        private volatile bool _settled;
+
+        /// <summary>The offset.</summary>
+        public long Offset { get; } = offset;
+
+        internal bool Settled => _settled;
+
+        /// <summary>Marks the offset as done with.</summary>
+        public void Settle() => _settled = true;
+    }
+}

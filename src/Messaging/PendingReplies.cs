@@ -1,0 +1,116 @@
+using System.Collections.Concurrent;
+using Billing.Contracts;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Messaging;
+
+/// <summary>The calls of one proxy that wait for a reply, by correlation id. One timer serves all deadlines, so a waiting
+/// call costs an entry and a <see cref="TaskCompletionSource{TResult}"/>, nothing else.</summary>
+public sealed class PendingReplies : IDisposable
+{
+    private static readonly TimeSpan SweepInterval = TimeSpan.FromMilliseconds(50);
+
+    private readonly ConcurrentDictionary<ulong, Waiter> _waiters = new();
+    private readonly TimeProvider _time;
+    private readonly ITimer _sweep;
+    private long _lastCorrelationId;
+
+    /// <summary>Creates an empty table.</summary>
+    public PendingReplies(TimeProvider time)
+    {
+        _time = time;
+        _sweep = time.CreateTimer(_ => ExpireOverdue(), null, SweepInterval, SweepInterval);
+    }
+
+    /// <summary>Calls that wait now.</summary>
+    public int Count => _waiters.Count;
+
+    /// <summary>Enters a call. Call this before the command is sent: the reply may be faster than the sender.</summary>
+    /// <param name="command">Gets its correlation id here; its deadline bounds the wait.</param>
+    /// <param name="cancellationToken">The caller has gone.</param>
+    /// <returns>The reply, or one with DEADLINE_EXCEEDED.</returns>
+    public Task<Reply> Register(Command command, CancellationToken cancellationToken)
+    {
+        var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
+        command.CorrelationId = id;
+        var waiter = new Waiter(command.DeadlineUnixUs == 0 ? long.MaxValue : command.DeadlineUnixUs);
+        _waiters[id] = waiter;
+        if (cancellationToken.CanBeCanceled)
+        {
+            var registration = cancellationToken.UnsafeRegister(_ => Cancel(id, cancellationToken), null);
+            if (!waiter.TryAttach(registration))
+            {
+                registration.Unregister();
+            }
+        }
+        return waiter.Task;
+    }
+
+    /// <summary>Hands a reply to the call that waits for it.</summary>
+    /// <returns>False where nobody waits any more.</returns>
+    public bool Complete(Reply reply)
+    {
+        if (!_waiters.TryRemove(reply.CorrelationId, out var waiter))
+        {
+            return false;
+        }
+        waiter.Release();
+        return waiter.TrySetResult(reply);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _sweep.Dispose();
+
+    private void Cancel(ulong id, CancellationToken cancellationToken)
+    {
+        if (_waiters.TryRemove(id, out var waiter))
+        {
+            waiter.TrySetCanceled(cancellationToken);
+        }
+    }
+
+    private void ExpireOverdue()
+    {
+        var now = _time.Microseconds();
+        foreach (var (id, waiter) in _waiters)
+        {
+            if (waiter.DeadlineUnixUs <= now)
+            {
+                Complete(Replies.Error(id, StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
+                    "No backend answered before the deadline. The payment may or may not be recorded: ask again with the same transaction_id."));
+            }
+        }
+    }
+
+    // Continuations run elsewhere: the one thread that reads replies must never run a caller's code.
+    private sealed class Waiter(long deadlineUnixUs)
+        : TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously)
+    {
+        private readonly Lock _gate = new();
+        private CancellationTokenRegistration _registration;
+        private bool _released;
+
+        public long DeadlineUnixUs { get; } = deadlineUnixUs;
+
+        /// <summary>Keeps the registration until the reply comes; false where it already has.</summary>
+        public bool TryAttach(CancellationTokenRegistration registration)
+        {
+            lock (_gate)
+            {
+                _registration = registration;
+                return !_released;
+            }
+        }
+
+        public void Release()
+        {
+            lock (_gate)
+            {
+                _released = true;
+                // Not Dispose: that would wait for a cancellation callback that may be running.
+                _registration.Unregister();
+            }
+        }
+    }
+}

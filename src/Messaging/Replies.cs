@@ -1,0 +1,19 @@
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Messaging;
+
+/// <summary>Replies that carry an error.</summary>
+public static class Replies
+{
+    /// <summary>An error reply.</summary>
+    /// <param name="correlationId">The command's correlation id.</param>
+    /// <param name="status">What the proxy answers.</param>
+    /// <param name="reason">One of <see cref="Contracts.ErrorReasons"/>.</param>
+    /// <param name="message">What happened, for a person.</param>
+    public static Reply Error(ulong correlationId, StatusCode status, string reason, string message) => new()
+    {
+        CorrelationId = correlationId,
+        Error = new Error { StatusCode = (int)status, Reason = reason, Message = message },
+    };
+}

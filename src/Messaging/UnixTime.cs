@@ -1,0 +1,15 @@
+namespace Billing.Messaging;
+
+/// <summary>The wire contract's clock: microseconds since the Unix epoch.</summary>
+public static class UnixTime
+{
+    /// <summary>The present time in microseconds since the Unix epoch.</summary>
+    public static long Microseconds(this TimeProvider time) => Microseconds(time.GetUtcNow());
+
+    /// <summary>A time in microseconds since the Unix epoch.</summary>
+    public static long Microseconds(DateTimeOffset at) => (at - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+
+    /// <summary>The time that many microseconds after the Unix epoch.</summary>
+    public static DateTimeOffset FromMicroseconds(long microseconds) =>
+        DateTimeOffset.UnixEpoch.AddTicks(microseconds * TimeSpan.TicksPerMicrosecond);
+}

@@ -1,0 +1,79 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using Billing.Contracts;
+using Billing.Wire.V1;
+using Google.Protobuf;
+
+namespace Billing.Messaging;
+
+/// <summary>Bytes to commands and back, with every check that a backend makes before it believes a command.</summary>
+public static class WireFormat
+{
+    /// <summary>The header that carries the contract's major version.</summary>
+    public const string VersionHeader = "billing-wire";
+
+    /// <summary>W3C trace context.</summary>
+    public const string TraceParentHeader = "traceparent";
+
+    /// <summary>This contract's major version.</summary>
+    public const int Version = 1;
+
+    /// <summary>The version header's value.</summary>
+    public static ReadOnlyMemory<byte> VersionBytes { get; } = "1"u8.ToArray();
+
+    /// <summary>Reads a command.</summary>
+    /// <param name="value">The record's value.</param>
+    /// <param name="version">The version header's value; empty where the record has none.</param>
+    /// <param name="command">The command, also where it was read and then refused, so that its sender can be told.</param>
+    /// <param name="refusal">Why the record goes to the dead letters.</param>
+    /// <returns>Whether the command may be processed.</returns>
+    public static bool TryReadCommand(
+        ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, out Command? command, [NotNullWhen(false)] out string? refusal)
+    {
+        command = null;
+        if (!version.SequenceEqual(VersionBytes.Span))
+        {
+            refusal = string.Create(CultureInfo.InvariantCulture,
+                $"the header {VersionHeader} is not {Version}");
+            return false;
+        }
+        try
+        {
+            command = Command.Parser.ParseFrom(value);
+        }
+        catch (InvalidProtocolBufferException e)
+        {
+            refusal = "the value is not a Command: " + e.Message;
+            return false;
+        }
+        refusal = Refusal(command);
+        return refusal is null;
+    }
+
+    private static string? Refusal(Command command)
+    {
+        if (!Topics.IsReplyTopic(command.ProxyTopic))
+        {
+            return $"proxy_topic does not name a reply topic ({Topics.ReplyPrefix}...)";
+        }
+        if (!Guid.TryParse(command.TransactionId, out _))
+        {
+            return "transaction_id is not a UUID";
+        }
+        return command.RequestCase switch
+        {
+            Command.RequestOneofCase.Payment => PaymentRefusal(command),
+            Command.RequestOneofCase.Balance => FieldRules.Check(command.Balance)?.ToString(),
+            _ => "the command holds no request",
+        };
+    }
+
+    private static string? PaymentRefusal(Command command)
+    {
+        if (command.Payment.TransactionId != command.TransactionId)
+        {
+            return "payment.transaction_id is not the command's transaction_id";
+        }
+        return FieldRules.Check(command.Payment)?.ToString();
+    }
+}

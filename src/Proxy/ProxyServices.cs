@@ -1,0 +1,58 @@
+using Billing.Messaging.Hosting;
+using Billing.Proxy.Health;
+using Billing.Proxy.Reflection;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy;
+
+/// <summary>What a proxy is made of, whatever its transport.</summary>
+public static class ProxyServices
+{
+    /// <summary>Adds the gRPC services and their server. Add the transport before: the drain must stop first.</summary>
+    public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddOptions<ProxyOptions>().Bind(configuration.GetSection(ProxyOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        services.AddSingleton<IValidateOptions<ProxyOptions>>(
+            new ProblemValidation<ProxyOptions>(options => options.Problems()));
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddGrpc();
+        services.AddSingleton<IConfigureOptions<KestrelServerOptions>, Http2Server>();
+        services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
+            (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
+        return services
+            .AddSingleton<Admission>()
+            .AddSingleton<ServingState>()
+            .AddSingleton(new DescriptorIndex(
+            [
+                V1.Billing.Descriptor, Contracts.Health.V1.Health.Descriptor,
+                Contracts.Reflection.V1.ServerReflection.Descriptor, Contracts.Reflection.V1Alpha.ServerReflection.Descriptor,
+            ]))
+            .AddHostedService<Drain>();
+    }
+
+    /// <summary>Maps the public API, health and reflection.</summary>
+    public static void MapProxy(this IEndpointRouteBuilder routes)
+    {
+        routes.MapGrpcService<BillingService>();
+        routes.MapGrpcService<HealthService>();
+        routes.MapGrpcService<ReflectionService>();
+        routes.MapGrpcService<ReflectionV1AlphaService>();
+    }
+
+    private sealed class Http2Server(IOptions<ProxyOptions> options) : IConfigureOptions<KestrelServerOptions>
+    {
+        public void Configure(KestrelServerOptions kestrel)
+        {
+            kestrel.AddServerHeader = false;
+            kestrel.Limits.Http2.MaxStreamsPerConnection = options.Value.StreamsPerConnection;
+            // Windows for many small messages on one connection; the defaults stall a burst.
+            kestrel.Limits.Http2.InitialConnectionWindowSize = 4 * 1024 * 1024;
+            kestrel.Limits.Http2.InitialStreamWindowSize = 1024 * 1024;
+            // gRPC without TLS needs HTTP/2 by prior knowledge.
+            kestrel.ConfigureEndpointDefaults(endpoint => endpoint.Protocols = HttpProtocols.Http2);
+        }
+    }
+}

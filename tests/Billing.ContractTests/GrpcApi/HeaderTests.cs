@@ -1,0 +1,127 @@
+using Billing.ContractTests.Protos;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+using Grpc.Net.Client;
+using Grpc.Net.Compression;
+
+namespace Billing.ContractTests.GrpcApi;
+
+public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
+{
+    [Fact]
+    public async Task Text_and_binary_headers_travel_there_and_back()
+    {
+        var headers = new Metadata { { "X-Echo", "one" }, { "x-echo", "two" }, { "x-echo-bin", [0, 10, 255] } };
+        using var call = server.Client.SayAsync(new EchoRequest(), headers);
+
+        var responseHeaders = await call.ResponseHeadersAsync;
+        await call;
+
+        foreach (var received in new[] { responseHeaders, call.GetTrailers() })
+        {
+            // Two entries of one key are one line on the wire (RFC 9110, 5.3).
+            Assert.Equal("one, two", Assert.Single(received.GetAll("x-echo")).Value);
+            Assert.Equal(new byte[] { 0, 10, 255 }, received.GetValueBytes("x-echo-bin"));
+        }
+    }
+
+    [Fact]
+    public async Task Call_credentials_add_their_headers()
+    {
+        var first = CallCredentials.FromInterceptor((context, metadata) =>
+        {
+            metadata.Add("x-echo-method", context.MethodName);
+            metadata.Add("x-echo-url", context.ServiceUrl);
+            return Task.CompletedTask;
+        });
+        var second = CallCredentials.FromInterceptor((_, metadata) =>
+        {
+            metadata.Add("x-echo-second", "yes");
+            return Task.CompletedTask;
+        });
+        using var channel = GrpcChannel.ForAddress(
+            server.Address, new GrpcChannelOptions { UnsafeUseInsecureChannelCallCredentials = true });
+        var options = new CallOptions(credentials: CallCredentials.Compose(first, second));
+        using var call = new Echo.EchoClient(channel).SayAsync(new EchoRequest(), options);
+        await call;
+
+        Assert.Equal("Say", call.GetTrailers().GetValue("x-echo-method"));
+        string url = call.GetTrailers().GetValue("x-echo-url")!;
+        Assert.Equal(new Uri(server.Address, "billing.contracttests.Echo"), new Uri(url));
+        Assert.Equal("yes", call.GetTrailers().GetValue("x-echo-second"));
+    }
+
+    [Fact]
+    public void Credentials_that_make_no_sense_are_refused()
+    {
+        var credentials = CallCredentials.FromInterceptor((_, _) => Task.CompletedTask);
+
+        Assert.Throws<ArgumentException>(() => CallCredentials.Compose(credentials));
+        Assert.Throws<ArgumentException>(() => ChannelCredentials.Create(ChannelCredentials.Insecure, credentials));
+        Assert.NotNull(ChannelCredentials.Create(ChannelCredentials.SecureSsl, credentials));
+        Assert.Throws<ArgumentNullException>(() => CallCredentials.FromInterceptor(null!));
+    }
+
+    [Fact]
+    public async Task Channel_credentials_say_whether_the_channel_is_secure()
+    {
+        using var insecure = GrpcChannel.ForAddress(
+            server.Address, new GrpcChannelOptions { Credentials = ChannelCredentials.Insecure });
+
+        Assert.Equal("a", (await new Echo.EchoClient(insecure).SayAsync(new EchoRequest { Text = "a" })).Text);
+        Assert.Throws<InvalidOperationException>(() => GrpcChannel.ForAddress(
+            server.Address, new GrpcChannelOptions { Credentials = ChannelCredentials.SecureSsl }));
+        Assert.Equal(server.Address.Authority, insecure.Target);
+    }
+
+    [Theory]
+    [InlineData("gzip")]
+    [InlineData("deflate")]
+    public async Task A_compressed_request_is_understood(string encoding)
+    {
+        using var channel = GrpcChannel.ForAddress(server.Address, new GrpcChannelOptions
+        {
+            CompressionProviders =
+            [
+                new GzipCompressionProvider(System.IO.Compression.CompressionLevel.Fastest),
+                new DeflateCompressionProvider(System.IO.Compression.CompressionLevel.Fastest),
+            ],
+        });
+        string text = new('z', 10_000);
+        var headers = new Metadata { { "grpc-internal-encoding-request", encoding } };
+
+        var reply = await new Echo.EchoClient(channel).SayAsync(new EchoRequest { Text = text }, headers);
+
+        Assert.Equal(text, reply.Text);
+    }
+
+    [Theory]
+    [InlineData("gzip")]
+    [InlineData("deflate")]
+    public void What_a_compression_provider_packs_it_unpacks(string encoding)
+    {
+        ICompressionProvider provider = encoding == "gzip"
+            ? new GzipCompressionProvider(System.IO.Compression.CompressionLevel.Fastest)
+            : new DeflateCompressionProvider(System.IO.Compression.CompressionLevel.Fastest);
+        using var packed = new MemoryStream();
+        using (var packing = provider.CreateCompressionStream(packed, null))
+        {
+            packing.Write("hello"u8);
+        }
+
+        using var unpacking = new StreamReader(provider.CreateDecompressionStream(new MemoryStream(packed.ToArray())));
+
+        Assert.Equal(encoding, provider.EncodingName);
+        Assert.Equal("hello", unpacking.ReadToEnd());
+    }
+
+    [Fact]
+    public async Task A_header_interceptor_replaces_the_headers()
+    {
+        var client = new Echo.EchoClient(server.Channel.Intercept(headers => [.. headers, new("x-echo-added", "yes")]));
+        using var call = client.SayAsync(new EchoRequest());
+        await call;
+
+        Assert.Equal("yes", call.GetTrailers().GetValue("x-echo-added"));
+    }
+}

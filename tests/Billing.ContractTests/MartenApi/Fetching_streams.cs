@@ -1,0 +1,121 @@
+namespace Billing.ContractTests.MartenApi;
+
+public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postgres)
+{
+    [Fact]
+    public async Task A_stream_that_is_not_there_has_no_events_and_no_state()
+    {
+        await using var session = Store.QuerySession();
+
+        Assert.Empty(await session.Events.FetchStreamAsync("nobody"));
+        Assert.Null(await session.Events.FetchStreamStateAsync("nobody"));
+    }
+
+    [Fact]
+    public async Task The_state_holds_the_version_and_the_times()
+    {
+        await StartAsync("visa/a", new PaymentAccepted("p1", 1), new PaymentAccepted("p2", 1));
+        await using var session = Store.QuerySession();
+
+        var state = await session.Events.FetchStreamStateAsync("visa/a", TestContext.Current.CancellationToken);
+
+        Assert.NotNull(state);
+        Assert.Equal("visa/a", state.Key);
+        Assert.Equal(2, state.Version);
+        Assert.NotEqual(default, state.Created);
+        Assert.True(state.LastTimestamp >= state.Created);
+        Assert.False(state.IsArchived);
+    }
+
+    [Theory]
+    [InlineData(0, 0, new[] { 1L, 2, 3, 4 })]
+    [InlineData(2, 0, new[] { 1L, 2 })]
+    [InlineData(0, 3, new[] { 3L, 4 })]
+    [InlineData(3, 2, new[] { 2L, 3 })]
+    public async Task A_part_of_a_stream_is_read_by_version(long version, long fromVersion, long[] expected)
+    {
+        await StartAsync(
+            "visa/b",
+            new PaymentAccepted("p1", 1),
+            new PaymentAccepted("p2", 1),
+            new PaymentAccepted("p3", 1),
+            new PaymentAccepted("p4", 1));
+        await using var session = Store.QuerySession();
+
+        var events = await session.Events.FetchStreamAsync("visa/b", version, fromVersion: fromVersion);
+
+        Assert.Equal(expected, events.Select(e => e.Version));
+    }
+
+    [Fact]
+    public async Task A_part_of_a_stream_is_read_by_time()
+    {
+        await StartAsync("visa/c", new PaymentAccepted("p1", 1));
+        await using var session = Store.LightweightSession();
+        var first = (await session.Events.FetchStreamAsync("visa/c"))[0].Timestamp;
+        await ExecuteAsync($"update {Schema}.mt_events set timestamp = timestamp - interval '1 hour'");
+        session.Events.Append("visa/c", new PaymentAccepted("p2", 1));
+        await session.SaveChangesAsync();
+
+        var events = await session.Events.FetchStreamAsync("visa/c", timestamp: first.AddMinutes(-30));
+
+        Assert.Equal(1, Assert.Single(events).Version);
+    }
+
+    [Fact]
+    public async Task An_event_is_read_under_an_old_name_as_the_event_of_today()
+    {
+        await StartAsync("visa/d", new LimitChangedV1(100));
+        await using var tomorrow = NewStore(options =>
+            options.Events.Upcast<LimitChangedV1, LimitChangedV2>(old => new LimitChangedV2(old.Limit, "EUR")));
+        await using var session = tomorrow.LightweightSession();
+        session.Events.Append("visa/d", 2, new LimitChangedV2(200, "USD"));
+        await session.SaveChangesAsync();
+
+        var events = await session.Events.FetchStreamAsync("visa/d");
+
+        Assert.Equal([new LimitChangedV2(100, "EUR"), new LimitChangedV2(200, "USD")], events.Select(e => e.Data));
+        Assert.Equal(
+            ["limit_changed_v1", "limit_changed_v2"],
+            await QueryAsync<string>($"select type from {Schema}.mt_events order by seq_id"));
+    }
+
+    [Fact]
+    public async Task An_event_is_upcast_from_a_name_that_is_given()
+    {
+        await StartAsync("visa/e", new LimitChangedV1(100));
+        await ExecuteAsync($"update {Schema}.mt_events set type = 'limit_changed', mt_dotnet_type = 'Gone, Gone'");
+        await using var tomorrow = NewStore(options => options.Events.Upcast<LimitChangedV1, LimitChangedV2>(
+            "limit_changed",
+            old => new LimitChangedV2(old.Limit, "EUR")));
+        await using var session = tomorrow.QuerySession();
+
+        var events = await session.Events.FetchStreamAsync("visa/e");
+
+        Assert.Equal(new LimitChangedV2(100, "EUR"), Assert.Single(events).Data);
+    }
+
+    [Fact]
+    public async Task An_event_type_can_have_a_name_of_its_own()
+    {
+        await using var store = NewStore(options => options.Events.MapEventType<PaymentAccepted>("accepted"));
+        await using var session = store.LightweightSession();
+        session.Events.StartStream("visa/f", new PaymentAccepted("p1", 1));
+        await session.SaveChangesAsync();
+
+        Assert.Equal(["accepted"], await QueryAsync<string>($"select type from {Schema}.mt_events"));
+        Assert.IsType<PaymentAccepted>((await session.Events.FetchStreamAsync("visa/f"))[0].Data);
+    }
+
+    [Fact]
+    public async Task An_event_type_that_was_not_registered_is_found_by_its_dotnet_name()
+    {
+        await StartAsync("visa/g", new LimitChangedV1(100));
+        await using var other = NewStore();
+        await using var session = other.QuerySession();
+
+        Assert.Equal(new LimitChangedV1(100), (await session.Events.FetchStreamAsync("visa/g"))[0].Data);
+    }
+
+    public sealed record LimitChangedV1(decimal Limit);
+}

@@ -1,0 +1,291 @@
+using Billing.Cli.Auditing;
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.Contracts.Health.V1;
+using Billing.V1;
+using Grpc.Core;
+using Grpc.Net.Client;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What the platform does, whatever carries its commands.</summary>
+public abstract class BillingBehaviour
+{
+    private readonly StackFixture _stack;
+
+    protected BillingBehaviour(StackFixture stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    [Theory]
+    [InlineData(PaymentType.Visa)]
+    [InlineData(PaymentType.Mastercard)]
+    [InlineData(PaymentType.Discover)]
+    [InlineData(PaymentType.Amex)]
+    public async Task A_payment_is_accepted_and_the_balance_shows_it(PaymentType type)
+    {
+        var proxy = _stack.Proxy();
+        var request = StackFixture.Payment(amount: 12.34m, type: type);
+
+        var paid = await proxy.MakePaymentAsync(request);
+        var balance = await proxy.CheckBalanceAsync(
+            new CheckBalanceRequest { AccountId = request.AccountId, PaymentType = type, MinVersion = paid.Version });
+
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        Assert.Equal(request.TransactionId, paid.TransactionId);
+        Assert.Equal(1, paid.Version);
+        Assert.Equal(12.34m, paid.Balance.ToDecimal());
+        Assert.Equal(12.34m, balance.Balance.ToDecimal());
+        Assert.Equal(10_000 - 12.34m, balance.Available.ToDecimal());
+        Assert.Equal(1, balance.Version);
+        Assert.NotNull(balance.AsOf);
+    }
+
+    [Fact]
+    public async Task An_account_without_events_owes_nothing()
+    {
+        var balance = await _stack.Proxy().CheckBalanceAsync(
+            new CheckBalanceRequest { AccountId = StackFixture.NewAccount(), PaymentType = PaymentType.Amex });
+
+        Assert.Equal(0, balance.Version);
+        Assert.Equal(0, balance.Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task The_same_account_id_is_another_account_for_another_payment_type()
+    {
+        var client = _stack.Client();
+        var account = StackFixture.NewAccount();
+        await client.MakePaymentAsync(StackFixture.Payment(account, 7, type: PaymentType.Visa));
+
+        var paid = await client.MakePaymentAsync(StackFixture.Payment(account, 3, type: PaymentType.Amex));
+
+        Assert.Equal(3, paid.Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task A_payment_above_what_is_available_is_declined_and_charges_nothing()
+    {
+        var client = _stack.Client();
+        var account = StackFixture.NewAccount();
+        await client.MakePaymentAsync(StackFixture.Payment(account, 9_990));
+
+        var declined = await client.MakePaymentAsync(StackFixture.Payment(account, 10.01m));
+        var accepted = await client.MakePaymentAsync(StackFixture.Payment(account, 10));
+
+        Assert.Equal(PaymentOutcome.Declined, declined.Outcome);
+        Assert.Equal(DeclineReason.CreditLimitExceeded, declined.DeclineReason);
+        Assert.NotEmpty(declined.Message);
+        Assert.Equal(2, declined.Version);
+        Assert.Equal(PaymentOutcome.Accepted, accepted.Outcome);
+        Assert.Equal(10_000, accepted.Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task A_payment_in_another_currency_is_declined()
+    {
+        var client = _stack.Client();
+        var account = StackFixture.NewAccount();
+        await client.MakePaymentAsync(StackFixture.Payment(account, 5, "EUR"));
+
+        var declined = await client.MakePaymentAsync(StackFixture.Payment(account, 5, "USD"));
+
+        Assert.Equal(DeclineReason.CurrencyMismatch, declined.DeclineReason);
+        Assert.Equal("EUR", declined.Balance.CurrencyCode);
+    }
+
+    [Fact]
+    public async Task Ten_copies_sent_at_once_get_ten_equal_answers_and_one_event()
+    {
+        var request = StackFixture.Payment();
+        var proxies = Enumerable.Range(0, 10).Select(_stack.Proxy).ToList();
+
+        var answers = await Task.WhenAll(proxies.Select(proxy => proxy.MakePaymentAsync(request).ResponseAsync));
+
+        Assert.All(answers, answer => Assert.Equal(answers[0], answer));
+        Assert.Equal(1, await CountEventsAsync(request.AccountId));
+    }
+
+    [Fact]
+    public async Task A_copy_sent_later_gets_the_first_answer_again()
+    {
+        var client = _stack.Client();
+        var request = StackFixture.Payment();
+        var first = await client.MakePaymentAsync(request);
+        await client.MakePaymentAsync(StackFixture.Payment(request.AccountId));
+
+        var again = await client.MakePaymentAsync(request);
+
+        Assert.Equal(first, again);
+        Assert.Equal(2, await CountEventsAsync(request.AccountId));
+    }
+
+    [Theory]
+    [InlineData("amount")]
+    [InlineData("account")]
+    [InlineData("type")]
+    public async Task A_transaction_id_used_again_for_something_else_is_refused(string difference)
+    {
+        var proxy = _stack.Proxy();
+        var request = StackFixture.Payment();
+        await proxy.MakePaymentAsync(request);
+        var other = request.Clone();
+        switch (difference)
+        {
+            case "amount":
+                other.Amount.Units++;
+                break;
+            case "account":
+                other.AccountId = StackFixture.NewAccount();
+                break;
+            default:
+                other.PaymentType = PaymentType.Discover;
+                break;
+        }
+
+        var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.MakePaymentAsync(other).ResponseAsync);
+
+        Assert.Equal(StatusCode.AlreadyExists, failure.StatusCode);
+        Assert.Equal(ErrorReasons.TransactionIdReused, failure.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(1, await CountEventsAsync(request.AccountId));
+        Assert.Equal(other.AccountId == request.AccountId ? 1 : 0, await CountEventsAsync(other.AccountId));
+    }
+
+    [Theory]
+    [InlineData("transaction_id", "not-a-uuid", "acct", 1, 1, 0, "USD")]
+    [InlineData("transaction_id", "", "acct", 1, 1, 0, "USD")]
+    [InlineData("account_id", null, "", 1, 1, 0, "USD")]
+    [InlineData("account_id", null, "a/b", 1, 1, 0, "USD")]
+    [InlineData("payment_type", null, "acct", 0, 1, 0, "USD")]
+    [InlineData("payment_type", null, "acct", 9, 1, 0, "USD")]
+    [InlineData("amount", null, "acct", 1, 0, 0, "USD")]
+    [InlineData("amount", null, "acct", 1, -1, 0, "USD")]
+    [InlineData("amount.units", null, "acct", 1, 1_000_000_001, 0, "USD")]
+    [InlineData("amount.nanos", null, "acct", 1, 1, -1, "USD")]
+    [InlineData("amount.nanos", null, "acct", 1, 1, 1_000_000_000, "USD")]
+    [InlineData("amount.currency_code", null, "acct", 1, 1, 0, "usd")]
+    public async Task A_bad_field_is_refused_by_name(
+        string field, string? transactionId, string account, int type, long units, int nanos, string currency)
+    {
+        var request = new MakePaymentRequest
+        {
+            TransactionId = transactionId ?? Guid.NewGuid().ToString(),
+            AccountId = account,
+            PaymentType = (PaymentType)type,
+            Amount = new Money { CurrencyCode = currency, Units = units, Nanos = nanos },
+        };
+
+        var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
+
+        Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
+        Assert.Equal(field, failure.Trailers.GetValue(Trailers.Field));
+        Assert.StartsWith(field + " ", failure.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_request_of_two_megabytes_is_refused_with_the_setting_that_bounds_it()
+    {
+        var request = StackFixture.Payment(account: new string('a', 2_000_000));
+
+        var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(request).ResponseAsync);
+
+        Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
+        Assert.Contains("Billing:Proxy:RequestBytesMax", failure.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_call_whose_deadline_has_passed_fails_with_DEADLINE_EXCEEDED()
+    {
+        var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(
+            StackFixture.Payment(), deadline: TimeProvider.System.GetUtcNow().UtcDateTime.AddTicks(1)).ResponseAsync);
+
+        Assert.Equal(StatusCode.DeadlineExceeded, failure.StatusCode);
+    }
+
+    [Fact]
+    public async Task Health_says_serving_for_the_process_and_for_the_service()
+    {
+        using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
+        var health = new Health.HealthClient(channel);
+
+        foreach (var service in new[] { "", "billing.v1.Billing" })
+        {
+            var answer = await health.CheckAsync(new HealthCheckRequest { Service = service });
+            Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, answer.Status);
+        }
+    }
+
+    [Fact]
+    public async Task The_audit_of_a_run_is_clean_and_names_a_payment_that_was_lost_doubled_or_changed_afterwards()
+    {
+        var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
+        try
+        {
+            await using (var load = new LoadGenerator(
+                new LoadOptions { Proxies = _stack.Stack.ProxyAddresses, Requests = 300, Accounts = 20, Journal = journal, Seed = 7 },
+                TimeProvider.System))
+            {
+                await load.RunAsync(CancellationToken.None);
+            }
+            var entries = Journal.Read(journal).ToList();
+            var auditor = new Auditor(_stack.ConnectionString);
+
+            var clean = await auditor.RunAsync([journal], CancellationToken.None);
+            var told = new List<string>(File.ReadLines(journal));
+            told[0] = told[0].Replace(entries[0].TransactionId.ToString(), Guid.NewGuid().ToString(), StringComparison.Ordinal);
+            told[1] = (entries[1] with { Amount = entries[1].Amount + 1 }).ToString();
+            await File.WriteAllLinesAsync(journal, told);
+            await DoubleAsync(entries[2]);
+            var broken = await auditor.RunAsync([journal], CancellationToken.None);
+
+            Assert.Equal(300, clean.Acknowledged);
+            Assert.Equal(300, clean.Recorded);
+            Assert.True(clean.IsClean);
+            Assert.Single(broken.Lost);
+            Assert.Contains(entries[1].TransactionId.ToString(), Assert.Single(broken.Wrong, w => w.Contains(entries[1].TransactionId.ToString(), StringComparison.Ordinal)), StringComparison.Ordinal);
+            Assert.Contains(entries[2].TransactionId.ToString(), Assert.Single(broken.Doubled), StringComparison.Ordinal);
+        }
+        finally
+        {
+            File.Delete(journal);
+            await UndoubleAsync();
+        }
+    }
+
+    private async Task<long> CountEventsAsync(string account)
+    {
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var count = database.CreateCommand("select count(*) from billing.mt_events where stream_id like '%/' || $1");
+        count.Parameters.AddWithValue(account);
+        return (long)(await count.ExecuteScalarAsync())!;
+    }
+
+    private async Task DoubleAsync(JournalEntry entry)
+    {
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var copy = database.CreateCommand("""
+            insert into billing.mt_events (seq_id, id, stream_id, version, data, type, mt_dotnet_type)
+            select -1, gen_random_uuid(), stream_id, 1000000, data, type, mt_dotnet_type
+            from billing.mt_events where stream_id = $1 and version = $2
+            """);
+        copy.Parameters.AddWithValue(entry.StreamId);
+        copy.Parameters.AddWithValue(entry.Version);
+        Assert.Equal(1, await copy.ExecuteNonQueryAsync());
+    }
+
+    private async Task UndoubleAsync()
+    {
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var delete = database.CreateCommand("delete from billing.mt_events where seq_id = -1");
+        await delete.ExecuteNonQueryAsync();
+    }
+}
+
+/// <summary>Over Kafka.</summary>
+public sealed class BillingOverKafka(KafkaStack stack) : BillingBehaviour(stack), IClassFixture<KafkaStack>;
+
+/// <summary>In one process.</summary>
+public sealed class BillingEmbedded(EmbeddedStack stack) : BillingBehaviour(stack), IClassFixture<EmbeddedStack>;

@@ -1,0 +1,88 @@
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.Client;
+using Billing.V1;
+using Grpc.Net.Client;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A whole stack of real processes, shared by the tests of one transport.</summary>
+public abstract class StackFixture(StackOptions options) : IAsyncLifetime
+{
+    private readonly List<IDisposable> _clients = [];
+    private BillingStack? _stack;
+
+    public BillingStack Stack => _stack ?? throw new InvalidOperationException("The stack was not started.");
+
+    /// <summary>Why the stack cannot run here; null where it does.</summary>
+    public string? Missing { get; protected init; }
+
+    /// <summary>Npgsql's connection string of the event store.</summary>
+    public string ConnectionString => Stack.ConnectionString;
+
+    public async ValueTask InitializeAsync()
+    {
+        if (Missing is null)
+        {
+            _stack = await BillingStack.StartAsync(options, new Progress<string>(), CancellationToken.None);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _clients.ForEach(c => c.Dispose());
+        if (_stack is not null)
+        {
+            await _stack.DisposeAsync();
+        }
+        GC.SuppressFinalize(this);
+    }
+
+    /// <summary>The plain gRPC client of one proxy.</summary>
+    public V1.Billing.BillingClient Proxy(int index = 0)
+    {
+        var channel = GrpcChannel.ForAddress(Stack.ProxyAddresses[index % Stack.ProxyAddresses.Count]);
+        _clients.Add(channel);
+        return new V1.Billing.BillingClient(channel);
+    }
+
+    /// <summary>The SDK's client over all proxies.</summary>
+    public BillingClient Client(TimeSpan? deadline = null)
+    {
+        var clientOptions = new BillingClientOptions { Deadline = deadline ?? TimeSpan.FromSeconds(60) };
+        foreach (var address in Stack.ProxyAddresses)
+        {
+            clientOptions.Proxies.Add(address);
+        }
+        var client = new BillingClient(clientOptions, TimeProvider.System);
+        _clients.Add(client);
+        return client;
+    }
+
+    /// <summary>A payment to an account that no other test uses.</summary>
+    public static MakePaymentRequest Payment(
+        string? account = null, decimal amount = 10, string currency = "USD", PaymentType type = PaymentType.Visa) => new()
+        {
+            TransactionId = Guid.NewGuid().ToString(),
+            AccountId = account ?? NewAccount(),
+            PaymentType = type,
+            Amount = Contracts.MoneyExtensions.ToMoney(amount, currency),
+        };
+
+    public static string NewAccount() => "test-" + Guid.NewGuid().ToString("N")[..12];
+}
+
+/// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
+public sealed class KafkaStack : StackFixture
+{
+    public KafkaStack()
+        : base(new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 })
+    {
+        Missing = KafkaPrograms.FindHome() is null
+            ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+            : null;
+    }
+}
+
+/// <summary>The same in one process, over queues in memory.</summary>
+public sealed class EmbeddedStack() : StackFixture(new StackOptions { Kafka = "embedded", PaymentBackends = 2, BalanceBackends = 2 });

@@ -1,0 +1,100 @@
+using System.Net;
+using System.Net.Sockets;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What an operator reads when a service cannot start: one line that names the setting.</summary>
+public sealed class StartupErrors
+{
+    private const string Postgres = "Host=127.0.0.1;Port=1;Username=billing;Database=billing";
+
+    [Fact]
+    public async Task A_proxy_without_brokers_names_the_setting() => await FailsAsync(
+        "Billing.Proxy", "Billing:Kafka:BootstrapServers is missing", 2);
+
+    [Fact]
+    public async Task A_proxy_with_a_malformed_broker_names_the_setting_and_the_value() => await FailsAsync(
+        "Billing.Proxy", "Billing:Kafka:BootstrapServers: 'nowhere' is not of the form host:port", 2,
+        ("Billing__Kafka__BootstrapServers", "nowhere"));
+
+    [Fact]
+    public async Task A_proxy_that_reaches_no_broker_names_the_setting_and_the_address() => await FailsAsync(
+        "Billing.Proxy", "Billing:Kafka:BootstrapServers: no broker answers at '127.0.0.1:1'", 1,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Kafka__StartTimeout", "00:00:01"));
+
+    [Fact]
+    public async Task A_setting_out_of_range_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:Proxy:InFlightMax must be within", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMax", "0"));
+
+    [Fact]
+    public async Task A_setting_that_is_not_a_number_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:Proxy:InFlightMax", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMax", "many"));
+
+    [Fact]
+    public async Task A_backend_without_a_role_names_the_setting() => await FailsAsync(
+        "Billing.Backends", "Billing:Backend:Role is missing", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__EventStore__ConnectionString", Postgres));
+
+    [Fact]
+    public async Task A_backend_with_an_unknown_role_names_the_setting() => await FailsAsync(
+        "Billing.Backends", "Billing:Backend:Role", 2,
+        ("Billing__Backend__Role", "Cook"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
+
+    [Fact]
+    public async Task A_backend_that_reaches_no_PostgreSQL_names_the_setting_and_the_address() => await FailsAsync(
+        "Billing.Backends", "Billing:EventStore:ConnectionString: PostgreSQL at 127.0.0.1:1, database 'billing'", 1,
+        ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
+        ("Billing__EventStore__ConnectionString", Postgres), ("Billing__EventStore__StartTimeout", "00:00:01"));
+
+    [Fact]
+    public async Task Bounds_that_contradict_each_other_are_both_named() => await FailsAsync(
+        "Billing.Backends", "Billing:Backend:BatchMax (100) must not be above Billing:Backend:InFlightMax (10)", 2,
+        ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
+        ("Billing__EventStore__ConnectionString", Postgres), ("Billing__Backend__BatchMax", "100"),
+        ("Billing__Backend__InFlightMax", "10"));
+
+    [Fact]
+    public async Task A_taken_port_is_named()
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        var port = ((IPEndPoint)taken.LocalEndpoint).Port;
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var postgres = await LocalPostgres.StartNewAsync(folder, ports);
+
+        await FailsAsync(
+            "Billing.Cli", $"Urls: Failed to bind to address http://127.0.0.1:{port}", 1,
+            ("ASPNETCORE_URLS", $"http://127.0.0.1:{port}"), ("Billing__Backend__Role", "Payments"),
+            ("Billing__EventStore__ConnectionString", postgres.ConnectionString));
+    }
+
+    private static async Task FailsAsync(
+        string program, string message, int exitCode, params (string Name, string Value)[] settings)
+    {
+        await using var folder = StackFolder.Create();
+        var arguments = program == "Billing.Cli" ? new[] { "serve-embedded" } : [];
+        var environment = new Dictionary<string, string?> { ["ASPNETCORE_URLS"] = "http://127.0.0.1:0" };
+        foreach (var (name, value) in settings)
+        {
+            environment[name] = value;
+        }
+        await using var process = ChildProcess.Start(
+            new ChildProcessStart(program, "dotnet", [ServiceProcess.ProgramFile(program), .. arguments], folder.LogFile(program))
+            {
+                Environment = environment,
+            });
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1), TimeProvider.System);
+
+        await process.WaitForExitAsync(patience.Token);
+
+        var output = string.Join('\n', process.LastLogLines(50));
+        Assert.Contains(message, output, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", output, StringComparison.Ordinal);
+        Assert.Equal(exitCode, process.ExitCode);
+    }
+}

@@ -1,0 +1,116 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+
+namespace Billing.IntegrationTests.StackTests;
+
+[Collection(OneStackAtATime.Name)]
+public sealed class ChildProcessTests : IAsyncLifetime
+{
+    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(30);
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Fact]
+    public async Task A_program_is_ready_when_its_output_says_so()
+    {
+        await using var child = Start("echo starting; echo ready for you; exec sleep 60");
+        await child.WaitForOutputAsync(line => line == "ready for you", Bound, Cancellation);
+        Assert.False(child.HasExited);
+        Assert.Equal(["starting", "ready for you"], child.LastLogLines(5));
+    }
+
+    [Fact]
+    public async Task A_program_that_ends_before_it_is_ready_is_named_with_its_exit_code_and_last_words()
+    {
+        await using var child = Start("echo out of luck >&2; exit 7");
+        var failure = await Assert.ThrowsAsync<StackException>(
+            () => child.WaitForOutputAsync(_ => false, Bound, Cancellation));
+        Assert.Contains("example ended with exit code 7", failure.Message, StringComparison.Ordinal);
+        Assert.Contains("out of luck", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_program_that_does_not_exist_is_named()
+    {
+        var start = new ChildProcessStart("example", "/nowhere/example", [], _folder.LogFile("example"));
+        var failure = await Assert.ThrowsAsync<StackException>(
+            () => ChildProcess.RunAsync(start, Bound, Cancellation));
+        Assert.Contains("/nowhere/example", failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_program_that_ends_when_asked_is_not_killed()
+    {
+        await using var child = Start("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.1; done");
+        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        Assert.True(await child.StopAsync(Bound));
+        Assert.Equal(0, child.ExitCode);
+    }
+
+    [Fact]
+    public async Task A_program_that_ignores_the_request_to_end_is_killed()
+    {
+        await using var child = Start("trap '' TERM; echo ready; while :; do sleep 0.1; done");
+        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        Assert.False(await child.StopAsync(TimeSpan.FromMilliseconds(200)));
+        Assert.Equal(128 + (int)Signal.Kill, child.ExitCode);
+    }
+
+    [Fact]
+    public async Task A_paused_program_is_stopped_until_it_is_resumed()
+    {
+        await using var child = Start("echo ready; exec sleep 60");
+        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        child.Pause();
+        await child.WaitUntilAsync(_ => Task.FromResult(StateOf(child.Id) == "T"), Bound, Cancellation);
+        child.Resume();
+        await child.WaitUntilAsync(_ => Task.FromResult(StateOf(child.Id) == "S"), Bound, Cancellation);
+    }
+
+    [Fact]
+    public async Task A_program_has_a_session_of_its_own_so_that_Ctrl_C_passes_it_by()
+    {
+        await using var child = Start("echo ready; exec sleep 60");
+        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        const int ProcessGroup = 2, Session = 3;
+        Assert.Equal(child.Id.ToString(CultureInfo.InvariantCulture), StatusOf(child.Id)[ProcessGroup]);
+        Assert.Equal(child.Id.ToString(CultureInfo.InvariantCulture), StatusOf(child.Id)[Session]);
+    }
+
+    [Fact]
+    public async Task A_program_is_gone_after_disposal()
+    {
+        var child = Start("exec sleep 60");
+        await child.DisposeAsync();
+        Assert.False(child.Identity.IsRunning);
+    }
+
+    [Fact]
+    public async Task A_detached_program_survives_disposal_and_can_be_stopped_by_its_identity()
+    {
+        var child = ChildProcess.Start(Shell("exec sleep 60") with { Detached = true });
+        await child.DisposeAsync();
+        Assert.True(child.Identity.IsRunning);
+        var written = new ProcessIdentity(child.Identity.Id, child.Identity.StartTicks);
+        await written.StopAsync(Signal.Terminate, Bound);
+        Assert.False(written.IsRunning);
+    }
+
+    private static string StateOf(int processId) => StatusOf(processId)[0];
+
+    private static string[] StatusOf(int processId)
+    {
+        var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{processId}/stat"));
+        return stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+    }
+
+    private ChildProcessStart Shell(string script) =>
+        new("example", "/bin/sh", ["-c", script], _folder.LogFile("example"));
+
+    private ChildProcess Start(string script) => ChildProcess.Start(Shell(script));
+}

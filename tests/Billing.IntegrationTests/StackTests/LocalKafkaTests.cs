@@ -1,0 +1,127 @@
+using Billing.Cli.Stack;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+
+namespace Billing.IntegrationTests.StackTests;
+
+[Collection(OneStackAtATime.Name)]
+public sealed class LocalKafkaTests
+{
+    private const string Topic = "stack-test";
+    private const string Reason =
+        "Kafka is not at hand: name its archive in BILLING_KAFKA_ARCHIVE and run ./billing test, or set KAFKA_HOME";
+
+    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task One_broker_carries_a_message_and_nothing_is_left_at_the_end()
+    {
+        SkipWithoutKafka();
+        var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        var kafka = await LocalKafka.StartNewAsync(folder, ports, cancellationToken: Cancellation);
+        ProcessIdentity[] processes = [.. kafka.Processes.Select(process => process.Identity)];
+        await CreateTopicAsync(kafka);
+        await ProduceAsync(kafka, "hello");
+        Assert.Equal(["hello"], Consume(kafka, 1));
+
+        await kafka.StopAsync();
+        await folder.DisposeAsync();
+        Assert.Single(processes);
+        Assert.DoesNotContain(processes, process => process.IsRunning);
+        Assert.False(Directory.Exists(folder.FullName));
+    }
+
+    [Fact]
+    public async Task A_topic_nobody_created_does_not_come_into_being()
+    {
+        SkipWithoutKafka();
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var kafka = await LocalKafka.StartNewAsync(folder, ports, cancellationToken: Cancellation);
+        using var producer = new ProducerBuilder<Null, string>(new ProducerConfig
+        {
+            BootstrapServers = kafka.BootstrapServers,
+            TopicMetadataPropagationMaxMs = 500,
+        }).Build();
+        var failure = await Assert.ThrowsAsync<ProduceException<Null, string>>(
+            () => producer.ProduceAsync("misspelt", new Message<Null, string> { Value = "lost" }, Cancellation));
+        Assert.Contains(
+            failure.Error.Code, new[] { ErrorCode.UnknownTopicOrPart, ErrorCode.Local_UnknownTopic });
+    }
+
+    [Fact]
+    public async Task Three_brokers_go_on_when_one_is_killed_and_take_it_back()
+    {
+        SkipWithoutKafka();
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var kafka = await LocalKafka.StartNewAsync(folder, ports, 3, cancellationToken: Cancellation);
+        await CreateTopicAsync(kafka);
+        await ProduceAsync(kafka, "before");
+
+        kafka.KillBroker(1);
+        await ProduceAsync(kafka, "without");
+        await kafka.StartBrokerAsync(1, Cancellation);
+        await ProduceAsync(kafka, "after");
+        Assert.Equal(["after", "before", "without"], Consume(kafka, 3).Order());
+    }
+
+    private static void SkipWithoutKafka() =>
+        Assert.SkipUnless(KafkaPrograms.FindHome() is not null && KafkaPrograms.FindJava() is not null, Reason);
+
+    private static async Task CreateTopicAsync(LocalKafka kafka)
+    {
+        using var administration = new AdminClientBuilder(
+            new AdminClientConfig { BootstrapServers = kafka.BootstrapServers }).Build();
+        await administration.CreateTopicsAsync(
+            [new TopicSpecification { Name = Topic, NumPartitions = -1, ReplicationFactor = -1 }],
+            new CreateTopicsOptions { OperationTimeout = Bound, RequestTimeout = Bound });
+        // The broker that answers may not have heard of the topic yet.
+        using var bound = new CancellationTokenSource(Bound, TimeProvider.System);
+        var topic = Assert.Single(administration.GetMetadata(Topic, Bound).Topics);
+        while (topic.Partitions.Count == 0)
+        {
+            await Task.Delay(50, bound.Token);
+            topic = Assert.Single(administration.GetMetadata(Topic, Bound).Topics);
+        }
+        Assert.Equal(5, topic.Partitions.Count);
+        Assert.All(topic.Partitions, partition => Assert.Equal(kafka.BrokerCount, partition.Replicas.Length));
+    }
+
+    private static async Task ProduceAsync(LocalKafka kafka, string value)
+    {
+        using var producer = new ProducerBuilder<Null, string>(new ProducerConfig
+        {
+            BootstrapServers = kafka.BootstrapServers,
+            Acks = Acks.All,
+            EnableIdempotence = true,
+        }).Build();
+        await producer.ProduceAsync(Topic, new Message<Null, string> { Value = value }, Cancellation);
+    }
+
+    private static List<string> Consume(LocalKafka kafka, int count)
+    {
+        using var consumer = new ConsumerBuilder<Ignore, string>(new ConsumerConfig
+        {
+            BootstrapServers = kafka.BootstrapServers,
+            GroupId = "stack-test",
+            AutoOffsetReset = AutoOffsetReset.Earliest,
+            SessionTimeoutMs = 1000,
+            HeartbeatIntervalMs = 300,
+        }).Build();
+        consumer.Subscribe(Topic);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
+        bound.CancelAfter(Bound);
+        var values = new List<string>();
+        while (values.Count < count)
+        {
+            values.Add(consumer.Consume(bound.Token).Message.Value);
+        }
+
+        consumer.Close();
+        return values;
+    }
+}

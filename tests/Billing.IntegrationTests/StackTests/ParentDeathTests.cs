@@ -1,0 +1,77 @@
+using Billing.Cli.Stack;
+
+namespace Billing.IntegrationTests.StackTests;
+
+/// <summary>What is left of a stack whose owner is killed. The owner is this very test program, started once more.</summary>
+[Collection(OneStackAtATime.Name)]
+public sealed class ParentDeathTests
+{
+    private const string ReportVariable = "BILLING_TEST_OWNER_REPORT";
+    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Nothing_outlives_an_owner_that_is_killed()
+    {
+        await using var folder = StackFolder.Create();
+        var report = Path.Combine(folder.FullName, "report");
+        await using var owner = ChildProcess.Start(new ChildProcessStart(
+            "owner",
+            Environment.ProcessPath!,
+            ["-explicit", "only", "-method", $"{typeof(ParentDeathTests).FullName}.{nameof(Owns_a_stack_until_killed)}"],
+            folder.LogFile("owner"))
+        {
+            Environment = new Dictionary<string, string?> { [ReportVariable] = report },
+        });
+        await owner.WaitUntilAsync(_ => Task.FromResult(File.Exists(report)), Bound, Cancellation);
+        var lines = await File.ReadAllLinesAsync(report, Cancellation);
+        ProcessIdentity[] children = [.. lines.Skip(1).Select(Parse)];
+        Assert.Equal(2, children.Length);
+        Assert.All(children, child => Assert.True(child.IsRunning));
+
+        owner.Kill();
+        foreach (var child in children)
+        {
+            await child.WaitForEndAsync(Cancellation).WaitAsync(Bound, Cancellation);
+        }
+
+        await UntilAsync(() => !Directory.Exists(lines[0]));
+    }
+
+    [Fact(Explicit = true)]
+    public async Task Owns_a_stack_until_killed()
+    {
+        var report = Environment.GetEnvironmentVariable(ReportVariable);
+        Assert.SkipWhen(string.IsNullOrEmpty(report), "Is run by the test above, and killed by it");
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var postgres = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Cancellation);
+        await using var other = ChildProcess.Start(
+            new ChildProcessStart("sleep", "sleep", ["600"], folder.LogFile("sleep")));
+        await File.WriteAllLinesAsync(
+            report + ".new", [folder.FullName, Write(postgres.Process!.Identity), Write(other.Identity)], Cancellation);
+        File.Move(report + ".new", report!);
+        await Task.Delay(Timeout.InfiniteTimeSpan, Cancellation);
+    }
+
+    private static string Write(ProcessIdentity identity) => FormattableString.Invariant(
+        $"{identity.Id} {identity.StartTicks}");
+
+    private static ProcessIdentity Parse(string line)
+    {
+        long[] numbers = [.. line.Split(' ').Select(long.Parse)];
+        return new ProcessIdentity((int)numbers[0], numbers[1]);
+    }
+
+    private static async Task UntilAsync(Func<bool> condition)
+    {
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
+        bound.CancelAfter(Bound);
+        using var poll = new PeriodicTimer(TimeSpan.FromMilliseconds(50));
+        while (!condition())
+        {
+            await poll.WaitForNextTickAsync(bound.Token);
+        }
+    }
+}

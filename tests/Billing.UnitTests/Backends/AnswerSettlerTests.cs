@@ -1,0 +1,64 @@
+using Billing.Backends;
+using Billing.Messaging;
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+using Grpc.Core;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.UnitTests.Backends;
+
+public sealed class AnswerSettlerTests
+{
+    private readonly ManualPublisher _publisher = new();
+    private readonly AnswerSettler _settler;
+    private readonly RecordingDelivery _delivery = new(Samples.PaymentCommand(correlationId: 7));
+
+    public AnswerSettlerTests()
+    {
+        _settler = new AnswerSettler(_publisher, NullLogger<AnswerSettler>.Instance);
+        _settler.Enter(1);
+    }
+
+    [Fact]
+    public void A_command_is_settled_only_when_its_answer_is_acknowledged()
+    {
+        _settler.Settle([(_delivery, new Reply { CorrelationId = 7 })], []);
+        Assert.False(_delivery.IsSettled);
+        Assert.Equal(1, _settler.InFlight);
+        _publisher.Acknowledged.SetResult();
+        Assert.True(_delivery.IsSettled);
+        Assert.Equal(0, _settler.InFlight);
+        Assert.Equal(Samples.ReplyTopic, Assert.Single(_publisher.Answers).ProxyTopic);
+    }
+
+    [Fact]
+    public void A_command_whose_answer_cannot_be_published_is_left_to_come_again()
+    {
+        _settler.Settle([(_delivery, new Reply { CorrelationId = 7 })], []);
+        _publisher.Acknowledged.SetException(new IOException());
+        Assert.False(_delivery.IsSettled);
+        Assert.Equal(0, _settler.InFlight);
+    }
+
+    [Fact]
+    public void A_rejected_command_is_put_aside_and_its_sender_told()
+    {
+        _settler.Reject(_delivery, Replies.Error(7, StatusCode.Internal, "PROCESSING_FAILED", "poison"));
+        Assert.Equal("poison", _delivery.Rejection);
+        Assert.Equal("poison", Assert.Single(_publisher.Answers).Reply.Error.Message);
+        Assert.Equal(0, _settler.InFlight);
+    }
+
+    private sealed class ManualPublisher : IAnswerPublisher
+    {
+        public TaskCompletionSource Acknowledged { get; } = new();
+
+        public List<Answer> Answers { get; } = [];
+
+        public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+        {
+            Answers.AddRange(answers);
+            return Acknowledged.Task;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+using System.ComponentModel.DataAnnotations;
+using Billing.Backends;
+
+namespace Billing.UnitTests.Backends;
+
+public sealed class BackendOptionsTests
+{
+    [Fact]
+    public void The_defaults_have_no_problem() => Assert.Empty(new BackendOptions().Problems());
+
+    [Fact]
+    public void A_batch_that_could_never_fill_is_named_with_its_bound()
+    {
+        var problem = Assert.Single(new BackendOptions { BatchMax = 11, InFlightMax = 10 }.Problems());
+        Assert.Contains("Billing:Backend:BatchMax (11)", problem, StringComparison.Ordinal);
+        Assert.Contains("Billing:Backend:InFlightMax (10)", problem, StringComparison.Ordinal);
+        Assert.Empty(new BackendOptions { BatchMax = 10, InFlightMax = 10 }.Problems());
+    }
+
+    [Fact]
+    public void Settings_out_of_range_are_named()
+    {
+        var options = new BackendOptions { BatchMax = 0, InFlightMax = 0, CachedAccountsMax = 0, DefaultCreditLimit = -1 };
+        var found = new List<ValidationResult>();
+        Assert.False(Validator.TryValidateObject(options, new ValidationContext(options), found, validateAllProperties: true));
+        Assert.Equal(
+            ["BatchMax", "CachedAccountsMax", "DefaultCreditLimit", "InFlightMax", "Role"],
+            found.Select(f => f.ErrorMessage!.Split(' ')[0].Split(':')[^1]).Order(StringComparer.Ordinal));
+    }
+}

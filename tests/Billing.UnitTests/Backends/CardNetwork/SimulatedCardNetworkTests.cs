@@ -1,0 +1,80 @@
+using Billing.Backends.CardNetwork;
+using Billing.UnitTests.Testing;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Backends.CardNetwork;
+
+public sealed class SimulatedCardNetworkTests
+{
+    private readonly ManualTime _time = new();
+
+    [Fact]
+    public void Without_jitter_it_answers_at_once()
+    {
+        var network = Network(new JitterOptions());
+        Assert.True(network.AuthoriseAsync(CancellationToken.None).IsCompletedSuccessfully);
+        Assert.True(network.EnquireAsync(CancellationToken.None).IsCompletedSuccessfully);
+        Assert.Empty(_time.Delays);
+    }
+
+    [Fact]
+    public async Task Its_delays_stay_within_their_ranges_and_fill_them()
+    {
+        var network = Network(new JitterOptions { Enabled = true, Seed = 7 });
+        var payments = Enumerable.Range(0, 1000).Select(_ => network.AuthoriseAsync(CancellationToken.None)).ToList();
+        var delays = _time.Delays.Select(d => d.TotalMilliseconds).ToList();
+        Assert.Equal(1000, delays.Count);
+        Assert.All(delays, d => Assert.InRange(d, 100, 1000));
+        Assert.InRange(delays.Min(), 100, 120);
+        Assert.InRange(delays.Max(), 980, 1000);
+
+        var balances = Enumerable.Range(0, 1000).Select(_ => network.EnquireAsync(CancellationToken.None)).ToList();
+        Assert.All(_time.Delays.Skip(1000), d => Assert.InRange(d.TotalSeconds, 2, 5));
+        await _time.RunToEndAsync(Task.WhenAll(payments.Concat(balances)));
+    }
+
+    [Fact]
+    public void It_waits_by_the_clock()
+    {
+        var network = Network(new JitterOptions
+        {
+            Enabled = true,
+            PaymentMin = TimeSpan.FromSeconds(3),
+            PaymentMax = TimeSpan.FromSeconds(3),
+        });
+        var call = network.AuthoriseAsync(CancellationToken.None);
+        _time.Advance(TimeSpan.FromMilliseconds(2999));
+        Assert.False(call.IsCompleted);
+        _time.Advance(TimeSpan.FromMilliseconds(1));
+        Assert.True(call.IsCompletedSuccessfully);
+    }
+
+    [Fact]
+    public void One_seed_gives_the_same_delays_again_and_another_seed_others()
+    {
+        Assert.Equal(DelaysOf(7), DelaysOf(7));
+        Assert.NotEqual(DelaysOf(7), DelaysOf(8));
+    }
+
+    [Fact]
+    public async Task A_cancelled_call_does_not_go_on_waiting()
+    {
+        using var gone = new CancellationTokenSource();
+        var call = Network(new JitterOptions { Enabled = true }).AuthoriseAsync(gone.Token);
+        await gone.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call);
+    }
+
+    private static IReadOnlyList<TimeSpan> DelaysOf(int seed)
+    {
+        var time = new ManualTime();
+        var network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = true, Seed = seed }), time);
+        for (var i = 0; i < 50; i++)
+        {
+            _ = network.AuthoriseAsync(CancellationToken.None);
+        }
+        return time.Delays;
+    }
+
+    private SimulatedCardNetwork Network(JitterOptions options) => new(Options.Create(options), _time);
+}

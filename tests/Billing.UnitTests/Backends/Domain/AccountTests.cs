@@ -1,0 +1,125 @@
+using Billing.Backends.Domain;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using FsCheck;
+using FsCheck.Fluent;
+
+namespace Billing.UnitTests.Backends.Domain;
+
+public sealed class AccountTests
+{
+    private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+
+    /// <summary>What may happen to an account: mostly payments, at times another limit.</summary>
+    private static readonly Gen<Func<Account, AccountEvent>> Step = Gen.Frequency(
+        (5, from amount in Generate.Amount
+            from id in Generate.TransactionId
+            let payment = new Payment(id, (amount.Units % 5_000) + (amount.Nanos / 1e9m), amount.CurrencyCode)
+            select (Func<Account, AccountEvent>)(account => payment.Decide(account, Now))),
+        (1, from limit in Gen.Choose(0, 20_000)
+            from currency in Generate.Currency
+            select (Func<Account, AccountEvent>)(_ => new CreditLimitChanged(limit, currency, Now))));
+
+    private static readonly Gen<List<(Account Before, AccountEvent Fact, Account After)>> Histories =
+        Step.ListOf().Select(steps =>
+        {
+            var account = Account.Opened(10_000);
+            var history = new List<(Account, AccountEvent, Account)>();
+            foreach (var step in steps)
+            {
+                var fact = step(account);
+                var after = account.Apply(fact);
+                history.Add((account, fact, after));
+                account = after;
+            }
+            return history;
+        });
+
+    [Fact]
+    public void An_accepted_payment_never_takes_the_balance_above_the_limit() => Histories.Holds(history =>
+        Assert.All(history.Where(h => h.Fact is PaymentAccepted), h => Assert.True(h.After.Balance <= h.After.CreditLimit)));
+
+    [Fact]
+    public void The_balance_is_the_sum_of_the_accepted_amounts() => Histories.Holds(history =>
+        Assert.All(history.Select((h, i) => (h.After, Sum: history.Take(i + 1).Select(p => p.Fact).OfType<PaymentAccepted>().Sum(p => p.Amount))),
+            h => Assert.Equal(h.Sum, h.After.Balance)));
+
+    [Fact]
+    public void The_version_is_the_number_of_events() => Histories.Holds(history =>
+        Assert.Equal(Enumerable.Range(1, history.Count).Select(n => (long)n), history.Select(h => h.After.Version)));
+
+    [Fact]
+    public void The_first_acceptance_or_limit_fixes_the_currency_for_good() => Histories.Holds(history =>
+    {
+        var first = history.Select(h => h.Fact).FirstOrDefault(f => f is not PaymentDeclined);
+        var expected = (first as PaymentAccepted)?.Currency ?? (first as CreditLimitChanged)?.Currency;
+        Assert.All(history.SkipWhile(h => h.Fact is PaymentDeclined), h => Assert.Equal(expected, h.After.Currency));
+        Assert.All(history.TakeWhile(h => h.Fact is PaymentDeclined), h => Assert.Null(h.After.Currency));
+    });
+
+    [Fact]
+    public void A_declined_payment_changes_the_version_alone() => Histories.Holds(history =>
+        Assert.All(history.Where(h => h.Fact is PaymentDeclined), h => Assert.Equal(h.Before with { Version = h.Before.Version + 1 }, h.After)));
+
+    [Fact]
+    public void A_payment_is_declined_only_for_currency_or_limit() => Histories.Holds(history =>
+        Assert.All(history.Where(h => h.Fact is PaymentDeclined), h =>
+        {
+            var declined = (PaymentDeclined)h.Fact;
+            Assert.Equal(h.Before.Currency is { } c && c != declined.Currency
+                ? DeclineReason.CurrencyMismatch
+                : DeclineReason.CreditLimitExceeded, declined.Reason);
+            Assert.True(declined.Reason == DeclineReason.CurrencyMismatch || declined.Amount > h.Before.CreditLimit - h.Before.Balance);
+        }));
+
+    [Fact]
+    public void What_may_still_be_spent_is_never_negative() => Histories.Holds(history =>
+        Assert.All(history, h => Assert.True(h.After.Available >= 0)));
+
+    [Fact]
+    public void A_payment_of_exactly_what_is_available_is_accepted_and_a_billionth_more_is_not()
+    {
+        var account = Account.Opened(100);
+        Assert.IsType<PaymentAccepted>(Pay(100).Decide(account, Now));
+        var declined = Assert.IsType<PaymentDeclined>(Pay(100.000000001m).Decide(account, Now));
+        Assert.Equal(DeclineReason.CreditLimitExceeded, declined.Reason);
+    }
+
+    [Fact]
+    public void A_decision_repeats_the_payment_and_the_time()
+    {
+        var id = Guid.Parse(Samples.TransactionId);
+        Assert.Equal(new PaymentAccepted(id, 7, "USD", Now), Pay(7).Decide(Account.Opened(10), Now));
+        Assert.Equal(
+            new PaymentDeclined(id, 11, "USD", DeclineReason.CreditLimitExceeded, Now), Pay(11).Decide(Account.Opened(10), Now));
+    }
+
+    [Fact]
+    public void A_limit_lowered_below_the_balance_keeps_the_balance_and_declines_what_follows()
+    {
+        var account = Account.Opened(100)
+            .Apply(new PaymentAccepted(Guid.NewGuid(), 80, "USD", Now))
+            .Apply(new CreditLimitChanged(50, "USD", Now));
+        Assert.Equal((80m, 50m, 0m), (account.Balance, account.CreditLimit, account.Available));
+        Assert.IsType<PaymentDeclined>(Pay(0.01m).Decide(account, Now));
+        var raised = account.Apply(new CreditLimitChanged(200, "USD", Now));
+        Assert.Equal(120, raised.Available);
+        Assert.IsType<PaymentAccepted>(Pay(120).Decide(raised, Now));
+    }
+
+    [Fact]
+    public void A_limit_fixes_the_currency_of_an_account_that_has_none()
+    {
+        var account = Account.Opened(100).Apply(new CreditLimitChanged(100, "EUR", Now));
+        var declined = Assert.IsType<PaymentDeclined>(Pay(1).Decide(account, Now));
+        Assert.Equal(DeclineReason.CurrencyMismatch, declined.Reason);
+    }
+
+    [Fact]
+    public void An_event_that_accounts_do_not_have_is_refused() =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => Account.Opened(1).Apply(new UnknownEvent()));
+
+    private static Payment Pay(decimal amount) => new(Guid.Parse(Samples.TransactionId), amount, "USD");
+
+    private sealed record UnknownEvent : AccountEvent;
+}

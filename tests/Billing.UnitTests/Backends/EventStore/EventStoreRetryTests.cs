@@ -1,0 +1,95 @@
+using Billing.Backends.EventStore;
+using Billing.UnitTests.Testing;
+using Npgsql;
+
+namespace Billing.UnitTests.Backends.EventStore;
+
+public sealed class EventStoreRetryTests
+{
+    private readonly ManualTime _time = new();
+    private readonly List<int> _retries = [];
+
+    [Theory]
+    [InlineData(PostgresErrorCodes.AdminShutdown)]
+    [InlineData(PostgresErrorCodes.CrashShutdown)]
+    [InlineData(PostgresErrorCodes.CannotConnectNow)]
+    [InlineData(PostgresErrorCodes.TooManyConnections)]
+    [InlineData(PostgresErrorCodes.DiskFull)]
+    [InlineData(PostgresErrorCodes.DeadlockDetected)]
+    [InlineData(PostgresErrorCodes.SerializationFailure)]
+    public void A_failure_that_passes_means_away(string sqlState) =>
+        Assert.True(EventStoreRetry.IsAway(new InvalidOperationException("wrapped", Postgres(sqlState))));
+
+    [Theory]
+    [InlineData(PostgresErrorCodes.UniqueViolation)]
+    [InlineData(PostgresErrorCodes.UndefinedTable)]
+    [InlineData(PostgresErrorCodes.InvalidPassword)]
+    public void A_failure_that_stays_does_not(string sqlState) => Assert.False(EventStoreRetry.IsAway(Postgres(sqlState)));
+
+    [Fact]
+    public void A_broken_connection_means_away()
+    {
+        Assert.True(EventStoreRetry.IsAway(new NpgsqlException("broken", new IOException())));
+        Assert.False(EventStoreRetry.IsAway(new IOException()));
+    }
+
+    [Fact]
+    public async Task Briefly_gives_up_after_ten_retries_with_the_last_failure()
+    {
+        var calls = 0;
+        var pipeline = EventStoreRetry.Briefly(_time, (_, attempt) => _retries.Add(attempt));
+        var work = pipeline.ExecuteAsync(_ => throw Away(++calls)).AsTask();
+        var e = await Assert.ThrowsAsync<NpgsqlException>(() => _time.RunToEndAsync(work));
+        Assert.Equal("11", e.Message);
+        Assert.Equal(Enumerable.Range(1, 10), _retries);
+    }
+
+    [Fact]
+    public async Task Briefly_does_not_retry_what_does_not_pass()
+    {
+        var pipeline = EventStoreRetry.Briefly(_time, (_, attempt) => _retries.Add(attempt));
+        await Assert.ThrowsAsync<PostgresException>(
+            async () => await pipeline.ExecuteAsync(_ => throw Postgres(PostgresErrorCodes.UniqueViolation)));
+        Assert.Empty(_retries);
+    }
+
+    [Fact]
+    public async Task Forever_goes_on_until_it_succeeds_and_never_waits_longer_than_the_longest_wait()
+    {
+        var calls = 0;
+        var pipeline = EventStoreRetry.Forever(_time, EventStoreRetry.IsAway, (_, attempt) => _retries.Add(attempt));
+        await _time.RunToEndAsync(pipeline.ExecuteAsync(_ => ++calls < 60 ? throw Away(calls) : ValueTask.CompletedTask).AsTask());
+        Assert.Equal(60, calls);
+        Assert.Equal(Enumerable.Range(1, 59), _retries);
+        Assert.All(_time.Delays, delay => Assert.InRange(delay, TimeSpan.Zero, EventStoreRetry.DelayMax));
+    }
+
+    [Fact]
+    public async Task Forever_ends_with_its_token()
+    {
+        using var stop = new CancellationTokenSource();
+        var pipeline = EventStoreRetry.Forever(_time, _ => true, (_, attempt) =>
+        {
+            if (attempt == 5)
+            {
+                stop.Cancel();
+            }
+        });
+        var work = pipeline.ExecuteAsync(_ => throw Away(0), stop.Token).AsTask();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => _time.RunToEndAsync(work));
+    }
+
+    [Fact]
+    public async Task Cancelled_work_is_not_tried_again()
+    {
+        var pipeline = EventStoreRetry.Forever(_time, _ => true, (_, attempt) => _retries.Add(attempt));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            async () => await pipeline.ExecuteAsync(_ => throw new OperationCanceledException()));
+        Assert.Empty(_retries);
+    }
+
+    private static NpgsqlException Away(int call) =>
+        new(call.ToString(System.Globalization.CultureInfo.InvariantCulture), new IOException());
+
+    private static PostgresException Postgres(string sqlState) => new("failed", "FATAL", "FATAL", sqlState);
+}

@@ -1,0 +1,72 @@
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+
+namespace Billing.UnitTests.Backends.EventStore;
+
+public sealed class RecordedEventTests
+{
+    private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+    private static readonly Guid Id = Guid.Parse(Samples.TransactionId);
+
+    [Fact]
+    public void An_accepted_payment_is_answered_with_the_balance_and_version_after_it()
+    {
+        var response = Record(new PaymentAccepted(Id, 10.25m, "USD", Now)).ToResponse();
+        Assert.Equal(
+            new MakePaymentResponse
+            {
+                TransactionId = Samples.TransactionId,
+                Outcome = PaymentOutcome.Accepted,
+                Balance = Samples.Dollars(10, 250_000_000),
+                Version = 1,
+            },
+            response);
+    }
+
+    [Theory]
+    [InlineData(DeclineReason.CreditLimitExceeded, "more than the account may still spend")]
+    [InlineData(DeclineReason.CurrencyMismatch, "another currency")]
+    [InlineData((DeclineReason)9, "declined")]
+    public void A_declined_payment_is_answered_with_the_reason_and_words_for_it(DeclineReason reason, string words)
+    {
+        var response = Record(new PaymentDeclined(Id, 10, "USD", reason, Now)).ToResponse();
+        Assert.Equal(PaymentOutcome.Declined, response.Outcome);
+        Assert.Equal(reason, response.DeclineReason);
+        Assert.Contains(words, response.Message, StringComparison.Ordinal);
+        Assert.Equal(1, response.Version);
+        Assert.Equal(new Money(), response.Balance);
+    }
+
+    [Fact]
+    public void The_recorded_event_keeps_what_was_asked_for()
+    {
+        var accepted = Record(new PaymentAccepted(Id, 10, "USD", Now));
+        var declined = Record(new PaymentDeclined(Id, 11, "USD", DeclineReason.CreditLimitExceeded, Now));
+        Assert.Equal(Samples.Dollars(10), accepted.Amount());
+        Assert.Equal(Samples.Dollars(11), declined.Amount());
+        Assert.Equal("visa/acct-42", accepted.StreamId);
+        Assert.Equal(Samples.TransactionId, accepted.TransactionId);
+        Assert.Equal(1_769_860_800_000_000, accepted.DecidedUnixUs);
+    }
+
+    [Fact]
+    public void A_changed_limit_names_no_payment()
+    {
+        var recorded = Record(new CreditLimitChanged(500, "USD", Now));
+        Assert.Empty(recorded.TransactionId);
+        Assert.Equal(Samples.Dollars(500), recorded.CreditLimitChanged.Limit);
+        Assert.Equal(Samples.Dollars(0), recorded.Balance);
+    }
+
+    [Fact]
+    public void An_event_that_the_contract_does_not_have_is_refused() =>
+        Assert.Throws<ArgumentOutOfRangeException>(
+            () => RecordedEvent.ToWire("visa/acct-42", new UnknownEvent(), Account.Opened(1)));
+
+    private static Wire.V1.Event Record(AccountEvent fact) =>
+        RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(10_000).Apply(fact));
+
+    private sealed record UnknownEvent : AccountEvent;
+}

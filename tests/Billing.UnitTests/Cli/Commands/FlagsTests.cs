@@ -1,0 +1,114 @@
+using System.CommandLine;
+using Billing.Cli.Commands;
+using Billing.Cli.Topology;
+using Spectre.Console;
+
+namespace Billing.UnitTests.Cli.Commands;
+
+public sealed class FlagsTests
+{
+    [Theory]
+    [InlineData("run")]
+    [InlineData("run --clients 1 --proxies 1 --payment-backends 1 --balance-backends 1 --requests 1 --balances 0 --warm-up 0")]
+    [InlineData("run --brokers 3 --jitter on --kafka embedded --postgres auto --report out.json")]
+    [InlineData("run --kafka a:9092,b:9093")]
+    [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
+    [InlineData("up --port 5000")]
+    [InlineData("status")]
+    [InlineData("down")]
+    [InlineData("audit one.csv two.csv")]
+    public void A_command_line_without_a_fault_is_understood(string line) => Assert.Empty(Parse(line).Errors);
+
+    [Theory]
+    [InlineData("--clients", "0")]
+    [InlineData("--clients", "1001")]
+    [InlineData("--clients", "-1")]
+    [InlineData("--clients", "three")]
+    [InlineData("--clients", "99999999999")]
+    [InlineData("--requests", "0")]
+    [InlineData("--requests", "10000001")]
+    [InlineData("--balances", "-1")]
+    [InlineData("--warm-up", "1000001")]
+    [InlineData("--proxies", "0")]
+    [InlineData("--proxies", "101")]
+    [InlineData("--payment-backends", "0")]
+    [InlineData("--balance-backends", "101")]
+    [InlineData("--brokers", "2")]
+    [InlineData("--brokers", "0")]
+    [InlineData("--brokers", "three")]
+    [InlineData("--jitter", "maybe")]
+    [InlineData("--jitter", "ON")]
+    [InlineData("--kafka", "localhost")]
+    [InlineData("--kafka", "localhost:")]
+    [InlineData("--kafka", "localhost:99999")]
+    [InlineData("--kafka", "a:9092,b")]
+    [InlineData("--postgres", "nonsense")]
+    [InlineData("--postgres", "Database=billing")]
+    [InlineData("--postgres", "Host=localhost;Colour=red")]
+    public void A_bad_value_is_an_error_that_names_the_option_and_the_value(string option, string value)
+    {
+        var errors = Root().Parse(["run", option, value]).Errors;
+        Assert.NotEmpty(errors);
+        Assert.Contains(errors, e => e.Message.Contains(option, StringComparison.Ordinal)
+            && e.Message.Contains(value, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("--clients")]
+    [InlineData("--kafka")]
+    [InlineData("--jitter")]
+    public void A_missing_value_is_an_error_that_names_the_option(string option) =>
+        Assert.Contains(Root().Parse(["run", option]).Errors, e => e.Message.Contains(option, StringComparison.Ordinal));
+
+    [Theory]
+    [InlineData("run --colour red", "--colour")]
+    [InlineData("run --port 5000", "--port")]
+    [InlineData("status --clients 3", "--clients")]
+    [InlineData("fly", "fly")]
+    public void An_unknown_option_or_command_is_an_error_that_names_it(string line, string named) =>
+        Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
+
+    [Fact]
+    public void An_audit_without_journals_is_an_error() => Assert.NotEmpty(Parse("audit").Errors);
+
+    [Fact]
+    public void Every_option_of_a_stack_is_read()
+    {
+        var (stack, command) = StackCommand();
+        var parsed = command.Parse(
+            "--proxies 1 --payment-backends 2 --balance-backends 4 --brokers 3 --jitter on --kafka a:1 --postgres Host=h");
+        Assert.Empty(parsed.Errors);
+        Assert.Equal(
+            new StackOptions
+            {
+                Proxies = 1,
+                PaymentBackends = 2,
+                BalanceBackends = 4,
+                Brokers = 3,
+                Jitter = true,
+                Kafka = "a:1",
+                Postgres = "Host=h",
+            },
+            stack.Read(parsed));
+    }
+
+    [Fact]
+    public void Without_options_a_stack_is_the_default_one()
+    {
+        var (stack, command) = StackCommand();
+        Assert.Equal(new StackOptions(), stack.Read(command.Parse("")));
+    }
+
+    private static (StackFlags Stack, RootCommand Command) StackCommand()
+    {
+        var stack = new StackFlags();
+        var command = new RootCommand();
+        stack.AddTo(command);
+        return (stack, command);
+    }
+
+    private static ParseResult Parse(string line) => Root().Parse(line);
+
+    private static RootCommand Root() =>
+        BillingCommand.Create(AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }));
+}

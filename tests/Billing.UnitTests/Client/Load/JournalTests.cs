@@ -1,0 +1,90 @@
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using FsCheck;
+using FsCheck.Fluent;
+
+namespace Billing.UnitTests.Client.Load;
+
+public sealed class JournalTests : IDisposable
+{
+    private static readonly Gen<JournalEntry> Entries =
+        from id in Generate.TransactionId
+        from type in Generate.PaymentType
+        from account in Generate.AccountId
+        from amount in Generate.Amount
+        from outcome in Gen.Elements(PaymentOutcome.Accepted, PaymentOutcome.Declined, PaymentOutcome.Unspecified)
+        from version in Gen.Choose(0, int.MaxValue)
+        select new JournalEntry(id, StreamId.For(type, account), amount.CurrencyCode, amount.ToDecimal(), outcome, version);
+
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-journal-");
+
+    private string Path => System.IO.Path.Combine(_folder.FullName, "journal.csv");
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    [Fact]
+    public void An_entry_is_read_as_it_was_written() =>
+        Entries.Holds(entry => Assert.Equal(entry, JournalEntry.Parse(entry.ToString())));
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("a,b")]
+    [InlineData("not-a-uuid,visa/a,USD,1,Accepted,1")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,much,Accepted,1")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Perhaps,1")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,one")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,99999999999999999999")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2")]
+    public void Another_line_is_refused_as_no_journals(string line) =>
+        Assert.Throws<FormatException>(() => JournalEntry.Parse(line));
+
+    [Fact]
+    public async Task Entries_added_from_many_tasks_are_all_written_once()
+    {
+        const int Tasks = 16;
+        const int Each = 625;
+        await using (var journal = new Journal(Path))
+        {
+            await Task.WhenAll(Enumerable.Range(0, Tasks).Select(task => Task.Run(() =>
+            {
+                for (var n = 1; n <= Each; n++)
+                {
+                    journal.Add(Entry(task, n));
+                }
+            })));
+        }
+        var read = Journal.Read(Path).ToList();
+        Assert.Equal(Tasks * Each, read.Count);
+        foreach (var group in read.GroupBy(e => e.StreamId))
+        {
+            Assert.Equal(Enumerable.Range(1, Each).Select(n => (long)n), group.Select(e => e.Version));
+        }
+    }
+
+    [Fact]
+    public async Task A_journal_opened_again_is_continued()
+    {
+        await using (var first = new Journal(Path))
+        {
+            first.Add(Entry(0, 1));
+        }
+        await using (var second = new Journal(Path))
+        {
+            second.Add(Entry(0, 2));
+        }
+        Assert.Equal([1L, 2L], Journal.Read(Path).Select(e => e.Version));
+    }
+
+    [Fact]
+    public void A_last_line_that_was_cut_short_is_not_an_entry()
+    {
+        // What a killed client leaves: the line reads as one of version 1, but may have been of version 12.
+        File.WriteAllText(Path, Entry(0, 1) + "\n" + Entry(0, 2) + "\n" + Entry(0, 1));
+        Assert.Equal([1L, 2L], Journal.Read(Path).Select(e => e.Version));
+    }
+
+    private static JournalEntry Entry(int account, long version) => new(
+        Guid.Parse(Samples.TransactionId), $"visa/acct-{account}", "USD", 1.25m, PaymentOutcome.Accepted, version);
+}

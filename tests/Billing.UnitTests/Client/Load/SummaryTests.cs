@@ -1,0 +1,56 @@
+using Billing.Client.Load;
+using Billing.UnitTests.Testing;
+using FsCheck.Fluent;
+
+namespace Billing.UnitTests.Client.Load;
+
+public sealed class SummaryTests
+{
+    [Fact]
+    public void Percentiles_are_those_of_the_nearest_rank()
+    {
+        var clients = Gen.Choose(0, 1_000_000).Select(us => (long)us).ListOf().ListOf().Where(lists => lists.Any(l => l.Count > 0));
+        clients.Holds(latencies =>
+        {
+            var summary = Summary.Of([.. latencies.Select(l => Figures([.. l]))]);
+            var all = latencies.SelectMany(l => l).ToList();
+            Assert.Equal(Seconds(all.Min()), summary.Shortest);
+            Assert.Equal(Seconds(all.Max()), summary.Longest);
+            Assert.Equal(Seconds(all.Average()), summary.Average, 1e-9);
+            Assert.Equal(Seconds(SmallestThatCovers(all, 50)), summary.P50);
+            Assert.Equal(Seconds(SmallestThatCovers(all, 99)), summary.P99);
+            Assert.Equal(all.Count, summary.Count);
+        });
+    }
+
+    [Fact]
+    public void A_hundred_values_have_the_99th_as_their_p99()
+    {
+        var summary = Summary.Of([Figures([.. Enumerable.Range(1, 100).Select(n => n * 1_000_000L)])]);
+        Assert.Equal(50, summary.P50);
+        Assert.Equal(99, summary.P99);
+    }
+
+    [Fact]
+    public void Clients_are_added_up()
+    {
+        var one = new RequestFigures(2, 1, new Dictionary<string, int> { ["Unavailable: x"] = 2, ["Internal: y"] = 1 }, [1, 2, 3]);
+        var summary = Summary.Of([one, one]);
+        Assert.Equal((12, 4, 2, 6), (summary.Count, summary.Ok, summary.Declined, summary.Errors));
+    }
+
+    [Fact]
+    public void No_answers_give_zeros_not_faults()
+    {
+        Assert.Equal(new Summary(0, 0, 0, 0, 0, 0, 0, 0, 0), Summary.Of([]));
+        Assert.Equal(0, Summary.Of([Figures([])]).P99);
+    }
+
+    private static long SmallestThatCovers(List<long> values, int percent) =>
+        values.Order().First(v => values.Count(other => other <= v) * 100 >= percent * values.Count);
+
+    private static RequestFigures Figures(IReadOnlyList<long> latencies) =>
+        new(latencies.Count, 0, new Dictionary<string, int>(), latencies);
+
+    private static double Seconds(double microseconds) => microseconds / 1e6;
+}

@@ -1,0 +1,46 @@
+using Billing.Client;
+
+namespace Billing.UnitTests.Client.Sdk;
+
+public sealed class BillingClientOptionsTests
+{
+    [Theory]
+    [InlineData("http://localhost:5000")]
+    [InlineData("https://billing.example/")]
+    public void An_address_of_http_is_fine(string address) => Assert.Empty(With(address).Problems());
+
+    [Theory]
+    [InlineData("localhost:5000")]
+    [InlineData("/relative")]
+    [InlineData("ftp://localhost")]
+    [InlineData("")]
+    public void Another_address_is_named(string address)
+    {
+        var problem = Assert.Single(With("http://localhost:5000", address).Problems());
+        Assert.StartsWith($"Billing:Client:Proxies: '{address}'", problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_deadline_is_above_zero()
+    {
+        var options = With("http://localhost:5000");
+        options.Deadline = TimeSpan.Zero;
+        Assert.StartsWith("Billing:Client:Deadline", Assert.Single(options.Problems()), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_client_is_not_made_from_options_that_cannot_be_used()
+    {
+        var none = Assert.Throws<ArgumentException>(() => new BillingClient(new BillingClientOptions(), TimeProvider.System));
+        Assert.Contains("Billing:Client:Proxies is empty", none.Message, StringComparison.Ordinal);
+        var bad = Assert.Throws<ArgumentException>(() => new BillingClient(With("nowhere"), TimeProvider.System));
+        Assert.Contains("'nowhere'", bad.Message, StringComparison.Ordinal);
+    }
+
+    private static BillingClientOptions With(params string[] addresses)
+    {
+        var options = new BillingClientOptions();
+        Array.ForEach(addresses, options.Proxies.Add);
+        return options;
+    }
+}

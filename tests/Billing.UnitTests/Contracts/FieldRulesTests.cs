@@ -1,0 +1,162 @@
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+
+namespace Billing.UnitTests.Contracts;
+
+public sealed class FieldRulesTests
+{
+    [Fact]
+    public void Requests_that_keep_the_rules_pass() => Generate.Command.Holds(command =>
+    {
+        var violation = command.Payment is { } payment
+            ? FieldRules.Check(payment)
+            : FieldRules.Check(command.Balance);
+        Assert.Null(violation);
+    });
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("42")]
+    [InlineData("00000000-0000-0000-0000-000000000000")]
+    [InlineData("0123456789abcdef0123456789abcdef")]
+    [InlineData("{01234567-89ab-cdef-0123-456789abcdef}")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdeg")]
+    [InlineData(" 01234567-89ab-cdef-0123-456789abcdef")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef\n")]
+    [InlineData("+1234567-89ab-cdef-0123-456789abcdef")]
+    [InlineData("0x234567-89ab-cdef-0123-456789abcdef")]
+    public void A_transaction_id_must_be_a_uuid_of_36_characters(string id)
+    {
+        var request = Samples.Payment();
+        request.TransactionId = id;
+        AssertViolation("transaction_id", "UUID", FieldRules.Check(request));
+    }
+
+    [Fact]
+    public void Capital_letters_in_a_transaction_id_are_fine()
+    {
+        var request = Samples.Payment();
+        request.TransactionId = Samples.TransactionId.ToUpperInvariant();
+        Assert.Null(FieldRules.Check(request));
+    }
+
+    [Theory]
+    [InlineData("", "is missing")]
+    [InlineData("acct 42", "may have only the characters")]
+    [InlineData("acct/42", "may have only the characters")]
+    [InlineData("acct,42", "may have only the characters")]
+    [InlineData("Ämter", "may have only the characters")]
+    [InlineData("acct\n", "may have only the characters")]
+    public void An_account_id_has_a_narrow_alphabet(string id, string problem)
+    {
+        AssertViolation("account_id", problem, FieldRules.Check(Samples.Payment(id)));
+        AssertViolation("account_id", problem, FieldRules.Check(Samples.Balance(id)));
+    }
+
+    [Fact]
+    public void An_account_id_has_at_most_64_characters()
+    {
+        Assert.Null(FieldRules.Check(Samples.Payment(new string('a', 64))));
+        AssertViolation("account_id", "at most 64 characters; it has 65", FieldRules.Check(Samples.Payment(new string('a', 65))));
+    }
+
+    [Theory]
+    [InlineData(PaymentType.Unspecified, "is missing")]
+    [InlineData((PaymentType)5, "it is 5")]
+    [InlineData((PaymentType)(-1), "it is -1")]
+    public void A_payment_type_is_one_of_the_four(PaymentType type, string problem)
+    {
+        var payment = Samples.Payment();
+        payment.PaymentType = type;
+        var balance = Samples.Balance();
+        balance.PaymentType = type;
+        AssertViolation("payment_type", problem, FieldRules.Check(payment));
+        AssertViolation("payment_type", problem, FieldRules.Check(balance));
+    }
+
+    [Fact]
+    public void An_amount_must_be_there()
+    {
+        var request = Samples.Payment();
+        request.Amount = null;
+        AssertViolation("amount", "is missing", FieldRules.Check(request));
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("US")]
+    [InlineData("USDX")]
+    [InlineData("usd")]
+    [InlineData("U1D")]
+    [InlineData("ÜSD")]
+    public void A_currency_is_three_capital_letters(string currency)
+    {
+        var request = Samples.Payment();
+        request.Amount.CurrencyCode = currency;
+        AssertViolation("amount.currency_code", "three capital letters", FieldRules.Check(request));
+    }
+
+    [Theory]
+    [InlineData(1, 1_000_000_000, "amount.nanos", "within -999999999 and 999999999")]
+    [InlineData(1, -1_000_000_000, "amount.nanos", "within -999999999 and 999999999")]
+    [InlineData(0, int.MaxValue, "amount.nanos", "within -999999999 and 999999999")]
+    [InlineData(0, int.MinValue, "amount.nanos", "within -999999999 and 999999999")]
+    [InlineData(1, -1, "amount.nanos", "opposite sign")]
+    [InlineData(-1, 1, "amount.nanos", "opposite sign")]
+    [InlineData(0, 0, "amount", "more than zero; it is 0")]
+    [InlineData(0, -1, "amount", "more than zero; it is -0.000000001")]
+    [InlineData(-5, -500_000_000, "amount", "more than zero; it is -5.5")]
+    [InlineData(long.MinValue, 0, "amount", "more than zero")]
+    [InlineData(1_000_000_000, 1, "amount.units", "at most 1000000000")]
+    [InlineData(long.MaxValue, 999_999_999, "amount.units", "at most 1000000000")]
+    public void An_amount_is_within_its_bounds(long units, int nanos, string field, string problem)
+    {
+        var request = Samples.Payment();
+        request.Amount = Samples.Dollars(units, nanos);
+        AssertViolation(field, problem, FieldRules.Check(request));
+    }
+
+    [Theory]
+    [InlineData(0, 1)]
+    [InlineData(1_000_000_000, 0)]
+    [InlineData(999_999_999, 999_999_999)]
+    public void The_smallest_and_the_largest_amounts_pass(long units, int nanos)
+    {
+        var request = Samples.Payment();
+        request.Amount = Samples.Dollars(units, nanos);
+        Assert.Null(FieldRules.Check(request));
+    }
+
+    [Fact]
+    public void A_min_version_is_not_negative()
+    {
+        var request = Samples.Balance();
+        request.MinVersion = -1;
+        AssertViolation("min_version", "must not be negative; it is -1", FieldRules.Check(request));
+        request.MinVersion = 0;
+        Assert.Null(FieldRules.Check(request));
+    }
+
+    [Fact]
+    public void A_long_value_is_quoted_in_part()
+    {
+        var violation = FieldRules.Check(Samples.Payment(new string('/', 64)));
+        Assert.Contains(new string('/', 40) + "...'", violation!.Problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_first_field_at_fault_is_the_one_named()
+    {
+        var request = new MakePaymentRequest();
+        Assert.Equal("transaction_id is missing; it must be a UUID", FieldRules.Check(request)?.ToString());
+    }
+
+    private static void AssertViolation(string field, string problem, FieldViolation? violation)
+    {
+        Assert.NotNull(violation);
+        Assert.Equal(field, violation.Field);
+        Assert.Contains(problem, violation.Problem, StringComparison.Ordinal);
+        Assert.StartsWith(field + " ", violation.ToString(), StringComparison.Ordinal);
+    }
+}

@@ -1,0 +1,33 @@
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using FsCheck.Fluent;
+
+namespace Billing.UnitTests.Contracts;
+
+public sealed class StreamIdTests
+{
+    [Theory]
+    [InlineData(PaymentType.Visa, "visa/acct-42")]
+    [InlineData(PaymentType.Mastercard, "mastercard/acct-42")]
+    [InlineData(PaymentType.Discover, "discover/acct-42")]
+    [InlineData(PaymentType.Amex, "amex/acct-42")]
+    public void A_stream_is_named_by_type_and_account(PaymentType type, string expected) =>
+        Assert.Equal(expected, StreamId.For(type, "acct-42"));
+
+    [Fact]
+    public void Different_accounts_have_different_streams()
+    {
+        var account =
+            from type in Generate.PaymentType
+            from id in Generate.AccountId
+            select (Type: type, Id: id);
+        account.Two().Holds(two => Assert.Equal(
+            two.Item1 == two.Item2,
+            StreamId.For(two.Item1.Type, two.Item1.Id) == StreamId.For(two.Item2.Type, two.Item2.Id)));
+    }
+
+    [Fact]
+    public void A_type_that_is_none_of_the_four_has_no_stream() =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => StreamId.For(PaymentType.Unspecified, "acct-42"));
+}

@@ -1,0 +1,36 @@
+using System.Xml.Linq;
+
+namespace Billing.UnitTests.House;
+
+/// <summary>The project table of the architecture: who may know whom.</summary>
+public sealed class ProjectReferenceTests
+{
+    [Theory]
+    [InlineData("Contracts", "")]
+    [InlineData("Messaging", "Contracts")]
+    [InlineData("Proxy", "Contracts Messaging")]
+    [InlineData("Backends", "Contracts Messaging")]
+    [InlineData("Client", "Contracts")]
+    [InlineData("Cli", "Contracts Messaging Proxy Backends Client")]
+    public void A_project_references_only_what_it_may(string project, string allowed) =>
+        Assert.Subset(allowed.Split(' ').ToHashSet(), References($"src/{project}/Billing.{project}.csproj").ToHashSet());
+
+    [Fact]
+    public void Every_project_of_the_product_is_in_the_table() => Assert.Equal(
+        ["Backends", "Cli", "Client", "Contracts", "Messaging", "Proxy"],
+        Repository.Files("src", "*.csproj").Select(file => file.Split('/')[1]).Order(StringComparer.Ordinal));
+
+    [Fact]
+    public void A_polyfill_references_no_project_of_the_product() => Assert.Empty(
+        from file in Repository.Files("polyfills", "*.csproj")
+        from reference in ReferencedPaths(file)
+        where reference.Contains("src/", StringComparison.Ordinal)
+        select $"{file}: {reference}");
+
+    private static IEnumerable<string> References(string project) =>
+        ReferencedPaths(project).Select(path => path.Split('/')[^2]);
+
+    private static IEnumerable<string> ReferencedPaths(string project) =>
+        XDocument.Load(Path.Combine(Repository.Root, project)).Descendants("ProjectReference")
+            .Select(reference => reference.Attribute("Include")!.Value.Replace('\\', '/'));
+}

@@ -1,0 +1,35 @@
+using System.Text.RegularExpressions;
+
+namespace Billing.UnitTests.House;
+
+public sealed partial class SourceTests
+{
+    private const int LinesMax = 400;
+
+    [Theory]
+    [InlineData("src")]
+    [InlineData("polyfills")]
+    public void No_source_file_is_longer_than_400_lines(string folder) =>
+        Assert.DoesNotContain(Repository.Files(folder, "*.cs"), file => Repository.Lines(file).Length > LinesMax);
+
+    [Theory]
+    [InlineData("src")]
+    [InlineData("polyfills")]
+    [InlineData("tests")]
+    public void No_type_is_called_a_manager_a_helper_or_utils(string folder)
+    {
+        var named =
+            from file in Repository.Files(folder, "*.cs")
+            from line in Repository.Lines(file)
+            let match = VagueType().Match(line)
+            where match.Success
+            select $"{file}: {match.Groups[1].Value}";
+        Assert.Empty(named);
+    }
+
+    [Fact]
+    public void The_rules_see_the_source_files() => Assert.True(Repository.Files("src", "*.cs").Count() > 50);
+
+    [GeneratedRegex(@"\b(?:class|record|struct|interface|enum)\s+(\w*(?:Manager|Helpers?|Utils?))\b")]
+    private static partial Regex VagueType();
+}

@@ -1,0 +1,98 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Embedded;
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Messaging.Embedded;
+
+public sealed class EmbeddedTransportTests : IAsyncLifetime
+{
+    private readonly PendingReplies _pending = new(new ManualTime());
+    private readonly List<RecordingHandler> _payments = [];
+    private readonly List<RecordingHandler> _balances = [];
+    private readonly EmbeddedTransport _transport;
+
+    public EmbeddedTransportTests() => _transport = new EmbeddedTransport(_pending, publisher =>
+    {
+        _payments.AddRange(Enumerable.Range(0, 4).Select(_ => new RecordingHandler(publisher)));
+        _balances.AddRange(Enumerable.Range(0, 2).Select(_ => new RecordingHandler(publisher)));
+        return new EmbeddedHandlers(_payments, _balances);
+    });
+
+    public async ValueTask InitializeAsync() => await _transport.StartAsync(CancellationToken.None);
+
+    public async ValueTask DisposeAsync()
+    {
+        await _transport.StopAsync(CancellationToken.None);
+        _transport.Dispose();
+        _pending.Dispose();
+    }
+
+    [Fact]
+    public async Task One_accounts_commands_reach_one_handler_in_the_order_they_were_sent()
+    {
+        const int Accounts = 19;
+        const int Each = 200;
+        var replies = new List<Task<Reply>>();
+        for (var n = 1; n <= Each; n++)
+        {
+            for (var account = 0; account < Accounts; account++)
+            {
+                replies.Add(_transport.SendAsync(Samples.PaymentCommand($"acct-{account}", n), CancellationToken.None));
+            }
+        }
+        await Task.WhenAll(replies);
+        var shares = _payments.Select(h => h.Accepted.GroupBy(c => c.Payment.AccountId).ToList()).ToList();
+        Assert.Equal(Accounts, shares.Sum(share => share.Count));
+        foreach (var account in shares.SelectMany(share => share))
+        {
+            Assert.Equal(Enumerable.Range(1, Each).Select(n => (long)n), account.Select(c => c.Payment.Amount.Units));
+        }
+    }
+
+    [Fact]
+    public async Task Each_caller_gets_the_reply_to_its_own_command()
+    {
+        var calls = Enumerable.Range(1, 500).Select(n => Task.Run(async () =>
+        {
+            var reply = await _transport.SendAsync(Samples.PaymentCommand($"acct-{n % 7}", n), CancellationToken.None);
+            Assert.Equal(n, reply.Payment.Version);
+        }));
+        await Task.WhenAll(calls);
+        Assert.Equal(0, _pending.Count);
+    }
+
+    [Fact]
+    public async Task Balance_checks_go_to_the_balance_handlers()
+    {
+        var reply = await _transport.SendAsync(Samples.BalanceCommand(), CancellationToken.None);
+        Assert.NotNull(reply.Balance);
+        Assert.Single(_balances.SelectMany(h => h.Accepted));
+        Assert.Empty(_payments.SelectMany(h => h.Accepted));
+    }
+
+    [Fact]
+    public async Task A_command_asks_for_its_answer_where_a_backend_may_answer()
+    {
+        var command = Samples.PaymentCommand();
+        command.ProxyTopic = "";
+        await _transport.SendAsync(command, CancellationToken.None);
+        Assert.True(Topics.IsReplyTopic(command.ProxyTopic));
+    }
+
+    [Fact]
+    public async Task Handlers_run_from_the_transports_start_to_its_stop()
+    {
+        Assert.All(_payments.Concat(_balances), handler => Assert.True(handler.IsRunning));
+        await _transport.StopAsync(CancellationToken.None);
+        Assert.All(_payments.Concat(_balances), handler => Assert.False(handler.IsRunning));
+    }
+
+    [Fact]
+    public async Task A_caller_that_has_gone_is_told_so()
+    {
+        var sent = _transport.SendAsync(Samples.PaymentCommand(), new CancellationToken(canceled: true));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => sent);
+    }
+}

@@ -1,0 +1,49 @@
+using Billing.Messaging;
+using Billing.Wire.V1;
+using Microsoft.Extensions.Hosting;
+
+namespace Billing.UnitTests.Messaging.Embedded;
+
+/// <summary>A backend that answers at once and remembers what it was given.</summary>
+internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHandler, IHostedService
+{
+    private readonly List<Command> _accepted = [];
+
+    public int InFlight => 0;
+
+    public IReadOnlyList<Command> Accepted => _accepted;
+
+    public bool IsRunning { get; private set; }
+
+    public void Accept(IReadOnlyList<Delivery> deliveries)
+    {
+        Assert.True(IsRunning);
+        Assert.NotEmpty(deliveries);
+        _accepted.AddRange(deliveries.Select(d => d.Command));
+        _ = publisher.PublishAsync([.. deliveries.Select(d => new Answer(d.Command.ProxyTopic, Reply(d.Command)))], [], CancellationToken.None);
+    }
+
+    public void ForgetAccounts()
+    {
+    }
+
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        IsRunning = true;
+        return Task.CompletedTask;
+    }
+
+    public Task StopAsync(CancellationToken cancellationToken)
+    {
+        IsRunning = false;
+        return Task.CompletedTask;
+    }
+
+    private static Reply Reply(Command command) => command.RequestCase == Command.RequestOneofCase.Payment
+        ? new Reply
+        {
+            CorrelationId = command.CorrelationId,
+            Payment = new V1.MakePaymentResponse { Version = command.Payment.Amount.Units },
+        }
+        : new Reply { CorrelationId = command.CorrelationId, Balance = new V1.CheckBalanceResponse() };
+}

@@ -1,0 +1,202 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Messaging;
+
+public sealed class PendingRepliesTests : IDisposable
+{
+    private readonly ManualTime _time = new();
+    private readonly PendingReplies _pending;
+
+    public PendingRepliesTests() => _pending = new PendingReplies(_time);
+
+    public void Dispose() => _pending.Dispose();
+
+    [Fact]
+    public async Task A_reply_that_comes_before_the_await_is_kept()
+    {
+        var command = Samples.PaymentCommand();
+        var waiting = _pending.Register(command, CancellationToken.None);
+        var reply = new Reply { CorrelationId = command.CorrelationId };
+        Assert.True(_pending.Complete(reply));
+        Assert.Same(reply, await waiting);
+        Assert.Equal(0, _pending.Count);
+    }
+
+    [Fact]
+    public async Task A_reply_that_comes_after_the_await_wakes_the_caller()
+    {
+        var command = Samples.PaymentCommand();
+        var caller = CallAsync();
+        Assert.False(caller.IsCompleted);
+        Assert.True(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+        Assert.Equal(command.CorrelationId, await caller);
+
+        async Task<ulong> CallAsync() => (await _pending.Register(command, CancellationToken.None)).CorrelationId;
+    }
+
+    [Fact]
+    public async Task A_reply_that_nobody_waits_for_is_refused()
+    {
+        Assert.False(_pending.Complete(new Reply { CorrelationId = 99 }));
+        var command = Samples.PaymentCommand();
+        var waiting = _pending.Register(command, CancellationToken.None);
+        var reply = new Reply { CorrelationId = command.CorrelationId };
+        Assert.True(_pending.Complete(reply));
+        Assert.False(_pending.Complete(reply));
+        await waiting;
+    }
+
+    [Fact]
+    public void Every_call_has_a_correlation_id_of_its_own_and_none_is_zero()
+    {
+        var commands = Enumerable.Range(0, 100).Select(_ => Samples.PaymentCommand()).ToList();
+        commands.ForEach(command => _pending.Register(command, CancellationToken.None));
+        Assert.Equal(100, commands.Select(c => c.CorrelationId).Distinct().Count());
+        Assert.DoesNotContain(0UL, commands.Select(c => c.CorrelationId));
+        Assert.Equal(100, _pending.Count);
+    }
+
+    [Fact]
+    public async Task A_call_past_its_deadline_gets_DEADLINE_EXCEEDED_with_the_reason()
+    {
+        var command = Samples.PaymentCommand();
+        command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
+        var waiting = _pending.Register(command, CancellationToken.None);
+        _time.Advance(TimeSpan.FromMilliseconds(999));
+        Assert.False(waiting.IsCompleted);
+        _time.Advance(TimeSpan.FromMilliseconds(100));
+        var error = (await waiting).Error;
+        Assert.Equal((int)StatusCode.DeadlineExceeded, error.StatusCode);
+        Assert.Equal(ErrorReasons.NoAnswerInTime, error.Reason);
+        Assert.Contains("same transaction_id", error.Message, StringComparison.Ordinal);
+        Assert.False(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+        Assert.Equal(0, _pending.Count);
+    }
+
+    [Fact]
+    public async Task Only_the_calls_past_their_deadline_expire()
+    {
+        var soon = Samples.PaymentCommand();
+        soon.DeadlineUnixUs = _time.Microseconds() + 1;
+        var late = Samples.PaymentCommand();
+        late.DeadlineUnixUs = _time.Microseconds() + 3_600_000_000;
+        var never = Samples.PaymentCommand();
+        var first = _pending.Register(soon, CancellationToken.None);
+        var second = _pending.Register(late, CancellationToken.None);
+        var third = _pending.Register(never, CancellationToken.None);
+        _time.Advance(TimeSpan.FromMinutes(1));
+        await first;
+        Assert.False(second.IsCompleted);
+        _time.Advance(TimeSpan.FromHours(1));
+        await second;
+        Assert.False(third.IsCompleted);
+    }
+
+    [Fact]
+    public async Task A_caller_that_has_gone_leaves_no_entry()
+    {
+        using var gone = new CancellationTokenSource();
+        var command = Samples.PaymentCommand();
+        var waiting = _pending.Register(command, gone.Token);
+        await gone.CancelAsync();
+        var e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
+        Assert.Equal(gone.Token, e.CancellationToken);
+        Assert.Equal(0, _pending.Count);
+        Assert.False(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+    }
+
+    [Fact]
+    public async Task A_caller_that_had_gone_before_leaves_no_entry()
+    {
+        var waiting = _pending.Register(Samples.PaymentCommand(), new CancellationToken(canceled: true));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
+        Assert.Equal(0, _pending.Count);
+    }
+
+    [Fact]
+    public async Task A_caller_that_goes_after_its_reply_keeps_the_reply()
+    {
+        using var gone = new CancellationTokenSource();
+        var command = Samples.PaymentCommand();
+        var waiting = _pending.Register(command, gone.Token);
+        Assert.True(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+        await gone.CancelAsync();
+        Assert.Equal(command.CorrelationId, (await waiting).CorrelationId);
+    }
+
+    [Fact]
+    public async Task Of_many_concurrent_calls_each_gets_its_own_reply()
+    {
+        const int Callers = 8;
+        const int CallsEach = 2_000;
+        var sent = System.Threading.Channels.Channel.CreateUnbounded<Command>();
+        var callers = Enumerable.Range(0, Callers).Select(c => Task.Run(async () =>
+        {
+            for (var i = 0; i < CallsEach; i++)
+            {
+                var command = Samples.PaymentCommand(units: (c * CallsEach) + i + 1);
+                var waiting = _pending.Register(command, CancellationToken.None);
+                await sent.Writer.WriteAsync(command);
+                Assert.Equal(command.Payment.Amount.Units, (await waiting).Payment.Version);
+            }
+        })).ToList();
+        var backends = Enumerable.Range(0, 4).Select(_ => Task.Run(async () =>
+        {
+            await foreach (var command in sent.Reader.ReadAllAsync())
+            {
+                Assert.True(_pending.Complete(Answer(command)));
+            }
+        })).ToList();
+        await Task.WhenAll(callers);
+        sent.Writer.Complete();
+        await Task.WhenAll(backends);
+        Assert.Equal(0, _pending.Count);
+    }
+
+    [Fact]
+    public async Task Replies_deadlines_and_cancellations_that_race_end_each_call_once_and_leave_no_entry()
+    {
+        const int Calls = 3_000;
+        using var gone = new CancellationTokenSource();
+        var commands = new List<Command>(Calls);
+        var waiting = new List<Task<Reply>>(Calls);
+        for (var i = 0; i < Calls; i++)
+        {
+            var command = Samples.PaymentCommand(units: i + 1);
+            command.DeadlineUnixUs = _time.Microseconds() + 1;
+            waiting.Add(_pending.Register(command, gone.Token));
+            commands.Add(command);
+        }
+        var taken = 0;
+        var replying = Task.Run(() => commands.ForEach(c => taken += _pending.Complete(Answer(c)) ? 1 : 0));
+        var expiring = Task.Run(() => _time.Advance(TimeSpan.FromSeconds(1)));
+        var cancelling = Task.Run(gone.Cancel);
+        await Task.WhenAll(replying, expiring, cancelling);
+        await Task.WhenAll(waiting).ContinueWith(_ => { }, TaskScheduler.Default);
+        Assert.Equal(taken, waiting.Count(w => w.IsCompletedSuccessfully && w.Result.Payment is not null));
+        Assert.Equal(0, _pending.Count);
+    }
+
+    [Fact]
+    public async Task A_callers_code_never_runs_on_the_thread_that_brings_the_reply()
+    {
+        var command = Samples.PaymentCommand();
+        var ranOn = _pending.Register(command, CancellationToken.None).ContinueWith(
+            _ => Environment.CurrentManagedThreadId, CancellationToken.None,
+            TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        var consumer = new Thread(() => _pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+        consumer.Start();
+        consumer.Join();
+        Assert.NotEqual(consumer.ManagedThreadId, await ranOn);
+    }
+
+    private static Reply Answer(Command command) => new()
+    {
+        CorrelationId = command.CorrelationId,
+        Payment = new V1.MakePaymentResponse { Version = command.Payment.Amount.Units },
+    };
+}

@@ -1,0 +1,135 @@
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+using FsCheck.Fluent;
+using Google.Protobuf;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.UnitTests.Messaging;
+
+public sealed class WireFormatTests
+{
+    [Fact]
+    public void A_command_that_keeps_the_rules_is_read_as_it_was_written() => Generate.Command.Holds(command =>
+    {
+        Assert.True(WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
+        Assert.Equal(command, read);
+        Assert.Null(refusal);
+    });
+
+    [Fact]
+    public void No_bytes_whatever_make_it_throw() => Generate.Bytes.Holds(
+        bytes =>
+        {
+            var believed = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out _, out var refusal);
+            Assert.False(believed);
+            Assert.NotEmpty(refusal!);
+        },
+        tries: 2000);
+
+    [Fact]
+    public void No_damage_to_a_command_makes_it_throw()
+    {
+        var damaged =
+            from command in Generate.Command
+            let bytes = command.ToByteArray()
+            from length in Gen.Choose(0, bytes.Length)
+            from at in Gen.Choose(0, bytes.Length - 1)
+            from value in Gen.Choose(0, 255)
+            select (Bytes: bytes, Length: length, At: at, Value: (byte)value);
+        damaged.Holds(
+            damage =>
+            {
+                var cut = damage.Bytes.AsSpan(0, damage.Length);
+                AssertReadOrRefused(cut);
+                damage.Bytes[damage.At] = damage.Value;
+                AssertReadOrRefused(damage.Bytes);
+            },
+            tries: 2000);
+    }
+
+    private static void AssertReadOrRefused(ReadOnlySpan<byte> bytes)
+    {
+        var believed = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out var command, out var refusal);
+        Assert.Equal(believed, refusal is null);
+        Assert.True(!believed || command is not null);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("2")]
+    [InlineData("1 ")]
+    [InlineData("11")]
+    public void Another_version_or_none_is_refused_by_its_header(string version)
+    {
+        var bytes = Samples.PaymentCommand().ToByteArray();
+        Assert.False(WireFormat.TryReadCommand(bytes, System.Text.Encoding.ASCII.GetBytes(version), out var command, out var refusal));
+        Assert.Contains("billing-wire", refusal, StringComparison.Ordinal);
+        Assert.Null(command);
+    }
+
+    [Fact]
+    public void Garbage_is_refused_as_no_command()
+    {
+        Assert.False(WireFormat.TryReadCommand("not protobuf"u8, WireFormat.VersionBytes.Span, out var command, out var refusal));
+        Assert.StartsWith("the value is not a Command", refusal, StringComparison.Ordinal);
+        Assert.Null(command);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("billing.events")]
+    [InlineData("billing.replies.")]
+    [InlineData("billing.replies.a/b")]
+    public void A_forged_reply_topic_is_refused(string topic)
+    {
+        var command = Samples.PaymentCommand();
+        command.ProxyTopic = topic;
+        AssertRefused("proxy_topic", command);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("not-a-uuid")]
+    public void A_transaction_id_that_is_no_uuid_is_refused(string id)
+    {
+        var payment = Samples.PaymentCommand();
+        payment.TransactionId = id;
+        payment.Payment.TransactionId = id;
+        AssertRefused("transaction_id", payment);
+        var balance = Samples.BalanceCommand();
+        balance.TransactionId = id;
+        AssertRefused("transaction_id", balance);
+    }
+
+    [Fact]
+    public void A_payment_under_another_transaction_id_than_its_commands_is_refused()
+    {
+        var command = Samples.PaymentCommand();
+        command.Payment.TransactionId = "11111111-1111-1111-1111-111111111111";
+        AssertRefused("payment.transaction_id", command);
+    }
+
+    [Fact]
+    public void A_command_without_a_request_is_refused() =>
+        AssertRefused("no request", new Command { TransactionId = Samples.TransactionId, ProxyTopic = Samples.ReplyTopic });
+
+    [Fact]
+    public void A_request_that_breaks_a_rule_is_refused_by_the_fields_name()
+    {
+        AssertRefused("amount.units", Samples.PaymentCommand(units: FieldRules.AmountUnitsMax + 1));
+        AssertRefused("account_id", Samples.BalanceCommand("a/b"));
+    }
+
+    [Fact]
+    public void The_version_header_is_the_contracts_major_version() =>
+        Assert.Equal(WireFormat.Version.ToString(System.Globalization.CultureInfo.InvariantCulture), System.Text.Encoding.ASCII.GetString(WireFormat.VersionBytes.Span));
+
+    private static void AssertRefused(string naming, Command command)
+    {
+        Assert.False(WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
+        Assert.Contains(naming, refusal, StringComparison.Ordinal);
+        // Its sender can still be told.
+        Assert.Equal(command, read);
+    }
+}

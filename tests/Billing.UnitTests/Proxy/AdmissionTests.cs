@@ -1,0 +1,74 @@
+using Billing.Contracts;
+using Billing.Proxy;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class AdmissionTests
+{
+    private readonly Admission _admission = new(Options.Create(new ProxyOptions
+    {
+        InFlightMax = 2,
+        RetryAfter = TimeSpan.FromMilliseconds(250),
+    }));
+
+    [Fact]
+    public void The_call_above_the_bound_is_refused_with_the_time_to_wait()
+    {
+        using var first = _admission.Enter();
+        using var second = _admission.Enter();
+        var e = Assert.Throws<RpcException>(() => _admission.Enter());
+        Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
+        Assert.Equal(ErrorReasons.TooManyInFlight, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal("250", e.Trailers.GetValue(Trailers.RetryPushback));
+        Assert.Contains("Billing:Proxy:InFlightMax", e.Status.Detail, StringComparison.Ordinal);
+        Assert.Equal(2, _admission.InFlight);
+    }
+
+    [Fact]
+    public void An_answered_call_makes_room()
+    {
+        using var first = _admission.Enter();
+        _admission.Enter().Dispose();
+        using var second = _admission.Enter();
+        Assert.Equal(2, _admission.InFlight);
+    }
+
+    [Fact]
+    public void Closed_it_refuses_new_calls_and_keeps_those_it_has()
+    {
+        var taken = _admission.Enter();
+        _admission.Close();
+        var e = Assert.Throws<RpcException>(() => _admission.Enter());
+        Assert.Equal(StatusCode.Unavailable, e.StatusCode);
+        Assert.Equal(ErrorReasons.ShuttingDown, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(1, _admission.InFlight);
+        taken.Dispose();
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
+    public async Task Concurrent_calls_never_exceed_the_bound_and_all_leave()
+    {
+        var callers = Enumerable.Range(0, 8).Select(_ => Task.Run(() =>
+        {
+            var taken = 0;
+            for (var i = 0; i < 5_000; i++)
+            {
+                try
+                {
+                    using var admitted = _admission.Enter();
+                    taken++;
+                }
+                catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
+                {
+                    // Refused: the next try may be taken.
+                }
+            }
+            return taken;
+        }));
+        Assert.True((await Task.WhenAll(callers)).Sum() > 0);
+        Assert.Equal(0, _admission.InFlight);
+    }
+}

@@ -1,0 +1,103 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Proxy;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class BillingServiceTests : IRequestTransport
+{
+    private const long Second = 1_000_000;
+
+    private readonly ManualTime _time = new();
+    private readonly Admission _admission;
+    private readonly BillingService _service;
+    private Command? _sent;
+    private Reply _reply = new() { Payment = new MakePaymentResponse { Version = 3 } };
+
+    public BillingServiceTests()
+    {
+        var options = Options.Create(new ProxyOptions
+        {
+            DeadlineDefault = TimeSpan.FromSeconds(30),
+            DeadlineMax = TimeSpan.FromSeconds(60),
+            RequestBytesMax = 256,
+        });
+        _admission = new Admission(options);
+        _service = new BillingService(this, _admission, options, _time);
+    }
+
+    Task<Reply> IRequestTransport.SendAsync(Command command, CancellationToken cancellationToken)
+    {
+        Assert.Equal(1, _admission.InFlight);
+        _sent = command;
+        return Task.FromResult(_reply);
+    }
+
+    [Fact]
+    public async Task A_payment_goes_out_under_its_own_transaction_id_and_its_answer_comes_back()
+    {
+        var response = await _service.MakePayment(Samples.Payment(), Call());
+        Assert.Equal(3, response.Version);
+        Assert.Equal(Samples.TransactionId, _sent!.TransactionId);
+        Assert.Equal(Samples.Payment(), _sent.Payment);
+        Assert.Equal(_time.Microseconds(), _sent.ReceivedUnixUs);
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
+    public async Task A_balance_check_gets_a_transaction_id_of_its_own()
+    {
+        _reply = new Reply { Balance = new CheckBalanceResponse { Version = 4 } };
+        Assert.Equal(4, (await _service.CheckBalance(Samples.Balance(), Call())).Version);
+        Assert.True(Guid.TryParse(_sent!.TransactionId, out _));
+    }
+
+    [Theory]
+    [InlineData(null, 30)]
+    [InlineData(5, 5)]
+    [InlineData(60, 60)]
+    [InlineData(3600, 60)]
+    public async Task A_command_carries_the_callers_deadline_within_the_proxys_bounds(int? askedS, int carriedS)
+    {
+        await _service.MakePayment(Samples.Payment(), Call(askedS));
+        Assert.Equal(_time.Microseconds() + (carriedS * Second), _sent!.DeadlineUnixUs);
+    }
+
+    [Fact]
+    public async Task A_request_that_breaks_a_rule_is_refused_before_it_takes_a_place()
+    {
+        var e = await Assert.ThrowsAsync<RpcException>(() => _service.MakePayment(Samples.Payment("a/b"), Call()));
+        Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
+        Assert.Equal("account_id", e.Trailers.GetValue(Trailers.Field));
+        Assert.Null(_sent);
+    }
+
+    [Fact]
+    public async Task A_request_that_is_too_large_is_refused_for_its_size()
+    {
+        var e = await Assert.ThrowsAsync<RpcException>(
+            () => _service.MakePayment(Samples.Payment(new string('a', 1000)), Call()));
+        Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
+        Assert.Equal(ErrorReasons.RequestTooLarge, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Contains("Billing:Proxy:RequestBytesMax", e.Status.Detail, StringComparison.Ordinal);
+        Assert.Null(_sent);
+    }
+
+    [Fact]
+    public async Task An_error_reply_becomes_its_status_and_frees_the_place()
+    {
+        _reply = Replies.Error(0, StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, "used before");
+        var e = await Assert.ThrowsAsync<RpcException>(() => _service.MakePayment(Samples.Payment(), Call()));
+        Assert.Equal(StatusCode.AlreadyExists, e.StatusCode);
+        Assert.Equal(ErrorReasons.TransactionIdReused, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    private StubCall Call(int? deadlineS = null) => new(
+        deadlineS is { } seconds ? _time.GetUtcNow().UtcDateTime.AddSeconds(seconds) : DateTime.MaxValue);
+}

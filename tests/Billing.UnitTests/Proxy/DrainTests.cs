@@ -1,0 +1,53 @@
+using Billing.Proxy;
+using Billing.Proxy.Health;
+using Billing.UnitTests.Testing;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class DrainTests
+{
+    private readonly ManualTime _time = new();
+    private readonly ServingState _serving = new();
+    private readonly Admission _admission;
+    private readonly Drain _drain;
+
+    public DrainTests()
+    {
+        var options = Options.Create(new ProxyOptions { DrainTimeout = TimeSpan.FromSeconds(5) });
+        _admission = new Admission(options);
+        _drain = new Drain(_admission, _serving, options, _time);
+    }
+
+    [Fact]
+    public async Task A_proxy_serves_from_its_start_to_its_stop()
+    {
+        Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
+        await _drain.StartAsync(CancellationToken.None);
+        Assert.Equal(ServingStatus.Serving, _serving.Find(""));
+        await _drain.StopAsync(CancellationToken.None);
+        Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
+        Assert.Throws<RpcException>(() => _admission.Enter());
+    }
+
+    [Fact]
+    public async Task It_waits_for_the_calls_it_has_taken()
+    {
+        var call = _admission.Enter();
+        var stopping = _drain.StopAsync(CancellationToken.None);
+        Assert.False(stopping.IsCompleted);
+        call.Dispose();
+        await _time.RunToEndAsync(stopping);
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
+    public async Task It_does_not_wait_for_ever()
+    {
+        using var call = _admission.Enter();
+        await _time.RunToEndAsync(_drain.StopAsync(CancellationToken.None));
+        Assert.Equal(1, _admission.InFlight);
+    }
+}

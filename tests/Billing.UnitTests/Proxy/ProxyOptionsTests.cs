@@ -1,0 +1,29 @@
+using Billing.Proxy;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class ProxyOptionsTests
+{
+    [Fact]
+    public void The_defaults_have_no_problem() => Assert.Empty(new ProxyOptions().Problems());
+
+    [Theory]
+    [InlineData(0, 10)]
+    [InlineData(11, 10)]
+    public void A_default_deadline_out_of_its_bounds_is_named(int seconds, int maxSeconds)
+    {
+        var options = new ProxyOptions
+        {
+            DeadlineDefault = TimeSpan.FromSeconds(seconds),
+            DeadlineMax = TimeSpan.FromSeconds(maxSeconds),
+        };
+        var problem = Assert.Single(options.Problems());
+        Assert.StartsWith("Billing:Proxy:DeadlineDefault", problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_negative_drain_is_named() => Assert.StartsWith(
+        "Billing:Proxy:DrainTimeout",
+        Assert.Single(new ProxyOptions { DrainTimeout = TimeSpan.FromTicks(-1) }.Problems()),
+        StringComparison.Ordinal);
+}

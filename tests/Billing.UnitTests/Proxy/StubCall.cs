@@ -1,0 +1,32 @@
+using Grpc.Core;
+
+namespace Billing.UnitTests.Proxy;
+
+/// <summary>The context of a call, as a caller with this deadline makes it.</summary>
+internal sealed class StubCall(DateTime deadline, CancellationToken cancellationToken = default) : ServerCallContext
+{
+    protected override string MethodCore => "";
+
+    protected override string HostCore => "";
+
+    protected override string PeerCore => "";
+
+    protected override DateTime DeadlineCore => deadline;
+
+    protected override Metadata RequestHeadersCore { get; } = [];
+
+    protected override CancellationToken CancellationTokenCore => cancellationToken;
+
+    protected override Metadata ResponseTrailersCore { get; } = [];
+
+    protected override Status StatusCore { get; set; }
+
+    protected override WriteOptions? WriteOptionsCore { get; set; }
+
+    protected override AuthContext AuthContextCore { get; } = new(null, []);
+
+    protected override Task WriteResponseHeadersAsyncCore(Metadata responseHeaders) => Task.CompletedTask;
+
+    protected override ContextPropagationToken CreatePropagationTokenCore(ContextPropagationOptions? options) =>
+        throw new NotSupportedException();
+}

@@ -1,0 +1,79 @@
+using Billing.V1;
+using Billing.Wire.V1;
+using FsCheck;
+using FsCheck.Fluent;
+
+namespace Billing.UnitTests.Testing;
+
+/// <summary>Values that the platform takes, and bytes that it may meet.</summary>
+internal static class Generate
+{
+    public static Gen<int> AnyInt { get; } = Gen.Choose(int.MinValue, int.MaxValue);
+
+    public static Gen<long> AnyLong { get; } =
+        from high in AnyInt
+        from low in AnyInt
+        select ((long)high << 32) | (uint)low;
+
+    public static Gen<Guid> TransactionId { get; } =
+        Gen.Choose(0, 255).ArrayOf(16).Select(bytes => new Guid(Array.ConvertAll(bytes, b => (byte)b)))
+            .Where(id => id != Guid.Empty);
+
+    public static Gen<string> AccountId { get; } =
+        from length in Gen.Choose(1, 64)
+        from characters in Gen.Elements("ABCXYZabcxyz0189._-".ToCharArray()).ArrayOf(length)
+        select new string(characters);
+
+    public static Gen<PaymentType> PaymentType { get; } =
+        Gen.Elements(V1.PaymentType.Visa, V1.PaymentType.Mastercard, V1.PaymentType.Discover, V1.PaymentType.Amex);
+
+    public static Gen<string> Currency { get; } = Gen.Elements("USD", "EUR", "CHF");
+
+    /// <summary>An amount that a payment may have.</summary>
+    public static Gen<Money> Amount { get; } =
+        from currency in Currency
+        from units in Gen.Choose(0, 999_999_999)
+        from nanos in Gen.Choose(1, 999_999_999)
+        select new Money { CurrencyCode = currency, Units = units, Nanos = nanos };
+
+    public static Gen<byte[]> Bytes { get; } = Gen.Choose(0, 255).Select(b => (byte)b).ArrayOf();
+
+    /// <summary>A command that keeps every rule of the contract.</summary>
+    public static Gen<Command> Command { get; } =
+        from id in TransactionId
+        from proxy in AccountId
+        from correlation in AnyLong
+        from deadline in AnyLong
+        from account in AccountId
+        from type in PaymentType
+        from amount in Amount
+        from isPayment in Gen.Elements(true, false)
+        select With(
+            new Command
+            {
+                CorrelationId = unchecked((ulong)correlation),
+                TransactionId = id.ToString(),
+                ProxyTopic = "billing.replies." + proxy,
+                DeadlineUnixUs = deadline,
+            },
+            isPayment, account, type, amount);
+
+    private static Command With(Command command, bool isPayment, string account, PaymentType type, Money amount)
+    {
+        if (isPayment)
+        {
+            command.Payment = new MakePaymentRequest
+            {
+                TransactionId = command.TransactionId,
+                AccountId = account,
+                PaymentType = type,
+                Amount = amount,
+            };
+        }
+        else
+        {
+            command.Balance = new CheckBalanceRequest { AccountId = account, PaymentType = type };
+        }
+        return command;
+    }
+}

@@ -1,0 +1,125 @@
+namespace Billing.UnitTests.Testing;
+
+/// <summary>A clock that moves only when it is told to, with timers that fire while it does, in the order they are due.
+/// </summary>
+internal sealed class ManualTime : TimeProvider
+{
+    private readonly Lock _gate = new();
+    private readonly List<ManualTimer> _timers = [];
+    private readonly List<TimeSpan> _delays = [];
+    private DateTimeOffset _now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    /// <summary>The waits asked for so far, in order.</summary>
+    public IReadOnlyList<TimeSpan> Delays
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return [.. _delays];
+            }
+        }
+    }
+
+    public override DateTimeOffset GetUtcNow()
+    {
+        lock (_gate)
+        {
+            return _now;
+        }
+    }
+
+    public override long GetTimestamp() => GetUtcNow().UtcTicks;
+
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        var timer = new ManualTimer(this, () => callback(state));
+        timer.Change(dueTime, period);
+        return timer;
+    }
+
+    /// <summary>Moves the clock and fires what comes due on the way, on this thread.</summary>
+    public void Advance(TimeSpan by)
+    {
+        var end = GetUtcNow() + by;
+        while (TakeDue(end) is { } fire)
+        {
+            fire();
+        }
+    }
+
+    /// <summary>Moves the clock, a second at a time, until the work is done.</summary>
+    public async Task RunToEndAsync(Task work)
+    {
+        while (!work.IsCompleted)
+        {
+            Advance(TimeSpan.FromSeconds(1));
+            await Task.Yield();
+        }
+        await work;
+    }
+
+    private Action? TakeDue(DateTimeOffset end)
+    {
+        lock (_gate)
+        {
+            var next = _timers.Where(t => t.DueAt <= end).MinBy(t => t.DueAt);
+            if (next is null)
+            {
+                _now = end;
+                return null;
+            }
+            _now = next.DueAt;
+            if (next.Period > TimeSpan.Zero)
+            {
+                next.DueAt += next.Period;
+            }
+            else
+            {
+                _timers.Remove(next);
+            }
+            return next.Fire;
+        }
+    }
+
+    private sealed class ManualTimer(ManualTime time, Action fire) : ITimer
+    {
+        public Action Fire => fire;
+
+        public DateTimeOffset DueAt { get; set; }
+
+        public TimeSpan Period { get; private set; }
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            lock (time._gate)
+            {
+                time._timers.Remove(this);
+                if (dueTime != Timeout.InfiniteTimeSpan)
+                {
+                    time._delays.Add(dueTime);
+                    DueAt = time._now + dueTime;
+                    Period = period;
+                    time._timers.Add(this);
+                }
+            }
+            return true;
+        }
+
+        public void Dispose()
+        {
+            lock (time._gate)
+            {
+                time._timers.Remove(this);
+            }
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return ValueTask.CompletedTask;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+using Billing.Messaging;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Testing;
+
+/// <summary>A delivery that remembers what became of it.</summary>
+internal sealed class RecordingDelivery(Command command) : Delivery(command)
+{
+    public bool IsSettled { get; private set; }
+
+    public string? Rejection { get; private set; }
+
+    public override void Settle() => IsSettled = true;
+
+    public override void Reject(string reason) => Rejection = reason;
+}

@@ -1,0 +1,40 @@
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Testing;
+
+/// <summary>Requests without a fault, for a test to spoil.</summary>
+internal static class Samples
+{
+    public const string TransactionId = "01234567-89ab-cdef-0123-456789abcdef";
+    public const string ReplyTopic = "billing.replies.20260131T120000Z-5f2c9a10";
+
+    public static Money Dollars(long units, int nanos = 0) =>
+        new() { CurrencyCode = "USD", Units = units, Nanos = nanos };
+
+    public static MakePaymentRequest Payment(string accountId = "acct-42", long units = 10) => new()
+    {
+        TransactionId = TransactionId,
+        AccountId = accountId,
+        PaymentType = PaymentType.Visa,
+        Amount = Dollars(units),
+    };
+
+    public static CheckBalanceRequest Balance(string accountId = "acct-42") =>
+        new() { AccountId = accountId, PaymentType = PaymentType.Visa };
+
+    public static Command PaymentCommand(string accountId = "acct-42", long units = 10, ulong correlationId = 0) => new()
+    {
+        CorrelationId = correlationId,
+        TransactionId = TransactionId,
+        ProxyTopic = ReplyTopic,
+        Payment = Payment(accountId, units),
+    };
+
+    public static Command BalanceCommand(string accountId = "acct-42") => new()
+    {
+        TransactionId = TransactionId,
+        ProxyTopic = ReplyTopic,
+        Balance = Balance(accountId),
+    };
+}
