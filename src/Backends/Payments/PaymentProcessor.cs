@@ -9,9 +9,9 @@ using Polly;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side: deliveries in, answers and events out. Steps, each a method in this order: accept,
-/// deduplicate, authorise, record, settle. Between the steps are queues, so that a batch is whatever has piled up while the
-/// step after it was busy.</summary>
+/// <summary>The write side: deliveries in, answers and events out. One loop takes turns; each turn takes whatever has piled
+/// up during the one before, so a batch grows with the load, and what it costs on top of its payments is shared by more of
+/// them. The steps of a turn are the methods in this order: deduplicate, authorise, record, settle.</summary>
 public sealed partial class PaymentProcessor : BackgroundService, ICommandHandler
 {
     private readonly Channel<IReadOnlyList<Delivery>> _accepted =
@@ -19,6 +19,9 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
 
     private readonly Channel<PendingPayment> _authorised =
         Channel.CreateUnbounded<PendingPayment>(new UnboundedChannelOptions { SingleReader = true });
+
+    // Released once for each entry into an empty queue; one is enough to wake the loop, which then drains both.
+    private readonly SemaphoreSlim _work = new(0);
 
     private readonly ConcurrentDictionary<string, PendingPayment> _lastOfAccount = new(StringComparer.Ordinal);
     private readonly PaymentsInFlight _inFlight = new();
@@ -52,44 +55,57 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     {
         _settler.Enter(deliveries.Count);
         _accepted.Writer.TryWrite(deliveries);
+        _work.Release();
     }
 
     /// <inheritdoc/>
     public void ForgetAccounts() => _recorder.ForgetAccounts();
 
     /// <inheritdoc/>
-    protected override Task ExecuteAsync(CancellationToken stoppingToken) =>
-        Task.WhenAll(DeduplicateAsync(stoppingToken), RecordAsync(stoppingToken));
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    {
+        while (true)
+        {
+            await _work.WaitAsync(stoppingToken);
+            while (_work.Wait(0, CancellationToken.None))
+            {
+                // Everything that these were released for is drained below.
+            }
+            await DeduplicateAsync(stoppingToken);
+            await RecordAsync(stoppingToken);
+        }
+    }
 
     /// <summary>Copies of a payment in flight join it; what has a receipt is answered from it; the rest goes on.</summary>
     private async Task DeduplicateAsync(CancellationToken cancellationToken)
     {
-        await foreach (var deliveries in _accepted.Reader.ReadAllAsync(cancellationToken))
+        // In flight first, receipts second: the other way round a payment could slip from one to the other between.
+        var fresh = new List<PendingPayment>();
+        while (_accepted.Reader.TryRead(out var deliveries))
         {
-            // In flight first, receipts second: the other way round a payment could slip from one to the other between.
-            var fresh = _inFlight.Enter(deliveries);
-            if (fresh.Count == 0)
-            {
-                continue;
-            }
-            var ids = fresh.Select(p => p.Payment.TransactionId).ToArray();
-            var receipts = await _retry.ExecuteAsync(
-                async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
-            var repeated = new List<PendingPayment>();
-            foreach (var payment in fresh)
-            {
-                if (receipts.TryGetValue(payment.Payment.TransactionId, out var recorded))
-                {
-                    payment.Record(recorded);
-                    repeated.Add(payment);
-                }
-                else
-                {
-                    Authorise(payment, cancellationToken);
-                }
-            }
-            Settle(repeated);
+            fresh.AddRange(_inFlight.Enter(deliveries));
         }
+        if (fresh.Count == 0)
+        {
+            return;
+        }
+        var ids = fresh.Select(p => p.Payment.TransactionId).ToArray();
+        var receipts = await _retry.ExecuteAsync(
+            async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
+        var repeated = new List<PendingPayment>();
+        foreach (var payment in fresh)
+        {
+            if (receipts.TryGetValue(payment.Payment.TransactionId, out var recorded))
+            {
+                payment.Record(recorded);
+                repeated.Add(payment);
+            }
+            else
+            {
+                Authorise(payment, cancellationToken);
+            }
+        }
+        Settle(repeated);
     }
 
     /// <summary>All card-network calls run at the same time; the payments of one account still go on in the order they
@@ -113,12 +129,13 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         await before;
         _authorised.Writer.TryWrite(payment);
         _lastOfAccount.TryRemove(KeyValuePair.Create(payment.StreamId, payment));
+        _work.Release();
     }
 
-    /// <summary>One transaction for whatever has piled up.</summary>
+    /// <summary>One transaction for whatever is authorised by now, up to the largest batch.</summary>
     private async Task RecordAsync(CancellationToken cancellationToken)
     {
-        while (await _authorised.Reader.WaitToReadAsync(cancellationToken))
+        while (_authorised.Reader.TryPeek(out _))
         {
             var batch = new List<PendingPayment>();
             while (batch.Count < _batchMax && _authorised.Reader.TryRead(out var payment))
@@ -156,6 +173,13 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
             }
         }
         _settler.Settle(answers, events);
+    }
+
+    /// <inheritdoc/>
+    public override void Dispose()
+    {
+        _work.Dispose();
+        base.Dispose();
     }
 
     [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]

@@ -56,8 +56,10 @@ internal sealed class ClientProcess : IAsyncDisposable
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
-        start.Environment["DOTNET_gcServer"] = "0";
-        start.Environment["DOTNET_TieredPGO"] = "0";
+        foreach (var (name, value) in ServiceProcess.Runtime)
+        {
+            start.Environment[name] = value;
+        }
         return new ClientProcess(ChildProcess.Launch(start), journal, report);
     }
 

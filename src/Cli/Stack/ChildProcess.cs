@@ -12,7 +12,7 @@ namespace Billing.Cli.Stack;
 public sealed class ChildProcess : IAsyncDisposable
 {
     private const int LinesInMessages = 15;
-    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
 
     // The outer shell opens the log while still this process's user. setsid keeps the terminal's Ctrl-C away: this
     // process hears it and stops its children in order. The kernel's parent-death signal covers every end of this

@@ -50,7 +50,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken)
             .ConfigureAwait(false);
         await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging(), cancellationToken).ConfigureAwait(false);
-        var format = Java(["-XX:TieredStopAtLevel=1"], "kafka.tools.StorageTool", [
+        var format = Java([], "kafka.tools.StorageTool", [
             "format", "--cluster-id", clusterId, "--config", SettingsFile,
         ]);
         await ChildProcess.RunAsync(format with { Detached = false }, FormatBound, cancellationToken)
@@ -110,7 +110,8 @@ internal sealed class KafkaNode : IAsyncDisposable
 
     private ChildProcessStart Java(IEnumerable<string> options, string mainClass, IEnumerable<string> arguments) =>
         new($"Kafka broker {Id}", _installation.Java, [
-            "-Xmx256m",
+            // The first compiler only: a broker that lives for minutes never earns back what the second one costs.
+            "-Xmx256m", "-XX:TieredStopAtLevel=1",
             // What Java and the compression libraries would otherwise leave behind in the system's temporary folder.
             "-XX:-UsePerfData", "-Djava.io.tmpdir=" + _folder,
             "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",

@@ -52,6 +52,18 @@ public sealed class ServiceProcess
     public static string Dotnet { get; } =
         Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet" ? Environment.ProcessPath! : "dotnet";
 
+    /// <summary>How the .NET runtime is set up where a dozen processes share one machine and each keeps thousands of calls in
+    /// flight: what lives as long as a call is better left alone than marked again and again, so collections are few (a first
+    /// generation of 128 MiB, in hexadecimal) and on the calling thread. Worth a third of a burst's time on two cores.
+    /// </summary>
+    public static IReadOnlyDictionary<string, string> Runtime { get; } = new Dictionary<string, string>
+    {
+        ["DOTNET_gcServer"] = "0",
+        ["DOTNET_gcConcurrent"] = "0",
+        ["DOTNET_GCgen0size"] = "0x8000000",
+        ["DOTNET_TieredPGO"] = "0",
+    };
+
     /// <summary>A program's build output, beside this program's own.</summary>
     public static string ProgramFile(string project)
     {
@@ -76,9 +88,11 @@ public sealed class ServiceProcess
         var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
         {
             ["ASPNETCORE_URLS"] = address,
-            ["DOTNET_gcServer"] = "0",
-            ["DOTNET_TieredPGO"] = "0",
         };
+        foreach (var (variable, value) in Runtime)
+        {
+            environment[variable] = value;
+        }
         var process = ChildProcess.Start(
             new ChildProcessStart(label, Dotnet, [ProgramFile(program), .. arguments], folder.LogFile(label))
             {

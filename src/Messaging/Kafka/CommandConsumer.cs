@@ -34,7 +34,6 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     private readonly ILogger<CommandConsumer> _logger;
     private readonly CancellationTokenSource _stopping = new();
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
-    private readonly Pace _pace;
     private Task _loop = Task.CompletedTask;
     private bool _paused;
 
@@ -52,7 +51,6 @@ public sealed class CommandConsumer : IHostedService, IDisposable
         _lifetime = lifetime;
         _time = time;
         _logger = logger;
-        _pace = new Pace(_options.GatherWindow, time);
     }
 
     /// <summary>Whether the group has given this backend partitions.</summary>
@@ -112,10 +110,6 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     private void Drain(IConsumer<byte[], byte[]> consumer)
     {
         var deliveries = new List<Delivery>();
-        if (_pace.Wait is var gather && gather > TimeSpan.Zero)
-        {
-            _stopping.Token.WaitHandle.WaitOne(gather);
-        }
         var wait = _watermarks.Values.Any(w => w.Count > 0) ? PollIntervalWhenBusy : PollInterval;
         for (var record = Consume(consumer, wait); record is not null; record = Consume(consumer, TimeSpan.Zero))
         {
@@ -131,7 +125,6 @@ public sealed class CommandConsumer : IHostedService, IDisposable
         }
         if (deliveries.Count > 0)
         {
-            _pace.Start(deliveries.Count);
             _handler.Accept(deliveries);
         }
     }

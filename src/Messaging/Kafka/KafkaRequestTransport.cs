@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Text;
-using System.Threading.Channels;
 using Billing.Contracts;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -25,12 +24,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     private readonly PendingReplies _pending;
     private readonly string _replyTopic;
     private readonly ITimer _heartbeat;
-    private readonly Pace _pace;
-
-    private readonly Channel<OutgoingCommand> _commands =
-        Channel.CreateUnbounded<OutgoingCommand>(new UnboundedChannelOptions { SingleReader = true });
-
-    private Task _sending = Task.CompletedTask;
 
     /// <summary>Creates the transport; nothing is sent before <see cref="StartAsync"/>.</summary>
     public KafkaRequestTransport(
@@ -48,7 +41,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
             .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
             .Build();
         _replies = new ReplyConsumer(options.Value, _replyTopic, pending, logger);
-        _pace = new Pace(options.Value.GatherWindow, time);
         _heartbeat = time.CreateTimer(_ => Beat(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -59,7 +51,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         await _topics.EnsureSharedAsync();
         await _topics.CreateReplyTopicAsync(_replyTopic);
         _replies.Start();
-        _sending = SendCommandsAsync();
         _heartbeat.Change(TimeSpan.Zero, KafkaTopics.HeartbeatInterval);
         await _topics.SweepReplyTopicsAsync();
     }
@@ -72,28 +63,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         var (topic, account) = Route(command);
         var correlationId = command.CorrelationId;
         var message = new Message<string, byte[]> { Key = account, Value = command.ToByteArray(), Headers = Headers() };
-        _commands.Writer.TryWrite(new OutgoingCommand(topic, message, correlationId));
-        return reply;
-    }
-
-    private async Task SendCommandsAsync()
-    {
-        while (await _commands.Reader.WaitToReadAsync())
-        {
-            await _pace.WaitAsync(CancellationToken.None);
-            var sent = 0;
-            while (_commands.Reader.TryRead(out var command))
-            {
-                Produce(command);
-                sent++;
-            }
-            _pace.Start(sent);
-        }
-    }
-
-    private void Produce(OutgoingCommand command)
-    {
-        var (topic, message, correlationId) = command;
         try
         {
             _producer.Produce(topic, message, report =>
@@ -115,6 +84,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
             Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
                 $"The command could not be published to {topic}: {e.Error.Reason}");
         }
+        return reply;
     }
 
     /// <summary>Stops reading replies and deletes the reply topic. The host stops the server first, so nobody waits any
@@ -122,8 +92,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         await _heartbeat.DisposeAsync();
-        _commands.Writer.Complete();
-        await _sending;
         await Task.Run(() => _producer.Flush(FlushTimeout), CancellationToken.None);
         await _replies.StopAsync();
         await _topics.DeleteReplyTopicAsync(_replyTopic);
@@ -158,8 +126,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _pending.Complete(Replies.Error(correlationId, status, reason, message));
 
     private void Beat() => _producer.Produce(_replyTopic, new Message<string, byte[]> { Value = [] });
-
-    private readonly record struct OutgoingCommand(string Topic, Message<string, byte[]> Message, ulong CorrelationId);
 
     private void StopIfFatal(Confluent.Kafka.Error error, IHostApplicationLifetime lifetime)
     {

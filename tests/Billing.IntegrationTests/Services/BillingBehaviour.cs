@@ -2,7 +2,9 @@ using Billing.Cli.Auditing;
 using Billing.Client.Load;
 using Billing.Contracts;
 using Billing.Contracts.Health.V1;
+using Billing.Contracts.Reflection.V1;
 using Billing.V1;
+using Google.Protobuf.Reflection;
 using Grpc.Core;
 using Grpc.Net.Client;
 using Npgsql;
@@ -216,6 +218,28 @@ public abstract class BillingBehaviour
             var answer = await health.CheckAsync(new HealthCheckRequest { Service = service });
             Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, answer.Status);
         }
+    }
+
+    [Fact]
+    public async Task Reflection_lists_the_services_and_describes_the_public_one_with_all_it_imports()
+    {
+        using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
+        using var call = new ServerReflection.ServerReflectionClient(channel).ServerReflectionInfo();
+
+        await call.RequestStream.WriteAsync(new ServerReflectionRequest { ListServices = "*" });
+        await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.Billing" });
+        await call.RequestStream.WriteAsync(new ServerReflectionRequest { FileContainingSymbol = "billing.v1.Nothing" });
+        await call.RequestStream.CompleteAsync();
+        var answers = new List<ServerReflectionResponse>();
+        while (await call.ResponseStream.MoveNext(CancellationToken.None))
+        {
+            answers.Add(call.ResponseStream.Current);
+        }
+
+        Assert.Contains("billing.v1.Billing", answers[0].ListServicesResponse.Service.Select(s => s.Name));
+        var files = answers[1].FileDescriptorResponse.FileDescriptorProto.Select(FileDescriptorProto.Parser.ParseFrom).ToList();
+        Assert.Equal(["billing/v1/billing.proto", "google/protobuf/timestamp.proto"], files.Select(f => f.Name));
+        Assert.Equal((int)StatusCode.NotFound, answers[2].ErrorResponse.ErrorCode);
     }
 
     [Fact]

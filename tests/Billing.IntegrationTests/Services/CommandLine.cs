@@ -1,0 +1,81 @@
+using System.Text.Json;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>The program behind <c>./billing</c>, run as one.</summary>
+public sealed class CommandLine : IAsyncLifetime
+{
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Fact]
+    public async Task A_run_on_the_embedded_transport_prints_the_table_and_a_clean_audit_and_writes_the_report()
+    {
+        var report = Path.Combine(_folder.FullName, "report.json");
+
+        var (exitCode, output) = await RunAsync(
+            "run", "--kafka", "embedded", "--clients", "2", "--requests", "40", "--balances", "4", "--warm-up", "10", "--report", report);
+
+        Assert.Equal(0, exitCode);
+        Assert.Contains("Transport embedded", output, StringComparison.Ordinal);
+        Assert.Contains("Payments", output, StringComparison.Ordinal);
+        Assert.Contains("acknowledged 100, recorded 100, wrong 0, lost 0, doubled 0", output, StringComparison.Ordinal);
+        using var json = JsonDocument.Parse(await File.ReadAllTextAsync(report));
+        var root = json.RootElement;
+        Assert.Equal("embedded", root.GetProperty("transport").GetString());
+        Assert.Equal(80, root.GetProperty("payments").GetProperty("count").GetInt32());
+        Assert.Equal(8, root.GetProperty("balances").GetProperty("ok").GetInt32());
+        Assert.Equal(0, root.GetProperty("audit").GetProperty("lost").GetInt32());
+        foreach (var name in new[] { "shortest_s", "longest_s", "average_s", "p50_s", "p99_s" })
+        {
+            Assert.True(root.GetProperty("payments").GetProperty(name).GetDouble() > 0, name);
+        }
+        foreach (var name in new[] { "clients", "proxies", "backends", "jitter", "total_s", "requests_per_s", "machine" })
+        {
+            Assert.True(root.TryGetProperty(name, out _), name);
+        }
+    }
+
+    [Theory]
+    [InlineData("--clients must be within", "run", "--clients", "0")]
+    [InlineData("--brokers must be 1 or 3", "run", "--brokers", "2")]
+    [InlineData("--kafka must be", "run", "--kafka", "nowhere")]
+    [InlineData("--nonsense", "run", "--nonsense")]
+    [InlineData("dance", "dance")]
+    [InlineData("there is no file 'missing.csv'", "audit", "missing.csv")]
+    public async Task Wrong_input_is_named(string named, params string[] arguments)
+    {
+        var (exitCode, output) = await RunAsync(arguments);
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains(named, output, StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_run_against_a_PostgreSQL_that_is_not_there_names_its_address()
+    {
+        var (exitCode, output) = await RunAsync(
+            "run", "--kafka", "embedded", "--postgres", "Host=127.0.0.1;Port=1;Username=nobody;Database=none");
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains("PostgreSQL at 127.0.0.1:1", output, StringComparison.Ordinal);
+    }
+
+    private async Task<(int ExitCode, string Output)> RunAsync(params string[] arguments)
+    {
+        await using var process = ChildProcess.Start(new ChildProcessStart(
+            "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Cli"), .. arguments], _folder.LogFile("billing"))
+        {
+            Environment = new Dictionary<string, string?> { ["Billing__EventStore__StartTimeout"] = "00:00:01" },
+        });
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(2), TimeProvider.System);
+        await process.WaitForExitAsync(patience.Token);
+        return (process.ExitCode ?? -1, string.Join('\n', process.LastLogLines(200)));
+    }
+}
