@@ -79,7 +79,7 @@ public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database
     /// <param name="cancellationToken">Ends the wait; what was committed by then is unknown.</param>
     /// <exception cref="Exception">A stream has moved on: another owner appended to it (see <see cref="IsConflict"/>).
     /// Nothing of the batch is stored.</exception>
-    /// <exception cref="MartenCommandException">A transaction id has a receipt already (see
+    /// <exception cref="MartenException">A transaction id has a receipt already (see
     /// <see cref="IsReceiptCollision"/>), or PostgreSQL failed. Nothing of the batch is stored, unless the connection
     /// broke while committing.</exception>
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)

@@ -33,7 +33,7 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
             await command.ExecuteNonQueryAsync(cancellationToken);
             await transaction.CommitAsync(cancellationToken);
         }
-        catch (Exception e) when (e is NpgsqlException or Marten.Exceptions.MartenCommandException)
+        catch (Exception e) when (e.GetBaseException() is NpgsqlException)
         {
             throw new StartupException(
                 $"Billing:EventStore: the tables could not be made in the schema '{options.Value.Schema}': {e.Message}", e);

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
 using Billing.Backends.Domain;
 using JasperFx.Events;
 using Marten;
@@ -29,7 +30,8 @@ public static class EventTypes
             options.Events.MapEventType(type, name);
         }
         options.UseSystemTextJsonForSerialization(
-            configure: json => json.TypeInfoResolverChain.Insert(0, EventJson.Default));
+            configure: json => json.TypeInfoResolver =
+                JsonTypeInfoResolver.Combine(EventJson.Default, new DefaultJsonTypeInfoResolver()));
     }
 
     /// <summary>Reads a stored event.</summary>

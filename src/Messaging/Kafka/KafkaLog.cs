@@ -61,8 +61,9 @@ internal static partial class KafkaLog
         {
             Fatal(logger, error.Reason);
         }
-        else
+        else if (error.Code != ErrorCode.Local_AllBrokersDown)
         {
+            // That all brokers are down only sums up what was reported for each.
             ClientError(logger, error.Reason);
         }
     }
