@@ -20,7 +20,7 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     private readonly Channel<PendingPayment> _authorised =
         Channel.CreateUnbounded<PendingPayment>(new UnboundedChannelOptions { SingleReader = true });
 
-    // Released once for each entry into an empty queue; one is enough to wake the loop, which then drains both.
+    // Released with every entry into either queue; one wakes the loop, which then drains both.
     private readonly SemaphoreSlim _work = new(0);
 
     private readonly ConcurrentDictionary<string, PendingPayment> _lastOfAccount = new(StringComparer.Ordinal);

@@ -100,6 +100,23 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
+    public async Task An_account_with_a_snapshot_is_read_from_it_and_the_events_after_it()
+    {
+        var client = _stack.Client();
+        var account = StackFixture.NewAccount();
+        await Task.WhenAll(Enumerable.Range(0, 105).Select(_ => client.MakePaymentAsync(StackFixture.Payment(account, 0.01m))));
+
+        var balance = await client.CheckBalanceAsync(new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa });
+
+        Assert.Equal(105, balance.Version);
+        Assert.Equal(1.05m, balance.Balance.ToDecimal());
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var snapshot = database.CreateCommand("select version from billing.account_snapshots where stream_id = 'visa/' || $1");
+        snapshot.Parameters.AddWithValue(account);
+        Assert.Equal(100L, await snapshot.ExecuteScalarAsync());
+    }
+
+    [Fact]
     public async Task Ten_copies_sent_at_once_get_ten_equal_answers_and_one_event()
     {
         var request = StackFixture.Payment();
