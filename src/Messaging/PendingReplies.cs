@@ -15,7 +15,6 @@ public sealed class PendingReplies : IDisposable
     private readonly TimeProvider _time;
     private readonly ITimer _sweep;
     private long _lastCorrelationId;
-    private int _count;
 
     /// <summary>Creates an empty table.</summary>
     public PendingReplies(TimeProvider time)
@@ -25,7 +24,7 @@ public sealed class PendingReplies : IDisposable
     }
 
     /// <summary>Calls that wait now.</summary>
-    public int Count => Volatile.Read(ref _count);
+    public int Count => _waiters.Count;
 
     /// <summary>Enters a call. Call this before the command is sent: the reply may be faster than the sender.</summary>
     /// <param name="command">Gets its correlation id here; its deadline bounds the wait.</param>
@@ -37,7 +36,6 @@ public sealed class PendingReplies : IDisposable
         command.CorrelationId = id;
         var waiter = new Waiter(command.DeadlineUnixUs == 0 ? long.MaxValue : command.DeadlineUnixUs);
         _waiters[id] = waiter;
-        Interlocked.Increment(ref _count);
         if (cancellationToken.CanBeCanceled)
         {
             var registration = cancellationToken.UnsafeRegister(_ => Cancel(id, cancellationToken), null);
@@ -57,7 +55,6 @@ public sealed class PendingReplies : IDisposable
         {
             return false;
         }
-        Interlocked.Decrement(ref _count);
         waiter.Release();
         return waiter.TrySetResult(reply);
     }
@@ -69,7 +66,6 @@ public sealed class PendingReplies : IDisposable
     {
         if (_waiters.TryRemove(id, out var waiter))
         {
-            Interlocked.Decrement(ref _count);
             waiter.TrySetCanceled(cancellationToken);
         }
     }

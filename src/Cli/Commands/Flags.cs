@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Billing.Cli.Topology;
+using Billing.Messaging.Kafka;
 using Npgsql;
 
 namespace Billing.Cli.Commands;
@@ -79,7 +80,7 @@ internal sealed class StackFlags
         _kafka.Validators.Add(result =>
         {
             var value = result.Tokens.Count > 0 ? result.Tokens[0].Value : "auto";
-            if (value is not ("auto" or "embedded") && !value.Split(',').All(IsHostAndPort))
+            if (value is not ("auto" or "embedded") && !value.Split(',').All(KafkaOptions.IsAddress))
             {
                 result.AddError($"--kafka must be auto, embedded or HOST:PORT[,HOST:PORT]; it is '{value}'.");
             }
@@ -112,12 +113,6 @@ internal sealed class StackFlags
         Kafka = parsed.GetValue(_kafka)!,
         Postgres = parsed.GetValue(_postgres)!,
     };
-
-    private static bool IsHostAndPort(string address)
-    {
-        var colon = address.LastIndexOf(':');
-        return colon > 0 && ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port) && port > 0;
-    }
 
     private static bool IsConnectionString(string value)
     {

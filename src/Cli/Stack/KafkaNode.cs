@@ -50,7 +50,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken)
             .ConfigureAwait(false);
         await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging(), cancellationToken).ConfigureAwait(false);
-        var format = Java([], "kafka.tools.StorageTool", [
+        var format = Java("kafka.tools.StorageTool", [
             "format", "--cluster-id", clusterId, "--config", SettingsFile,
         ]);
         await ChildProcess.RunAsync(format with { Detached = false }, FormatBound, cancellationToken)
@@ -65,7 +65,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         }
 
         await ForgetProcessAsync().ConfigureAwait(false);
-        Process = ChildProcess.Start(Java([], "kafka.Kafka", [SettingsFile]));
+        Process = ChildProcess.Start(Java("kafka.Kafka", [SettingsFile]));
         await Process.WaitUntilAsync(IsServingAsync, StartBound, cancellationToken).ConfigureAwait(false);
     }
 
@@ -108,7 +108,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         }
     }
 
-    private ChildProcessStart Java(IEnumerable<string> options, string mainClass, IEnumerable<string> arguments) =>
+    private ChildProcessStart Java(string mainClass, IEnumerable<string> arguments) =>
         new($"Kafka broker {Id}", _installation.Java, [
             // The first compiler only: a broker that lives for minutes never earns back what the second one costs.
             "-Xmx256m", "-XX:TieredStopAtLevel=1",
@@ -116,7 +116,7 @@ internal sealed class KafkaNode : IAsyncDisposable
             "-XX:-UsePerfData", "-Djava.io.tmpdir=" + _folder,
             "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",
             "-Dlog4j2.configurationFile=" + LoggingFile,
-            .. options, "-cp", _installation.Libraries, mainClass, .. arguments,
+            "-cp", _installation.Libraries, mainClass, .. arguments,
         ], _logFile)
         {
             WorkingDirectory = _folder,

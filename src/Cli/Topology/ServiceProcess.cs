@@ -54,8 +54,8 @@ public sealed class ServiceProcess
 
     /// <summary>How the .NET runtime is set up where a dozen processes share one machine and each keeps thousands of calls in
     /// flight: what lives as long as a call is better left alone than marked again and again, so collections are few (a first
-    /// generation of 128 MiB, in hexadecimal) and on the calling thread. Worth a third of a burst's time on two cores.
-    /// </summary>
+    /// generation of 128 MiB, in hexadecimal) and on the calling thread. With 256 MiB a burst on two cores took a third less
+    /// time than with the runtime's defaults; half of that spares memory.</summary>
     public static IReadOnlyDictionary<string, string> Runtime { get; } = new Dictionary<string, string>
     {
         ["DOTNET_gcServer"] = "0",

@@ -39,7 +39,7 @@ public sealed class KafkaOptions
     public TimeSpan Linger { get; set; } = TimeSpan.FromMilliseconds(1);
 
     /// <summary>Requests that a producer has under way to one broker. With one, records gather while it is under way, so
-    /// each request carries more of them: on one machine that is worth a fifth of the throughput and more. Where the way to
+    /// each request carries more of them: on one machine that was worth 16 and 44 % of throughput in two pairs of runs. Where the way to
     /// the brokers is long, up to 5 keep it filled.</summary>
     [Range(1, 5, ErrorMessage = "Billing:Kafka:RequestsInFlightMax must be within 1 and 5: idempotent producers allow no more.")]
     public int RequestsInFlightMax { get; set; } = 1;
@@ -51,6 +51,13 @@ public sealed class KafkaOptions
     /// last and so win.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
 
+    /// <summary>Whether a broker's address is of the form <c>host:port</c>.</summary>
+    public static bool IsAddress(string address)
+    {
+        var colon = address.LastIndexOf(':');
+        return colon > 0 && ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port) && port > 0;
+    }
+
     /// <summary>What is wrong with the settings taken together, naming each.</summary>
     public IEnumerable<string> Problems()
     {
@@ -61,8 +68,7 @@ public sealed class KafkaOptions
         }
         foreach (var address in addresses)
         {
-            var colon = address.LastIndexOf(':');
-            if (colon <= 0 || !ushort.TryParse(address.AsSpan(colon + 1), CultureInfo.InvariantCulture, out var port) || port == 0)
+            if (!IsAddress(address))
             {
                 yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
             }

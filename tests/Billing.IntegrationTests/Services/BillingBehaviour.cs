@@ -125,7 +125,7 @@ public abstract class BillingBehaviour
         var answers = await Task.WhenAll(proxies.Select(proxy => proxy.MakePaymentAsync(request).ResponseAsync));
 
         Assert.All(answers, answer => Assert.Equal(answers[0], answer));
-        Assert.Equal(1, await CountEventsAsync(request.AccountId));
+        Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
     }
 
     [Fact]
@@ -139,7 +139,7 @@ public abstract class BillingBehaviour
         var again = await client.MakePaymentAsync(request);
 
         Assert.Equal(first, again);
-        Assert.Equal(2, await CountEventsAsync(request.AccountId));
+        Assert.Equal(2, await _stack.CountEventsAsync(request.AccountId));
     }
 
     [Theory]
@@ -169,8 +169,8 @@ public abstract class BillingBehaviour
 
         Assert.Equal(StatusCode.AlreadyExists, failure.StatusCode);
         Assert.Equal(ErrorReasons.TransactionIdReused, failure.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal(1, await CountEventsAsync(request.AccountId));
-        Assert.Equal(other.AccountId == request.AccountId ? 1 : 0, await CountEventsAsync(other.AccountId));
+        Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
+        Assert.Equal(other.AccountId == request.AccountId ? 1 : 0, await _stack.CountEventsAsync(other.AccountId));
     }
 
     [Theory]
@@ -294,14 +294,6 @@ public abstract class BillingBehaviour
             File.Delete(journal);
             await UndoubleAsync();
         }
-    }
-
-    private async Task<long> CountEventsAsync(string account)
-    {
-        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
-        await using var count = database.CreateCommand("select count(*) from billing.mt_events where stream_id like '%/' || $1");
-        count.Parameters.AddWithValue(account);
-        return (long)(await count.ExecuteScalarAsync())!;
     }
 
     private async Task DoubleAsync(JournalEntry entry)

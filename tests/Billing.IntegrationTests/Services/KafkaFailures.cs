@@ -10,7 +10,6 @@ using Billing.Wire.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Google.Protobuf;
-using Npgsql;
 using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
@@ -70,7 +69,7 @@ public sealed class KafkaFailures : IClassFixture<KafkaStack>
 
         Assert.Contains("proxy_topic", Header(letter, DeadLetters.ReasonHeader), StringComparison.Ordinal);
         Assert.Equal(before, EndOf(command.ProxyTopic));
-        Assert.Equal(1, await CountEventsAsync(request.AccountId));
+        Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
     }
 
     [Fact]
@@ -87,7 +86,7 @@ public sealed class KafkaFailures : IClassFixture<KafkaStack>
 
         Assert.Equal(42ul, reply.CorrelationId);
         Assert.Equal(ErrorReasons.CommandExpired, reply.Error.Reason);
-        Assert.Equal(0, await CountEventsAsync(request.AccountId));
+        Assert.Equal(0, await _stack.CountEventsAsync(request.AccountId));
     }
 
     [Fact]
@@ -291,14 +290,6 @@ public sealed class KafkaFailures : IClassFixture<KafkaStack>
         using var admin = Admin();
         await admin.CreateTopicsAsync([new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
         return topic;
-    }
-
-    private async Task<long> CountEventsAsync(string account)
-    {
-        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
-        await using var count = database.CreateCommand("select count(*) from billing.mt_events where stream_id like '%/' || $1");
-        count.Parameters.AddWithValue(account);
-        return (long)(await count.ExecuteScalarAsync())!;
     }
 
     private IConsumer<byte[], byte[]> Consumer() => new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig

@@ -3,6 +3,7 @@ using Billing.Cli.Topology;
 using Billing.Client;
 using Billing.V1;
 using Grpc.Net.Client;
+using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -57,6 +58,15 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
         var client = new BillingClient(clientOptions, TimeProvider.System);
         _clients.Add(client);
         return client;
+    }
+
+    /// <summary>Events that the store holds of an account, whatever its payment type.</summary>
+    public async Task<long> CountEventsAsync(string account)
+    {
+        await using var database = NpgsqlDataSource.Create(ConnectionString);
+        await using var count = database.CreateCommand("select count(*) from billing.mt_events where stream_id like '%/' || $1");
+        count.Parameters.AddWithValue(account);
+        return (long)(await count.ExecuteScalarAsync())!;
     }
 
     /// <summary>A payment to an account that no other test uses.</summary>
