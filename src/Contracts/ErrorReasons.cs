@@ -14,6 +14,12 @@ public static class ErrorReasons
     /// <summary>ALREADY_EXISTS: the transaction id was used before with other content.</summary>
     public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
 
+    /// <summary>FAILED_PRECONDITION: the account is kept in another currency than the new limit's.</summary>
+    public const string CurrencyMismatch = "CURRENCY_MISMATCH";
+
+    /// <summary>OUT_OF_RANGE: the account's stream has not reached the version that was asked for.</summary>
+    public const string VersionNotReached = "VERSION_NOT_REACHED";
+
     /// <summary>RESOURCE_EXHAUSTED: the proxy has as many calls in flight as it may have.</summary>
     public const string TooManyInFlight = "TOO_MANY_IN_FLIGHT";
 
@@ -30,7 +36,8 @@ public static class ErrorReasons
     /// <summary>UNAVAILABLE: the command could not be published.</summary>
     public const string BrokerUnavailable = "BROKER_UNAVAILABLE";
 
-    /// <summary>UNAVAILABLE: the event store could not be reached in time.</summary>
+    /// <summary>UNAVAILABLE: the event store could not be reached in time. A payment may or may not be recorded; ask again
+    /// with the same transaction id.</summary>
     public const string EventStoreUnavailable = "EVENT_STORE_UNAVAILABLE";
 
     /// <summary>INTERNAL: a backend could not process the command; it is in the dead letters.</summary>

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using Billing.V1;
+using Billing.Wire.V1;
 
 namespace Billing.Contracts;
 
@@ -23,6 +24,12 @@ public static class FieldRules
     /// <summary>Units a payment may have.</summary>
     public const long AmountUnitsMax = 1_000_000_000;
 
+    /// <summary>Units a credit limit may have.</summary>
+    public const long LimitUnitsMax = 1_000_000_000_000_000;
+
+    /// <summary>Entries that one page of a statement may have.</summary>
+    public const int StatementPageMax = 1000;
+
     private static readonly SearchValues<char> AccountIdCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
@@ -39,8 +46,32 @@ public static class FieldRules
     public static FieldViolation? Check(CheckBalanceRequest request) =>
         CheckAccountId(request.AccountId)
         ?? CheckPaymentType(request.PaymentType)
-        ?? (request.MinVersion < 0
-            ? new FieldViolation("min_version", Invariant($"must not be negative; it is {request.MinVersion}"))
+        ?? CheckNotNegative(request.MinVersion, "min_version");
+
+    /// <summary>The first rule that a change of a credit limit breaks, or null.</summary>
+    public static FieldViolation? Check(SetCreditLimitRequest request) =>
+        CheckTransactionId(request.TransactionId)
+        ?? CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckLimit(request.Limit);
+
+    /// <summary>The first rule that a request for a statement breaks, or null.</summary>
+    public static FieldViolation? Check(GetStatementRequest request) =>
+        CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckNotNegative(request.AfterVersion, "after_version")
+        ?? CheckNotNegative(request.Limit, "limit");
+
+    /// <summary>The first rule that a request for a page of a statement breaks, or null.</summary>
+    public static FieldViolation? Check(StatementPageRequest request) =>
+        CheckAccountId(request.AccountId)
+        ?? CheckPaymentType(request.PaymentType)
+        ?? CheckNotNegative(request.AfterVersion, "after_version")
+        ?? (request.Limit is < 1 or > StatementPageMax
+            ? new FieldViolation("limit", Invariant($"must be within 1 and {StatementPageMax}; it is {request.Limit}"))
+            : null)
+        ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
+            ? new FieldViolation("opening", "must be the account as of after_version")
             : null);
 
     // Guid's own parser also takes white space around the form and "+" or "0x" inside it.
@@ -77,34 +108,48 @@ public static class FieldRules
             Invariant($"must be VISA, MASTERCARD, DISCOVER or AMEX; it is {(int)type}")),
     };
 
-    private static FieldViolation? CheckAmount(Money? amount)
+    private static FieldViolation? CheckAmount(Money? amount) =>
+        CheckForm(amount, "amount")
+        ?? (amount!.Units < 0 || amount.Nanos < 0 || (amount.Units == 0 && amount.Nanos == 0)
+            ? new FieldViolation("amount", Invariant($"must be more than zero; it is {amount.ToDecimal()}"))
+            : null)
+        ?? CheckMost(amount, "amount", AmountUnitsMax);
+
+    private static FieldViolation? CheckLimit(Money? limit) =>
+        CheckForm(limit, "limit")
+        ?? (limit!.Units < 0 || limit.Nanos < 0
+            ? new FieldViolation("limit", Invariant($"must not be negative; it is {limit.ToDecimal()}"))
+            : null)
+        ?? CheckMost(limit, "limit", LimitUnitsMax);
+
+    private static FieldViolation? CheckForm(Money? money, string field)
     {
-        if (amount is null)
+        if (money is null)
         {
-            return new FieldViolation("amount", "is missing");
+            return new FieldViolation(field, "is missing");
         }
-        if (amount.CurrencyCode.Length != 3 || amount.CurrencyCode.AsSpan().IndexOfAnyExceptInRange('A', 'Z') >= 0)
+        if (money.CurrencyCode.Length != 3 || money.CurrencyCode.AsSpan().IndexOfAnyExceptInRange('A', 'Z') >= 0)
         {
-            return new FieldViolation("amount.currency_code",
-                $"must be three capital letters as in ISO 4217; it is '{Shorten(amount.CurrencyCode)}'");
+            return new FieldViolation(field + ".currency_code",
+                $"must be three capital letters as in ISO 4217; it is '{Shorten(money.CurrencyCode)}'");
         }
-        if (amount.Nanos is <= -MoneyExtensions.NanosPerUnit or >= MoneyExtensions.NanosPerUnit)
+        if (money.Nanos is <= -MoneyExtensions.NanosPerUnit or >= MoneyExtensions.NanosPerUnit)
         {
-            return new FieldViolation("amount.nanos",
-                Invariant($"must be within -999999999 and 999999999; it is {amount.Nanos}"));
+            return new FieldViolation(field + ".nanos",
+                Invariant($"must be within -999999999 and 999999999; it is {money.Nanos}"));
         }
-        if ((amount.Units > 0 && amount.Nanos < 0) || (amount.Units < 0 && amount.Nanos > 0))
-        {
-            return new FieldViolation("amount.nanos", "must not have the opposite sign of amount.units");
-        }
-        if (amount.Units < 0 || amount.Nanos < 0 || (amount.Units == 0 && amount.Nanos == 0))
-        {
-            return new FieldViolation("amount", Invariant($"must be more than zero; it is {amount.ToDecimal()}"));
-        }
-        return amount.Units > AmountUnitsMax || (amount.Units == AmountUnitsMax && amount.Nanos > 0)
-            ? new FieldViolation("amount.units", Invariant($"must be at most {AmountUnitsMax}; it is {amount.Units}"))
+        return (money.Units > 0 && money.Nanos < 0) || (money.Units < 0 && money.Nanos > 0)
+            ? new FieldViolation(field + ".nanos", $"must not have the opposite sign of {field}.units")
             : null;
     }
+
+    private static FieldViolation? CheckMost(Money money, string field, long unitsMax) =>
+        money.Units > unitsMax || (money.Units == unitsMax && money.Nanos > 0)
+            ? new FieldViolation(field + ".units", Invariant($"must be at most {unitsMax}; it is {money.Units}"))
+            : null;
+
+    private static FieldViolation? CheckNotNegative(long value, string field) =>
+        value < 0 ? new FieldViolation(field, Invariant($"must not be negative; it is {value}")) : null;
 
     private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
 

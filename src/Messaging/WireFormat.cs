@@ -64,6 +64,8 @@ public static class WireFormat
         {
             Command.RequestOneofCase.Payment => PaymentRefusal(command),
             Command.RequestOneofCase.Balance => FieldRules.Check(command.Balance)?.ToString(),
+            Command.RequestOneofCase.CreditLimit => LimitRefusal(command),
+            Command.RequestOneofCase.Statement => FieldRules.Check(command.Statement)?.ToString(),
             _ => "the command holds no request",
         };
     }
@@ -75,5 +77,14 @@ public static class WireFormat
             return "payment.transaction_id is not the command's transaction_id";
         }
         return FieldRules.Check(command.Payment)?.ToString();
+    }
+
+    private static string? LimitRefusal(Command command)
+    {
+        if (command.CreditLimit.TransactionId != command.TransactionId)
+        {
+            return "credit_limit.transaction_id is not the command's transaction_id";
+        }
+        return FieldRules.Check(command.CreditLimit)?.ToString();
     }
 }

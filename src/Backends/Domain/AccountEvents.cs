@@ -24,7 +24,9 @@ public sealed record PaymentDeclined(
     Guid TransactionId, decimal Amount, string Currency, DeclineReason Reason, DateTimeOffset DecidedAt) : AccountEvent;
 
 /// <summary>The account's credit limit is another from now on.</summary>
+/// <param name="TransactionId">The change's idempotency key; empty for a change from before they had one.</param>
 /// <param name="Limit">Zero or more.</param>
 /// <param name="Currency">ISO 4217; fixes the account's currency where it has none.</param>
 /// <param name="DecidedAt">When it was decided.</param>
-public sealed record CreditLimitChanged(decimal Limit, string Currency, DateTimeOffset DecidedAt) : AccountEvent;
+public sealed record CreditLimitChanged(Guid TransactionId, decimal Limit, string Currency, DateTimeOffset DecidedAt)
+    : AccountEvent;

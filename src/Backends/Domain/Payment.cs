@@ -6,11 +6,11 @@ namespace Billing.Backends.Domain;
 /// <param name="TransactionId">The idempotency key.</param>
 /// <param name="Amount">More than zero.</param>
 /// <param name="Currency">ISO 4217.</param>
-public readonly record struct Payment(Guid TransactionId, decimal Amount, string Currency)
+public sealed record Payment(Guid TransactionId, decimal Amount, string Currency) : AccountCommand(TransactionId)
 {
-    /// <summary>Decides the payment: what happens depends on the account, the payment and the time, and on nothing else.
-    /// </summary>
-    public AccountEvent Decide(Account account, DateTimeOffset now)
+    /// <inheritdoc/>
+    /// <returns>The payment, accepted or declined; never null.</returns>
+    public override AccountEvent Decide(Account account, DateTimeOffset now)
     {
         if (account.Currency is { } currency && currency != Currency)
         {

@@ -8,14 +8,21 @@ using Marten;
 namespace Billing.Backends.EventStore;
 
 /// <summary>The names under which events are stored, and their JSON. A name carries the version of the event's shape and
-/// is never reused.</summary>
+/// is never reused; what is stored is never rewritten, so every shape that ever was can be read, and is upcast to the shape
+/// of today.</summary>
 public static class EventTypes
 {
     private static readonly Dictionary<string, Type> Types = new(StringComparer.Ordinal)
     {
         ["payment_accepted_v1"] = typeof(PaymentAccepted),
         ["payment_declined_v1"] = typeof(PaymentDeclined),
-        ["credit_limit_changed_v1"] = typeof(CreditLimitChanged),
+        ["credit_limit_changed_v2"] = typeof(CreditLimitChanged),
+    };
+
+    /// <summary>Shapes that are no longer written, by name, and what turns each into the shape of today.</summary>
+    private static readonly Dictionary<string, (Type Shape, Func<object, AccountEvent> Upcast)> Former = new(StringComparer.Ordinal)
+    {
+        [CreditLimitChangedV1.Name] = (typeof(CreditLimitChangedV1), old => ((CreditLimitChangedV1)old).Upcast()),
     };
 
     /// <summary>Tells Marten how and where events are stored.</summary>
@@ -29,22 +36,33 @@ public static class EventTypes
         {
             options.Events.MapEventType(type, name);
         }
+        options.Events.Upcast<CreditLimitChangedV1, CreditLimitChanged>(CreditLimitChangedV1.Name, old => old.Upcast());
         options.UseSystemTextJsonForSerialization(
             configure: json => json.TypeInfoResolver =
                 JsonTypeInfoResolver.Combine(EventJson.Default, new DefaultJsonTypeInfoResolver()));
     }
 
-    /// <summary>Reads a stored event.</summary>
+    /// <summary>Reads a stored event, in whatever shape it was written.</summary>
     /// <exception cref="InvalidOperationException">The event is of a type that this version of the program does not
     /// know.</exception>
-    public static AccountEvent Read(string type, ReadOnlySpan<byte> json) =>
-        Types.TryGetValue(type, out var shape)
-            ? (AccountEvent)JsonSerializer.Deserialize(json, EventJson.Default.GetTypeInfo(shape)!)!
+    public static AccountEvent Read(string type, ReadOnlySpan<byte> json)
+    {
+        if (Types.TryGetValue(type, out var shape))
+        {
+            return (AccountEvent)Read(json, shape);
+        }
+        return Former.TryGetValue(type, out var former)
+            ? former.Upcast(Read(json, former.Shape))
             : throw new InvalidOperationException($"The event store holds an event of the unknown type '{type}'.");
+    }
+
+    private static object Read(ReadOnlySpan<byte> json, Type shape) =>
+        JsonSerializer.Deserialize(json, EventJson.Default.GetTypeInfo(shape)!)!;
 }
 
 /// <summary>Serialises events without reflection.</summary>
 [JsonSerializable(typeof(PaymentAccepted))]
 [JsonSerializable(typeof(PaymentDeclined))]
 [JsonSerializable(typeof(CreditLimitChanged))]
+[JsonSerializable(typeof(CreditLimitChangedV1))]
 internal sealed partial class EventJson : JsonSerializerContext;

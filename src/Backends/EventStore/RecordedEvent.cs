@@ -34,6 +34,7 @@ public static class RecordedEvent
                 };
                 break;
             case CreditLimitChanged changed:
+                recorded.TransactionId = changed.TransactionId == Guid.Empty ? "" : changed.TransactionId.ToString();
                 recorded.DecidedUnixUs = UnixTime.Microseconds(changed.DecidedAt);
                 recorded.CreditLimitChanged = new Wire.V1.CreditLimitChanged { Limit = changed.Limit.ToMoney(changed.Currency) };
                 break;

@@ -186,7 +186,12 @@ public sealed class BillingStack : IAsyncDisposable
     {
         var isFront = role is ServiceRole.Proxy or ServiceRole.Embedded;
         var port = isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
-        var service = ServiceProcess.Start(role, number, port, Folder, Settings(role), _options.Detached);
+        var settings = Settings(role);
+        foreach (var (name, value) in _options.Settings)
+        {
+            settings[name] = value;
+        }
+        var service = ServiceProcess.Start(role, number, port, Folder, settings, _options.Detached);
         _services.RemoveAll(s => s.Role == role && s.Number == number);
         _services.Add(service);
         return service;

@@ -1,3 +1,5 @@
+using System.Collections.Frozen;
+
 namespace Billing.Cli.Topology;
 
 /// <summary>What a stack consists of.</summary>
@@ -26,6 +28,10 @@ public sealed record StackOptions
 
     /// <summary>Port of the first proxy, the others on the ports after it; 0 for free ones.</summary>
     public int Port { get; init; }
+
+    /// <summary>Further settings of every service, by their names as environment variables, e.g.
+    /// <c>Billing__Proxy__InFlightMax</c>; they win over the stack's own.</summary>
+    public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;
 
     /// <summary>Whether the stack goes on when this process ends.</summary>
     public bool Detached { get; init; }

@@ -30,11 +30,10 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     {
         command.ProxyTopic = Topics.Replies("embedded");
         var reply = _pending.Register(command, cancellationToken);
-        var (lanes, account) = command.RequestCase == Command.RequestOneofCase.Payment
-            ? (_payments, command.Payment.AccountId)
-            : (_balances, command.Balance.AccountId);
+        var route = CommandRoute.Of(command);
+        var lanes = route.IsWrite ? _payments : _balances;
         // As on Kafka, the key decides: one account's commands stay in order with one handler.
-        lanes[(uint)string.GetHashCode(account, StringComparison.Ordinal) % (uint)lanes.Length].Send(command);
+        lanes[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)lanes.Length].Send(command);
         return reply;
     }
 

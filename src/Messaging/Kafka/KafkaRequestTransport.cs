@@ -60,9 +60,10 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     {
         command.ProxyTopic = _replyTopic;
         var reply = _pending.Register(command, cancellationToken);
-        var (topic, account) = Route(command);
+        var route = CommandRoute.Of(command);
+        var topic = route.Topic;
         var correlationId = command.CorrelationId;
-        var message = new Message<string, byte[]> { Key = account, Value = command.ToByteArray(), Headers = Headers() };
+        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers() };
         try
         {
             _producer.Produce(topic, message, report =>
@@ -104,13 +105,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _replies.Dispose();
         _producer.Dispose();
     }
-
-    private static (string Topic, string Account) Route(Command command) => command.RequestCase switch
-    {
-        Command.RequestOneofCase.Payment => (Topics.Payments(command.Payment.PaymentType), command.Payment.AccountId),
-        Command.RequestOneofCase.Balance => (Topics.Balances(command.Balance.PaymentType), command.Balance.AccountId),
-        _ => throw new ArgumentException("The command holds no request.", nameof(command)),
-    };
 
     private static Headers Headers()
     {

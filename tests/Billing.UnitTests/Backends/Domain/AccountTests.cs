@@ -18,7 +18,7 @@ public sealed class AccountTests
             select (Func<Account, AccountEvent>)(account => payment.Decide(account, Now))),
         (1, from limit in Gen.Choose(0, 20_000)
             from currency in Generate.Currency
-            select (Func<Account, AccountEvent>)(_ => new CreditLimitChanged(limit, currency, Now))));
+            select (Func<Account, AccountEvent>)(_ => new CreditLimitChanged(Guid.Empty, limit, currency, Now))));
 
     private static readonly Gen<List<(Account Before, AccountEvent Fact, Account After)>> Histories =
         Step.ListOf().Select(steps =>
@@ -99,10 +99,10 @@ public sealed class AccountTests
     {
         var account = Account.Opened(100)
             .Apply(new PaymentAccepted(Guid.NewGuid(), 80, "USD", Now))
-            .Apply(new CreditLimitChanged(50, "USD", Now));
+            .Apply(new CreditLimitChanged(Guid.Empty, 50, "USD", Now));
         Assert.Equal((80m, 50m, 0m), (account.Balance, account.CreditLimit, account.Available));
         Assert.IsType<PaymentDeclined>(Pay(0.01m).Decide(account, Now));
-        var raised = account.Apply(new CreditLimitChanged(200, "USD", Now));
+        var raised = account.Apply(new CreditLimitChanged(Guid.Empty, 200, "USD", Now));
         Assert.Equal(120, raised.Available);
         Assert.IsType<PaymentAccepted>(Pay(120).Decide(raised, Now));
     }
@@ -110,7 +110,7 @@ public sealed class AccountTests
     [Fact]
     public void A_limit_fixes_the_currency_of_an_account_that_has_none()
     {
-        var account = Account.Opened(100).Apply(new CreditLimitChanged(100, "EUR", Now));
+        var account = Account.Opened(100).Apply(new CreditLimitChanged(Guid.Empty, 100, "EUR", Now));
         var declined = Assert.IsType<PaymentDeclined>(Pay(1).Decide(account, Now));
         Assert.Equal(DeclineReason.CurrencyMismatch, declined.Reason);
     }

@@ -21,7 +21,7 @@ public sealed class EventTypesTests
             new PaymentAccepted(id, value, amount.CurrencyCode, time),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CreditLimitExceeded, time),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CurrencyMismatch, time),
-            new CreditLimitChanged(value, amount.CurrencyCode, time))
+            new CreditLimitChanged(id, value, amount.CurrencyCode, time))
         select fact;
 
     [Fact]
@@ -50,9 +50,15 @@ public sealed class EventTypesTests
             EventTypes.Read("payment_declined_v1", Encoding.UTF8.GetBytes(
                 $$"""{"TransactionId":"{{Id}}","Amount":10.5,"Currency":"USD","Reason":2,"DecidedAt":"2026-01-31T12:00:00+00:00"}""")));
         Assert.Equal(
-            new CreditLimitChanged(500, "USD", at),
+            new CreditLimitChanged(Guid.Empty, 500, "USD", at),
             EventTypes.Read("credit_limit_changed_v1", """{"Limit":500,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00"}"""u8));
     }
+
+    [Fact]
+    public void The_second_version_of_a_limit_change_carries_its_transaction_id() => Assert.Equal(
+        new CreditLimitChanged(Guid.Parse(Samples.TransactionId), 500, "USD", new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero)),
+        EventTypes.Read("credit_limit_changed_v2", Encoding.UTF8.GetBytes(
+            $$"""{"TransactionId":"{{Samples.TransactionId}}","Limit":500,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00"}""")));
 
     [Fact]
     public void An_unknown_type_is_refused_by_its_name()
@@ -65,6 +71,6 @@ public sealed class EventTypesTests
     {
         PaymentAccepted => "payment_accepted_v1",
         PaymentDeclined => "payment_declined_v1",
-        _ => "credit_limit_changed_v1",
+        _ => "credit_limit_changed_v2",
     };
 }

@@ -54,7 +54,7 @@ public sealed class RecordedEventTests
     [Fact]
     public void A_changed_limit_names_no_payment()
     {
-        var recorded = Record(new CreditLimitChanged(500, "USD", Now));
+        var recorded = Record(new CreditLimitChanged(Guid.Empty, 500, "USD", Now));
         Assert.Empty(recorded.TransactionId);
         Assert.Equal(Samples.Dollars(500), recorded.CreditLimitChanged.Limit);
         Assert.Equal(Samples.Dollars(0), recorded.Balance);

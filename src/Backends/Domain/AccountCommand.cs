@@ -1,0 +1,11 @@
+namespace Billing.Backends.Domain;
+
+/// <summary>The will to change an account.</summary>
+/// <param name="TransactionId">The idempotency key.</param>
+public abstract record AccountCommand(Guid TransactionId)
+{
+    /// <summary>Decides the command: what happens depends on the account, the command and the time, and on nothing else.
+    /// </summary>
+    /// <returns>The event; null where the command does not fit the account, so that there is nothing to record.</returns>
+    public abstract AccountEvent? Decide(Account account, DateTimeOffset now);
+}

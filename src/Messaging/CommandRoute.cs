@@ -1,0 +1,30 @@
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.Messaging;
+
+/// <summary>Where a command goes: what changes an account to the write side, what reads it to the read side, each by the
+/// account's payment type and id.</summary>
+/// <param name="IsWrite">Whether the command may change the account.</param>
+/// <param name="PaymentType">The account's card network.</param>
+/// <param name="AccountId">The account.</param>
+public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType, string AccountId)
+{
+    /// <summary>The route of a command.</summary>
+    /// <exception cref="ArgumentException">The command holds no request.</exception>
+    public static CommandRoute Of(Command command) => command.RequestCase switch
+    {
+        Command.RequestOneofCase.Payment => new(true, command.Payment.PaymentType, command.Payment.AccountId),
+        Command.RequestOneofCase.CreditLimit => new(true, command.CreditLimit.PaymentType, command.CreditLimit.AccountId),
+        Command.RequestOneofCase.Balance => new(false, command.Balance.PaymentType, command.Balance.AccountId),
+        Command.RequestOneofCase.Statement => new(false, command.Statement.PaymentType, command.Statement.AccountId),
+        _ => throw new ArgumentException("The command holds no request.", nameof(command)),
+    };
+
+    /// <summary>The request topic.</summary>
+    public string Topic => IsWrite ? Topics.Payments(PaymentType) : Topics.Balances(PaymentType);
+
+    /// <summary>The account's event stream.</summary>
+    public string StreamId => Contracts.StreamId.For(PaymentType, AccountId);
+}
