@@ -17,22 +17,38 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, ILogger<An
 
     /// <summary>Publishes answers and events, and settles the deliveries when the broker has them. Returns at once, having
     /// sent: what one caller publishes in turn stays in order.</summary>
-    public void Settle(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered, IReadOnlyList<Event> events)
+    /// <param name="answered">Deliveries and their answers; null for one whose caller was told before.</param>
+    /// <param name="events">What happened.</param>
+    public void Settle(IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered, IReadOnlyList<Event> events)
     {
-        var sent = publisher.PublishAsync(
-            answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply)).ToList(), events, CancellationToken.None);
-        _ = SettleWhenSentAsync(sent, answered);
+        var answers = new List<Answer>(answered.Count);
+        foreach (var (delivery, reply) in answered)
+        {
+            if (reply is not null)
+            {
+                answers.Add(new Answer(delivery.Command.ProxyTopic, reply));
+            }
+        }
+        _ = SettleWhenSentAsync(publisher.PublishAsync(answers, events, CancellationToken.None), answered);
     }
 
-    /// <summary>Puts a command aside that cannot be processed, and tells its sender.</summary>
-    public void Reject(Delivery delivery, Reply error)
+    /// <summary>Answers commands that stay in flight: their callers need not wait for what may take long.</summary>
+    public void Tell(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => _ = publisher.PublishAsync(
+        [.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], [], CancellationToken.None);
+
+    /// <summary>Puts a command aside that cannot be processed, and tells its sender, unless that was told before.</summary>
+    public void Reject(Delivery delivery, string reason, Reply? error)
     {
-        delivery.Reject(error.Error.Message);
+        delivery.Reject(reason);
         Interlocked.Decrement(ref _inFlight);
+        if (error is null)
+        {
+            return;
+        }
         _ = publisher.PublishAsync([new Answer(delivery.Command.ProxyTopic, error)], [], CancellationToken.None);
     }
 
-    private async Task SettleWhenSentAsync(Task sent, IReadOnlyList<(Delivery Delivery, Reply Reply)> answered)
+    private async Task SettleWhenSentAsync(Task sent, IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered)
     {
         try
         {

@@ -27,6 +27,10 @@ public sealed class BackendOptions
     [Range(1, 10_000_000, ErrorMessage = "Billing:Backend:CachedAccountsMax must be within 1 and 10000000.")]
     public int CachedAccountsMax { get; set; } = 200_000;
 
+    /// <summary>How long the event store may be away before the callers that have waited that long are told UNAVAILABLE.
+    /// Their commands stay; each one's transaction id tells whether it was recorded after all.</summary>
+    public TimeSpan StoreAwayMax { get; set; } = TimeSpan.FromSeconds(10);
+
     /// <summary>What an account may owe before a limit of its own is set, in units of its currency.</summary>
     [Range(0, 1e15, ErrorMessage = "Billing:Backend:DefaultCreditLimit must be within 0 and 10^15.")]
     public decimal DefaultCreditLimit { get; set; } = 10_000;
@@ -37,6 +41,10 @@ public sealed class BackendOptions
         if (BatchMax > InFlightMax)
         {
             yield return $"Billing:Backend:BatchMax ({BatchMax}) must not be above Billing:Backend:InFlightMax ({InFlightMax}): such a batch could never fill.";
+        }
+        if (StoreAwayMax <= TimeSpan.Zero)
+        {
+            yield return $"Billing:Backend:StoreAwayMax ({StoreAwayMax}) must be above zero.";
         }
     }
 }

@@ -2,9 +2,17 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
+/// <summary>Where a command came from: all commands of an account come from one, in order.</summary>
+/// <param name="Topic">The request topic.</param>
+/// <param name="Number">The partition's number within the topic.</param>
+public readonly record struct SourcePartition(string Topic, int Number);
+
 /// <summary>A command as it reached a backend.</summary>
-public abstract class Delivery(Command command)
+public abstract class Delivery(Command command, SourcePartition partition)
 {
+    /// <summary>Where the command came from.</summary>
+    public SourcePartition Partition { get; } = partition;
+
     /// <summary>The command.</summary>
     public Command Command { get; } = command;
 

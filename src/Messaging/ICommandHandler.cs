@@ -10,5 +10,5 @@ public interface ICommandHandler
     void Accept(IReadOnlyList<Delivery> deliveries);
 
     /// <summary>Some partitions now belong to another backend: what is cached about their accounts may be stale.</summary>
-    void ForgetAccounts();
+    void Forget(IReadOnlyCollection<SourcePartition> partitions);
 }

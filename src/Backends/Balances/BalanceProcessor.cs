@@ -58,7 +58,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
     }
 
     /// <summary>Nothing to forget: every answer is read from the event store.</summary>
-    public void ForgetAccounts()
+    public void Forget(IReadOnlyCollection<SourcePartition> partitions)
     {
     }
 
@@ -82,7 +82,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         _ready.Writer.TryWrite(delivery);
     }
 
-    private async Task<List<(Delivery, Reply)>> AnswerAsync(List<Delivery> batch, CancellationToken cancellationToken)
+    private async Task<List<(Delivery, Reply?)>> AnswerAsync(List<Delivery> batch, CancellationToken cancellationToken)
     {
         try
         {
@@ -90,12 +90,12 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
             var accounts = await _retry.ExecuteAsync(
                 async token => await _store.LoadAsync(streamIds, _opened, token), cancellationToken);
             var asOf = _time.GetUtcNow().ToTimestamp();
-            return batch.ConvertAll(d => (d, Answer(d.Command, accounts[Stream(d.Command)], asOf)));
+            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Answer(d.Command, accounts[Stream(d.Command)], asOf)));
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             Failed(e, batch.Count);
-            return batch.ConvertAll(d => (d, Replies.Error(d.Command.CorrelationId, StatusCode.Unavailable,
+            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Replies.Error(d.Command.CorrelationId, StatusCode.Unavailable,
                 ErrorReasons.EventStoreUnavailable, "The event store cannot be read at the moment.")));
         }
     }

@@ -49,6 +49,15 @@ public static class RecordedEvent
         ? recorded.PaymentAccepted.Amount
         : recorded.PaymentDeclined.Amount;
 
+    /// <summary>The answer to the change of the credit limit that an event records.</summary>
+    public static SetCreditLimitResponse ToLimitResponse(this Wire.V1.Event recorded) => new()
+    {
+        TransactionId = recorded.TransactionId,
+        Limit = recorded.CreditLimitChanged.Limit,
+        Balance = recorded.Balance,
+        Version = recorded.Version,
+    };
+
     /// <summary>The answer to the payment that an event records.</summary>
     public static MakePaymentResponse ToResponse(this Wire.V1.Event recorded)
     {

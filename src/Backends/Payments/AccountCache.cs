@@ -1,16 +1,18 @@
 using Billing.Backends.Domain;
+using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Accounts as of their last event, for those used lately. Two generations make the passivation: a used account
-/// moves to the young one, and when that is full the old one is dropped whole. It may be stale, never wrong for long: the
-/// stream's version makes an append from stale state fail. Safe from any thread.</summary>
+/// <summary>Accounts as of their last event, for those used lately, each with the partition its commands come from. Two
+/// generations make the passivation: a used account moves to the young one, and when that is full the old one is dropped
+/// whole. What is held may be stale, never wrong for long: the stream's version makes an append from stale state fail. Safe
+/// from any thread.</summary>
 public sealed class AccountCache(int capacity)
 {
     private readonly int _generationMax = Math.Max(1, capacity / 2);
     private readonly Lock _gate = new();
-    private Dictionary<string, Account> _young = new(StringComparer.Ordinal);
-    private Dictionary<string, Account> _old = new(StringComparer.Ordinal);
+    private Dictionary<string, Entry> _young = new(StringComparer.Ordinal);
+    private Dictionary<string, Entry> _old = new(StringComparer.Ordinal);
 
     /// <summary>Accounts held.</summary>
     public int Count
@@ -29,26 +31,29 @@ public sealed class AccountCache(int capacity)
     {
         lock (_gate)
         {
-            if (_young.TryGetValue(streamId, out account!))
+            if (_young.TryGetValue(streamId, out var entry))
             {
+                account = entry.Account;
                 return true;
             }
-            if (!_old.Remove(streamId, out account!))
+            if (!_old.Remove(streamId, out entry))
             {
+                account = null!;
                 return false;
             }
-            Add(streamId, account);
+            Add(streamId, entry);
+            account = entry.Account;
             return true;
         }
     }
 
     /// <summary>Holds an account as it is now.</summary>
-    public void Set(string streamId, Account account)
+    public void Set(string streamId, Account account, SourcePartition partition)
     {
         lock (_gate)
         {
             _old.Remove(streamId);
-            Add(streamId, account);
+            Add(streamId, new Entry(account, partition));
         }
     }
 
@@ -65,23 +70,34 @@ public sealed class AccountCache(int capacity)
         }
     }
 
-    /// <summary>Drops all accounts.</summary>
-    public void Clear()
+    /// <summary>Drops the accounts of some partitions.</summary>
+    public void Forget(IReadOnlyCollection<SourcePartition> partitions)
     {
         lock (_gate)
         {
-            _young.Clear();
-            _old.Clear();
+            foreach (var generation in new[] { _young, _old })
+            {
+                // Removing what the enumerator has passed is allowed.
+                foreach (var (id, entry) in generation)
+                {
+                    if (partitions.Contains(entry.Partition))
+                    {
+                        generation.Remove(id);
+                    }
+                }
+            }
         }
     }
 
-    private void Add(string streamId, Account account)
+    private void Add(string streamId, Entry entry)
     {
         if (_young.Count >= _generationMax && !_young.ContainsKey(streamId))
         {
             _old = _young;
-            _young = new Dictionary<string, Account>(StringComparer.Ordinal);
+            _young = new Dictionary<string, Entry>(StringComparer.Ordinal);
         }
-        _young[streamId] = account;
+        _young[streamId] = entry;
     }
+
+    private readonly record struct Entry(Account Account, SourcePartition Partition);
 }

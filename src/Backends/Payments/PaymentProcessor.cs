@@ -1,37 +1,45 @@
 using System.Collections.Concurrent;
 using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
+using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
 using Billing.Wire.V1;
+using Grpc.Core;
 using Microsoft.Extensions.Options;
 using Polly;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side: deliveries in, answers and events out. One loop takes turns; each turn takes whatever has piled
+/// <summary>The write side, for payments and for changes of credit limits: deliveries in, answers and events out. One loop takes turns; each turn takes whatever has piled
 /// up during the one before, so a batch grows with the load, and what it costs on top of its payments is shared by more of
 /// them. The steps of a turn are the methods in this order: deduplicate, authorise, record, settle.</summary>
 public sealed partial class PaymentProcessor : BackgroundService, ICommandHandler
 {
-    private readonly Channel<IReadOnlyList<Delivery>> _accepted =
-        Channel.CreateUnbounded<IReadOnlyList<Delivery>>(new UnboundedChannelOptions { SingleReader = true });
+    private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
 
-    private readonly Channel<PendingPayment> _authorised =
-        Channel.CreateUnbounded<PendingPayment>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<IReadOnlyList<PendingCommand>> _accepted =
+        Channel.CreateUnbounded<IReadOnlyList<PendingCommand>>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly Channel<PendingCommand> _authorised =
+        Channel.CreateUnbounded<PendingCommand>(new UnboundedChannelOptions { SingleReader = true });
 
     // Released with every entry into either queue; one wakes the loop, which then drains both.
     private readonly SemaphoreSlim _work = new(0);
 
-    private readonly ConcurrentDictionary<string, PendingPayment> _lastOfAccount = new(StringComparer.Ordinal);
-    private readonly PaymentsInFlight _inFlight = new();
+    private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
+    private readonly CommandsInFlight _inFlight = new();
     private readonly AccountStore _store;
     private readonly PaymentRecorder _recorder;
     private readonly SimulatedCardNetwork _network;
     private readonly AnswerSettler _settler;
-    private readonly int _batchMax;
+    private readonly BackendOptions _options;
+    private readonly TimeProvider _time;
     private readonly ILogger<PaymentProcessor> _logger;
     private readonly ResiliencePipeline _retry;
+
+    // When the event store was last turned to; 0 where it has answered.
+    private long _askedStore;
 
     /// <summary>Creates the processor.</summary>
     public PaymentProcessor(
@@ -42,7 +50,8 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         _recorder = recorder;
         _network = network;
         _settler = settler;
-        _batchMax = options.Value.BatchMax;
+        _options = options.Value;
+        _time = time;
         _logger = logger;
         _retry = EventStoreRetry.Forever(time, EventStoreRetry.IsAway, (e, attempt) => Waiting(attempt, e.Message));
     }
@@ -54,81 +63,90 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
         _settler.Enter(deliveries.Count);
-        _accepted.Writer.TryWrite(deliveries);
-        _work.Release();
+        // In flight first, receipts later: the other way round a command could slip from one to the other between.
+        var fresh = _inFlight.Enter(deliveries, _time.GetTimestamp());
+        if (fresh.Count > 0)
+        {
+            _accepted.Writer.TryWrite(fresh);
+            _work.Release();
+        }
     }
 
     /// <inheritdoc/>
-    public void ForgetAccounts() => _recorder.ForgetAccounts();
+    public void Forget(IReadOnlyCollection<SourcePartition> partitions) => _recorder.Forget(partitions);
 
     /// <inheritdoc/>
-    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken) =>
+        await await Task.WhenAny(TakeTurnsAsync(stoppingToken), WatchStoreAsync(stoppingToken));
+
+    private async Task TakeTurnsAsync(CancellationToken cancellationToken)
     {
         while (true)
         {
-            await _work.WaitAsync(stoppingToken);
+            await _work.WaitAsync(cancellationToken);
             while (_work.Wait(0, CancellationToken.None))
             {
                 // Everything that these were released for is drained below.
             }
-            await DeduplicateAsync(stoppingToken);
-            await RecordAsync(stoppingToken);
+            await DeduplicateAsync(cancellationToken);
+            await RecordAsync(cancellationToken);
         }
     }
 
-    /// <summary>Copies of a payment in flight join it; what has a receipt is answered from it; the rest goes on.</summary>
+    /// <summary>What has a receipt is answered from it; the rest goes on.</summary>
     private async Task DeduplicateAsync(CancellationToken cancellationToken)
     {
-        // In flight first, receipts second: the other way round a payment could slip from one to the other between.
-        var fresh = new List<PendingPayment>();
-        while (_accepted.Reader.TryRead(out var deliveries))
+        var fresh = new List<PendingCommand>();
+        while (_accepted.Reader.TryRead(out var commands))
         {
-            fresh.AddRange(_inFlight.Enter(deliveries));
+            fresh.AddRange(commands);
         }
         if (fresh.Count == 0)
         {
             return;
         }
-        var ids = fresh.Select(p => p.Payment.TransactionId).ToArray();
+        var ids = fresh.Select(c => c.Command.TransactionId).ToArray();
+        Volatile.Write(ref _askedStore, _time.GetTimestamp());
         var receipts = await _retry.ExecuteAsync(
             async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
-        var repeated = new List<PendingPayment>();
-        foreach (var payment in fresh)
+        Volatile.Write(ref _askedStore, 0);
+        var repeated = new List<PendingCommand>();
+        foreach (var command in fresh)
         {
-            if (receipts.TryGetValue(payment.Payment.TransactionId, out var recorded))
+            if (receipts.TryGetValue(command.Command.TransactionId, out var recorded))
             {
-                payment.Record(recorded);
-                repeated.Add(payment);
+                command.Record(recorded);
+                repeated.Add(command);
             }
             else
             {
-                Authorise(payment, cancellationToken);
+                Authorise(command, cancellationToken);
             }
         }
         Settle(repeated);
     }
 
-    /// <summary>All card-network calls run at the same time; the payments of one account still go on in the order they
+    /// <summary>All card-network calls run at the same time; the commands of one account still go on in the order they
     /// came.</summary>
-    private void Authorise(PendingPayment payment, CancellationToken cancellationToken)
+    private void Authorise(PendingCommand command, CancellationToken cancellationToken)
     {
-        var authorised = _network.AuthoriseAsync(cancellationToken);
-        var before = _lastOfAccount.GetValueOrDefault(payment.StreamId)?.Turn ?? Task.CompletedTask;
+        var authorised = command.Command is Payment ? _network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
+        var before = _lastOfAccount.GetValueOrDefault(command.StreamId)?.Turn ?? Task.CompletedTask;
         if (authorised.IsCompletedSuccessfully && before.IsCompletedSuccessfully)
         {
-            _authorised.Writer.TryWrite(payment);
+            _authorised.Writer.TryWrite(command);
             return;
         }
-        _lastOfAccount[payment.StreamId] = payment;
-        payment.Turn = TakeTurnAsync(payment, authorised, before);
+        _lastOfAccount[command.StreamId] = command;
+        command.Turn = TakeTurnAsync(command, authorised, before);
     }
 
-    private async Task TakeTurnAsync(PendingPayment payment, Task authorised, Task before)
+    private async Task TakeTurnAsync(PendingCommand command, Task authorised, Task before)
     {
         await authorised;
         await before;
-        _authorised.Writer.TryWrite(payment);
-        _lastOfAccount.TryRemove(KeyValuePair.Create(payment.StreamId, payment));
+        _authorised.Writer.TryWrite(command);
+        _lastOfAccount.TryRemove(KeyValuePair.Create(command.StreamId, command));
         _work.Release();
     }
 
@@ -137,42 +155,71 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     {
         while (_authorised.Reader.TryPeek(out _))
         {
-            var batch = new List<PendingPayment>();
-            while (batch.Count < _batchMax && _authorised.Reader.TryRead(out var payment))
+            var batch = new List<PendingCommand>();
+            while (batch.Count < _options.BatchMax && _authorised.Reader.TryRead(out var command))
             {
-                batch.Add(payment);
+                batch.Add(command);
             }
+            Volatile.Write(ref _askedStore, _time.GetTimestamp());
             await _recorder.RecordAsync(batch, cancellationToken);
+            Volatile.Write(ref _askedStore, 0);
             Settle(batch);
         }
     }
 
-    private void Settle(List<PendingPayment> done)
+    private void Settle(List<PendingCommand> done)
     {
         if (done.Count == 0)
         {
             return;
         }
         _inFlight.Leave(done);
-        var answers = new List<(Delivery, Reply)>(done.Count);
+        var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
-        foreach (var payment in done)
+        foreach (var command in done)
         {
-            if (payment.Refusal is { Reason: Contracts.ErrorReasons.ProcessingFailed })
+            if (command.Refusal is { Reason: Contracts.ErrorReasons.ProcessingFailed } refusal)
             {
-                foreach (var (delivery, reply) in payment.Answers())
+                foreach (var (delivery, reply) in command.Answers())
                 {
-                    _settler.Reject(delivery, reply);
+                    _settler.Reject(delivery, refusal.Message, reply);
                 }
                 continue;
             }
-            answers.AddRange(payment.Answers());
-            if (payment.Recorded is { } recorded)
+            answers.AddRange(command.Answers());
+            if (command.Recorded is { } recorded)
             {
                 events.Add(recorded);
             }
         }
         _settler.Settle(answers, events);
+    }
+
+    /// <summary>While the event store is away, tells those who have waited for long: the turns cannot, they wait for the
+    /// store. What they wait for is done or dropped when the store is back.</summary>
+    private async Task WatchStoreAsync(CancellationToken cancellationToken)
+    {
+        using var timer = new PeriodicTimer(WatchInterval, _time);
+        while (await timer.WaitForNextTickAsync(cancellationToken))
+        {
+            if (Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) >= _options.StoreAwayMax)
+            {
+                TellUnavailable(_time.GetTimestamp() - (long)(_options.StoreAwayMax.TotalSeconds * _time.TimestampFrequency));
+            }
+        }
+    }
+
+    private void TellUnavailable(long since)
+    {
+        var waiting = _inFlight.TellWaiting(since);
+        if (waiting.Count == 0)
+        {
+            return;
+        }
+        StoreAway(waiting.Count, _options.StoreAwayMax.TotalSeconds);
+        _settler.Tell(waiting.ConvertAll(delivery => (delivery, Replies.Error(
+            delivery.Command.CorrelationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
+            "The event store cannot be reached at the moment; ask again with the same transaction_id."))));
     }
 
     /// <inheritdoc/>
@@ -184,4 +231,7 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
 
     [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
     private partial void Waiting(int attempt, string reason);
+
+    [LoggerMessage(221, LogLevel.Error, "The event store does not answer: told {Count} callers that have waited for {Seconds} s")]
+    private partial void StoreAway(int count, double seconds);
 }

@@ -8,7 +8,7 @@ using Polly;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Decides a batch of payments and stores their events and receipts in one transaction. Afterwards every payment
+/// <summary>Decides a batch of commands and stores their events and receipts in one transaction. Afterwards every command
 /// of the batch has its result. One caller at a time.</summary>
 public sealed partial class PaymentRecorder
 {
@@ -31,13 +31,13 @@ public sealed partial class PaymentRecorder
         _retry = EventStoreRetry.Forever(time, IsTransient, OnRetry);
     }
 
-    /// <summary>Drops every cached account: some belong to another backend now.</summary>
-    public void ForgetAccounts() => _cache.Clear();
+    /// <summary>Drops the cached accounts of partitions that belong to another backend now.</summary>
+    public void Forget(IReadOnlyCollection<SourcePartition> partitions) => _cache.Forget(partitions);
 
-    /// <summary>Gives each payment its result, however long the event store is away.</summary>
-    /// <exception cref="OperationCanceledException">The token was cancelled; payments without a result may or may not be
+    /// <summary>Gives each command its result, however long the event store is away.</summary>
+    /// <exception cref="OperationCanceledException">The token was cancelled; commands without a result may or may not be
     /// recorded.</exception>
-    public async Task RecordAsync(IReadOnlyList<PendingPayment> batch, CancellationToken cancellationToken)
+    public async Task RecordAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         try
         {
@@ -47,20 +47,20 @@ public sealed partial class PaymentRecorder
         {
             // One of them is poison; alone it cannot take the others with it.
             BatchFailed(e, batch.Count);
-            foreach (var payment in batch.Where(p => !p.IsDone))
+            foreach (var command in batch.Where(c => !c.IsDone))
             {
-                await RecordAsync([payment], cancellationToken);
+                await RecordAsync([command], cancellationToken);
             }
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            PaymentFailed(e, batch[0].Payment.TransactionId, batch[0].StreamId);
+            CommandFailed(e, batch[0].Command.TransactionId, batch[0].StreamId);
             batch[0].Refuse(StatusCode.Internal, ErrorReasons.ProcessingFailed,
-                "The payment could not be processed: " + e.Message);
+                "The command could not be processed: " + e.Message);
         }
     }
 
-    private async Task RecordWithRetriesAsync(IReadOnlyList<PendingPayment> batch, CancellationToken cancellationToken)
+    private async Task RecordWithRetriesAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
         var first = true;
         await _retry.ExecuteAsync(
@@ -78,31 +78,31 @@ public sealed partial class PaymentRecorder
             cancellationToken);
     }
 
-    private async Task FindRecordedAsync(IReadOnlyList<PendingPayment> batch, CancellationToken cancellationToken)
+    private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
-        _cache.Forget(batch.Select(p => p.StreamId));
-        var open = batch.Where(p => !p.IsDone).ToList();
-        var receipts = await _store.FindReceiptsAsync(open.Select(p => p.Payment.TransactionId).ToArray(), cancellationToken);
-        foreach (var payment in open)
+        _cache.Forget(batch.Select(c => c.StreamId));
+        var open = batch.Where(c => !c.IsDone).ToList();
+        var receipts = await _store.FindReceiptsAsync(open.Select(c => c.Command.TransactionId).ToArray(), cancellationToken);
+        foreach (var command in open)
         {
-            if (receipts.TryGetValue(payment.Payment.TransactionId, out var recorded))
+            if (receipts.TryGetValue(command.Command.TransactionId, out var recorded))
             {
-                payment.Record(recorded);
+                command.Record(recorded);
             }
         }
     }
 
-    private void RefuseExpired(IReadOnlyList<PendingPayment> batch)
+    private void RefuseExpired(IReadOnlyList<PendingCommand> batch)
     {
         var now = _time.Microseconds();
-        foreach (var payment in batch.Where(p => !p.IsDone && p.IsExpired(now)))
+        foreach (var command in batch.Where(c => !c.IsDone && c.IsExpired(now)))
         {
-            payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
-                "The deadline passed before the payment was recorded; nothing was charged.");
+            command.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
+                "The deadline passed before the command was recorded; nothing was changed.");
         }
     }
 
-    private async Task DecideAndAppendAsync(List<PendingPayment> open, CancellationToken cancellationToken)
+    private async Task DecideAndAppendAsync(List<PendingCommand> open, CancellationToken cancellationToken)
     {
         if (open.Count == 0)
         {
@@ -110,39 +110,46 @@ public sealed partial class PaymentRecorder
         }
         var accounts = await AccountsAsync(open, cancellationToken);
         var now = _time.GetUtcNow();
+        var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
-        foreach (var payment in open)
+        foreach (var command in open)
         {
-            var account = accounts[payment.StreamId];
-            var fact = payment.Payment.Decide(account, now);
+            var account = accounts[command.StreamId];
+            if (command.Command.Decide(account, now) is not { } fact)
+            {
+                command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch,
+                    $"limit.currency_code must be {account.Currency}: the account is kept in it.", "limit.currency_code");
+                continue;
+            }
             var after = account.Apply(fact);
-            accounts[payment.StreamId] = after;
-            events.Add(new NewEvent(fact, after, RecordedEvent.ToWire(payment.StreamId, fact, after)));
+            accounts[command.StreamId] = after;
+            decided.Add(command);
+            events.Add(new NewEvent(fact, after, RecordedEvent.ToWire(command.StreamId, fact, after)));
         }
-        await _store.AppendAsync(events, cancellationToken);
-        for (var i = 0; i < open.Count; i++)
+        if (events.Count > 0)
         {
-            open[i].Record(events[i].Recorded);
+            await _store.AppendAsync(events, cancellationToken);
         }
-        foreach (var (streamId, account) in accounts)
+        for (var i = 0; i < decided.Count; i++)
         {
-            _cache.Set(streamId, account);
+            decided[i].Record(events[i].Recorded);
+            _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Partition);
         }
     }
 
-    private async Task<Dictionary<string, Account>> AccountsAsync(List<PendingPayment> open, CancellationToken cancellationToken)
+    private async Task<Dictionary<string, Account>> AccountsAsync(List<PendingCommand> open, CancellationToken cancellationToken)
     {
         var accounts = new Dictionary<string, Account>(open.Count, StringComparer.Ordinal);
         var unknown = new HashSet<string>(StringComparer.Ordinal);
-        foreach (var payment in open)
+        foreach (var command in open)
         {
-            if (_cache.TryGet(payment.StreamId, out var account))
+            if (_cache.TryGet(command.StreamId, out var account))
             {
-                accounts[payment.StreamId] = account;
+                accounts[command.StreamId] = account;
             }
             else
             {
-                unknown.Add(payment.StreamId);
+                unknown.Add(command.StreamId);
             }
         }
         if (unknown.Count > 0)
@@ -163,9 +170,9 @@ public sealed partial class PaymentRecorder
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
     private partial void Retrying(int attempt, string reason);
 
-    [LoggerMessage(211, LogLevel.Error, "A batch of {Count} payments cannot be processed; trying one by one")]
+    [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be processed; trying one by one")]
     private partial void BatchFailed(Exception e, int count);
 
-    [LoggerMessage(212, LogLevel.Error, "The payment {TransactionId} of {StreamId} cannot be processed")]
-    private partial void PaymentFailed(Exception e, Guid transactionId, string streamId);
+    [LoggerMessage(212, LogLevel.Error, "The command {TransactionId} of {StreamId} cannot be processed")]
+    private partial void CommandFailed(Exception e, Guid transactionId, string streamId);
 }

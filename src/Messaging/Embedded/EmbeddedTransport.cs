@@ -96,7 +96,7 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
         }
     }
 
-    private sealed class EmbeddedDelivery(Command command) : Delivery(command)
+    private sealed class EmbeddedDelivery(Command command) : Delivery(command, new SourcePartition("", 0))
     {
         public override void Settle()
         {

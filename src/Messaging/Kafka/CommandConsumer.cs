@@ -192,17 +192,17 @@ public sealed class CommandConsumer : IHostedService, IDisposable
 
     private void Lost(List<TopicPartitionOffset> lost)
     {
-        Drop(lost.Select(l => l.TopicPartition));
+        Drop(lost.ConvertAll(l => l.TopicPartition));
         KafkaLog.Lost(_logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
     }
 
-    private void Drop(IEnumerable<TopicPartition> partitions)
+    private void Drop(List<TopicPartition> partitions)
     {
         foreach (var partition in partitions)
         {
             _watermarks.Remove(partition);
         }
-        _handler.ForgetAccounts();
+        _handler.Forget(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
     }
 
     /// <summary>Waits, but not for long, until the partitions' commands are settled, and commits what is.</summary>

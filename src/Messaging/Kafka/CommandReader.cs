@@ -34,7 +34,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
 
     private sealed class KafkaDelivery(
         Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, DeadLetters deadLetters)
-        : Delivery(command)
+        : Delivery(command, new SourcePartition(record.Topic, record.Partition.Value))
     {
         public override void Settle() => slot.Settle();
 

@@ -43,10 +43,29 @@ public sealed class AnswerSettlerTests
     [Fact]
     public void A_rejected_command_is_put_aside_and_its_sender_told()
     {
-        _settler.Reject(_delivery, Replies.Error(7, StatusCode.Internal, "PROCESSING_FAILED", "poison"));
+        _settler.Reject(_delivery, "poison", Replies.Error(7, StatusCode.Internal, "PROCESSING_FAILED", "poison"));
         Assert.Equal("poison", _delivery.Rejection);
         Assert.Equal("poison", Assert.Single(_publisher.Answers).Reply.Error.Message);
         Assert.Equal(0, _settler.InFlight);
+    }
+
+    [Fact]
+    public void A_command_whose_caller_was_told_before_is_settled_without_another_answer()
+    {
+        _settler.Settle([(_delivery, null)], []);
+        _publisher.Acknowledged.SetResult();
+        Assert.True(_delivery.IsSettled);
+        Assert.Empty(_publisher.Answers);
+    }
+
+    [Fact]
+    public void A_caller_is_told_while_its_command_stays_in_flight()
+    {
+        _settler.Tell([(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "away"))]);
+        _publisher.Acknowledged.SetResult();
+        Assert.Equal("away", Assert.Single(_publisher.Answers).Reply.Error.Message);
+        Assert.False(_delivery.IsSettled);
+        Assert.Equal(1, _settler.InFlight);
     }
 
     private sealed class ManualPublisher : IAnswerPublisher

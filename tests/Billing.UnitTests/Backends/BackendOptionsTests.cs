@@ -18,6 +18,10 @@ public sealed class BackendOptionsTests
     }
 
     [Fact]
+    public void A_store_that_may_be_away_for_no_time_is_named() => Assert.StartsWith(
+        "Billing:Backend:StoreAwayMax", Assert.Single(new BackendOptions { StoreAwayMax = TimeSpan.Zero }.Problems()), StringComparison.Ordinal);
+
+    [Fact]
     public void Settings_out_of_range_are_named()
     {
         var options = new BackendOptions { BatchMax = 0, InFlightMax = 0, CachedAccountsMax = 0, DefaultCreditLimit = -1 };

@@ -4,7 +4,7 @@ using Billing.Wire.V1;
 namespace Billing.UnitTests.Testing;
 
 /// <summary>A delivery that remembers what became of it.</summary>
-internal sealed class RecordingDelivery(Command command) : Delivery(command)
+internal sealed class RecordingDelivery(Command command) : Delivery(command, new SourcePartition("billing.payments.visa", 0))
 {
     public bool IsSettled { get; private set; }
 

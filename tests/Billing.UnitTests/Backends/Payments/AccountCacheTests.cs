@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Backends.Domain;
 using Billing.Backends.Payments;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using FsCheck.Fluent;
 
@@ -8,6 +9,8 @@ namespace Billing.UnitTests.Backends.Payments;
 
 public sealed class AccountCacheTests
 {
+    private static readonly SourcePartition Here = new("billing.payments.visa", 1);
+
     [Fact]
     public void It_never_holds_more_accounts_than_its_capacity()
     {
@@ -46,8 +49,8 @@ public sealed class AccountCacheTests
     public void What_it_holds_is_what_was_set_last()
     {
         var cache = new AccountCache(10);
-        cache.Set("visa/a", State(1));
-        cache.Set("visa/a", State(2));
+        cache.Set("visa/a", State(1), Here);
+        cache.Set("visa/a", State(2), Here);
         Assert.True(cache.TryGet("visa/a", out var account));
         Assert.Equal(State(2), account);
         Assert.Equal(1, cache.Count);
@@ -59,8 +62,8 @@ public sealed class AccountCacheTests
         var cache = new AccountCache(4);
         foreach (var version in Enumerable.Range(1, 10))
         {
-            cache.Set("visa/a", State(version));
-            cache.Set($"visa/other-{version % 3}", State(0));
+            cache.Set("visa/a", State(version), Here);
+            cache.Set($"visa/other-{version % 3}", State(0), Here);
             Assert.True(cache.TryGet("visa/a", out var account));
             Assert.Equal(version, account.Version);
         }
@@ -71,7 +74,7 @@ public sealed class AccountCacheTests
     {
         var cache = new AccountCache(4);
         Enumerable.Range(0, 3).ToList().ForEach(id => Use(cache, id));
-        cache.Set(Name(0), State(7));
+        cache.Set(Name(0), State(7), Here);
         Assert.Equal(3, cache.Count);
     }
 
@@ -88,20 +91,24 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void Cleared_it_is_empty()
+    public void The_accounts_of_a_partition_that_is_gone_are_gone_and_the_others_stay()
     {
+        var there = new SourcePartition(Here.Topic, 2);
         var cache = new AccountCache(4);
-        Enumerable.Range(0, 4).ToList().ForEach(id => Use(cache, id));
-        cache.Clear();
+        Enumerable.Range(0, 3).ToList().ForEach(id => Use(cache, id));
+        cache.Set(Name(3), State(3), there);
+        cache.Forget([Here]);
+        Assert.Equal(1, cache.Count);
+        Assert.True(cache.TryGet(Name(3), out _));
+        cache.Forget([there]);
         Assert.Equal(0, cache.Count);
-        Assert.False(cache.TryGet(Name(1), out _));
     }
 
     private static void Use(AccountCache cache, int id)
     {
         if (!cache.TryGet(Name(id), out _))
         {
-            cache.Set(Name(id), State(id));
+            cache.Set(Name(id), State(id), Here);
         }
     }
 

@@ -8,25 +8,25 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Backends.Payments;
 
-public sealed class PaymentsInFlightTests
+public sealed class CommandsInFlightTests
 {
-    private readonly PaymentsInFlight _inFlight = new();
+    private readonly CommandsInFlight _inFlight = new();
 
     [Fact]
     public void A_copy_of_a_payment_in_flight_joins_the_first()
     {
-        var fresh = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)]));
-        Assert.Empty(_inFlight.Enter([Deliver(3)]));
+        var fresh = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
+        Assert.Empty(_inFlight.Enter([Deliver(3)], 0));
         fresh.Record(Accepted(10));
-        Assert.Equal([1UL, 2UL, 3UL], fresh.Answers().Select(a => a.Reply.CorrelationId));
+        Assert.Equal([1UL, 2UL, 3UL], fresh.Answers().Select(a => a.Reply!.CorrelationId));
     }
 
     [Fact]
     public void A_copy_after_the_first_has_left_is_a_payment_of_its_own()
     {
-        var first = Assert.Single(_inFlight.Enter([Deliver(1)]));
+        var first = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
         _inFlight.Leave([first]);
-        Assert.NotSame(first, Assert.Single(_inFlight.Enter([Deliver(2)])));
+        Assert.NotSame(first, Assert.Single(_inFlight.Enter([Deliver(2)], 0)));
         first.Record(Accepted(10));
         Assert.Equal([1UL], Correlations(first));
     }
@@ -36,7 +36,7 @@ public sealed class PaymentsInFlightTests
     {
         var other = Samples.PaymentCommand(correlationId: 2);
         other.TransactionId = other.Payment.TransactionId = "11111111-1111-1111-1111-111111111111";
-        var fresh = _inFlight.Enter([Deliver(1), new RecordingDelivery(other)]);
+        var fresh = _inFlight.Enter([Deliver(1), new RecordingDelivery(other)], 0);
         fresh.ForEach(payment => payment.Record(Accepted(10)));
         Assert.Equal([1UL, 2UL], fresh.SelectMany(Correlations));
     }
@@ -46,15 +46,15 @@ public sealed class PaymentsInFlightTests
     {
         var shouted = Samples.PaymentCommand();
         shouted.TransactionId = shouted.Payment.TransactionId = Samples.TransactionId.ToUpperInvariant();
-        Assert.Single(_inFlight.Enter([Deliver(1), new RecordingDelivery(shouted)]));
+        Assert.Single(_inFlight.Enter([Deliver(1), new RecordingDelivery(shouted)], 0));
     }
 
     [Fact]
     public void Equal_copies_get_the_same_answer()
     {
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)]));
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
         payment.Record(Accepted(10));
-        var answers = payment.Answers().Select(a => a.Reply.Payment).ToList();
+        var answers = payment.Answers().Select(a => a.Reply!.Payment).ToList();
         Assert.Equal(PaymentOutcome.Accepted, answers[0].Outcome);
         Assert.Equal(answers[0], answers[1]);
     }
@@ -72,9 +72,9 @@ public sealed class PaymentsInFlightTests
         [
             Deliver(1), new RecordingDelivery(otherAmount), new RecordingDelivery(otherAccount),
             new RecordingDelivery(otherType), new RecordingDelivery(otherCurrency),
-        ]));
+        ], 0));
         payment.Record(Accepted(10));
-        var replies = payment.Answers().Select(a => a.Reply).ToList();
+        var replies = payment.Answers().Select(a => a.Reply!).ToList();
         Assert.NotNull(replies[0].Payment);
         Assert.All(replies.Skip(1), reply =>
         {
@@ -87,10 +87,10 @@ public sealed class PaymentsInFlightTests
     [Fact]
     public void A_copy_of_a_declined_payment_gets_the_decline_again()
     {
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)]));
-        var declined = payment.Payment.Decide(Account.Opened(1), DateTimeOffset.UnixEpoch);
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
+        var declined = payment.Command.Decide(Account.Opened(1), DateTimeOffset.UnixEpoch)!;
         payment.Record(RecordedEvent.ToWire(payment.StreamId, declined, Account.Opened(1).Apply(declined)));
-        Assert.All(payment.Answers(), a => Assert.Equal(PaymentOutcome.Declined, a.Reply.Payment.Outcome));
+        Assert.All(payment.Answers(), a => Assert.Equal(PaymentOutcome.Declined, a.Reply!.Payment.Outcome));
     }
 
     [Fact]
@@ -99,43 +99,82 @@ public sealed class PaymentsInFlightTests
         var newer = Samples.PaymentCommand();
         // Field 15, a varint: unknown to this version of the contract.
         newer.Payment.Amount = Money.Parser.ParseFrom([.. Google.Protobuf.MessageExtensions.ToByteArray(newer.Payment.Amount), 0x78, 0x01]);
-        var payment = Assert.Single(_inFlight.Enter([new RecordingDelivery(newer)]));
+        var payment = Assert.Single(_inFlight.Enter([new RecordingDelivery(newer)], 0));
         payment.Record(Accepted(10));
-        Assert.NotNull(Assert.Single(payment.Answers()).Reply.Payment);
+        Assert.NotNull(Assert.Single(payment.Answers()).Reply!.Payment);
     }
 
     [Fact]
     public void A_payment_expires_only_when_every_delivery_of_it_has()
     {
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Deliver(2, deadline: 200)]));
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Deliver(2, deadline: 200)], 0));
         Assert.False(payment.IsExpired(150));
         Assert.False(payment.IsExpired(200));
         Assert.True(payment.IsExpired(201));
-        _inFlight.Enter([Deliver(3, deadline: 0)]);
+        _inFlight.Enter([Deliver(3, deadline: 0)], 0);
         Assert.False(payment.IsExpired(long.MaxValue));
     }
 
     [Fact]
     public void A_refusal_reaches_every_delivery()
     {
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)]));
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
         Assert.False(payment.IsDone);
         payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
         Assert.True(payment.IsDone);
-        Assert.All(payment.Answers(), a => Assert.Equal(ErrorReasons.CommandExpired, a.Reply.Error.Reason));
+        Assert.All(payment.Answers(), a => Assert.Equal(ErrorReasons.CommandExpired, a.Reply!.Error.Reason));
         Assert.Equal([1UL, 2UL], Correlations(payment));
+    }
+
+    [Fact]
+    public void Who_has_waited_for_long_is_told_once_and_answered_no_more()
+    {
+        var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
+        _inFlight.Enter([Deliver(2)], 20);
+        Assert.Empty(_inFlight.TellWaiting(since: 9));
+        Assert.Equal(1UL, Assert.Single(_inFlight.TellWaiting(since: 15)).Command.CorrelationId);
+        Assert.Empty(_inFlight.TellWaiting(since: 15));
+        command.Record(Accepted(10));
+        Assert.Equal([null, 2UL], command.Answers().Select(a => a.Reply?.CorrelationId));
+    }
+
+    [Fact]
+    public void A_command_whose_callers_were_all_told_has_expired()
+    {
+        var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
+        _inFlight.TellWaiting(since: 10);
+        Assert.True(command.IsExpired(0));
+        _inFlight.Enter([Deliver(2)], 20);
+        Assert.False(command.IsExpired(0));
+    }
+
+    [Fact]
+    public void A_changed_limit_is_answered_as_one_and_a_payment_under_its_id_is_refused()
+    {
+        var change = Samples.PaymentCommand(correlationId: 1);
+        change.CreditLimit = new SetCreditLimitRequest
+        {
+            TransactionId = Samples.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(10),
+        };
+        var command = Assert.Single(_inFlight.Enter([new RecordingDelivery(change), Deliver(2)], 0));
+        var fact = command.Command.Decide(Account.Opened(1000), DateTimeOffset.UnixEpoch)!;
+        command.Record(RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact)));
+        var replies = command.Answers().Select(a => a.Reply!).ToList();
+        Assert.Equal(Samples.Dollars(10), replies[0].CreditLimit.Limit);
+        Assert.Equal(1, replies[0].CreditLimit.Version);
+        Assert.Equal(ErrorReasons.TransactionIdReused, replies[1].Error.Reason);
     }
 
     [Fact]
     public async Task Of_copies_that_come_at_the_same_time_one_is_first()
     {
-        var entered = await Task.WhenAll(Enumerable.Range(1, 64).Select(n => Task.Run(() => _inFlight.Enter([Deliver((ulong)n)]))));
+        var entered = await Task.WhenAll(Enumerable.Range(1, 64).Select(n => Task.Run(() => _inFlight.Enter([Deliver((ulong)n)], 0))));
         var payment = Assert.Single(entered.SelectMany(fresh => fresh));
         payment.Record(Accepted(10));
         Assert.Equal(Enumerable.Range(1, 64).Select(n => (ulong)n), Correlations(payment).Order());
     }
 
-    private static IEnumerable<ulong> Correlations(PendingPayment payment) =>
+    private static IEnumerable<ulong> Correlations(PendingCommand payment) =>
         payment.Answers().Select(a => a.Delivery.Command.CorrelationId);
 
     private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0)

@@ -1,0 +1,58 @@
+using Billing.Messaging;
+
+namespace Billing.Backends.Payments;
+
+/// <summary>The commands this backend works on, by transaction id, so that copies of one request that arrive meanwhile
+/// join the first instead of racing it.</summary>
+public sealed class CommandsInFlight
+{
+    private readonly Dictionary<Guid, PendingCommand> _commands = [];
+    private readonly Lock _gate = new();
+
+    /// <summary>Enters deliveries.</summary>
+    /// <param name="deliveries">The deliveries.</param>
+    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
+    /// <returns>The commands that were not in flight before.</returns>
+    public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
+    {
+        var fresh = new List<PendingCommand>(deliveries.Count);
+        lock (_gate)
+        {
+            foreach (var delivery in deliveries)
+            {
+                var id = Guid.Parse(delivery.Command.TransactionId);
+                if (_commands.TryGetValue(id, out var first))
+                {
+                    first.Join(delivery, now);
+                    continue;
+                }
+                var command = new PendingCommand(delivery, now);
+                _commands.Add(id, command);
+                fresh.Add(command);
+            }
+        }
+        return fresh;
+    }
+
+    /// <summary>Takes commands out: whoever asks for one from now on finds its receipt.</summary>
+    public void Leave(IEnumerable<PendingCommand> commands)
+    {
+        lock (_gate)
+        {
+            foreach (var command in commands)
+            {
+                _commands.Remove(command.Command.TransactionId);
+            }
+        }
+    }
+
+    /// <summary>Takes the deliveries that have waited since before a moment, and whose callers were not told anything yet.
+    /// </summary>
+    public List<Delivery> TellWaiting(long since)
+    {
+        lock (_gate)
+        {
+            return [.. _commands.Values.SelectMany(command => command.TellWaiting(since))];
+        }
+    }
+}

@@ -1,0 +1,111 @@
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Backends.Payments;
+
+/// <summary>A command on its way through the backend, with every delivery that asks for it.</summary>
+public sealed class PendingCommand
+{
+    private readonly List<Asker> _askers;
+
+    /// <summary>A command that one delivery asks for so far.</summary>
+    /// <param name="delivery">The delivery.</param>
+    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
+    public PendingCommand(Delivery delivery, long now)
+    {
+        _askers = [new Asker(delivery, now)];
+        Command = WireCommand.ToDomain(delivery.Command);
+        StreamId = CommandRoute.Of(delivery.Command).StreamId;
+        Partition = delivery.Partition;
+    }
+
+    /// <summary>What the first delivery asks for.</summary>
+    public AccountCommand Command { get; }
+
+    /// <summary>The account's stream.</summary>
+    public string StreamId { get; }
+
+    /// <summary>Where the first delivery came from.</summary>
+    public SourcePartition Partition { get; }
+
+    /// <summary>Completes when the command may be decided: authorised, and every earlier one of its account before it.
+    /// </summary>
+    public Task Turn { get; set; } = Task.CompletedTask;
+
+    /// <summary>What is recorded for the command, once something is.</summary>
+    public Event? Recorded { get; private set; }
+
+    /// <summary>Why nothing is recorded for it, where that is so.</summary>
+    public Error? Refusal { get; private set; }
+
+    /// <summary>Whether the command has its result.</summary>
+    public bool IsDone => Recorded is not null || Refusal is not null;
+
+    /// <summary>Whether nobody waits for the command any more: every deadline has passed, or the caller was told something
+    /// else.</summary>
+    public bool IsExpired(long nowUnixUs)
+    {
+        lock (_askers)
+        {
+            return _askers.TrueForAll(
+                a => a.IsTold || (a.Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs));
+        }
+    }
+
+    /// <summary>Adds a delivery that asks for the same transaction.</summary>
+    public void Join(Delivery delivery, long now)
+    {
+        lock (_askers)
+        {
+            _askers.Add(new Asker(delivery, now));
+        }
+    }
+
+    /// <summary>Ends the command with what is recorded for it.</summary>
+    public void Record(Event recorded) => Recorded = recorded;
+
+    /// <summary>Ends the command with nothing recorded for it.</summary>
+    public void Refuse(StatusCode status, string reason, string message, string field = "") =>
+        Refusal = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
+
+    /// <summary>Takes those who have waited since before a moment and were not told anything yet; from now on they count as
+    /// told. The command itself goes on.</summary>
+    public IEnumerable<Delivery> TellWaiting(long since)
+    {
+        lock (_askers)
+        {
+            var waiting = _askers.FindAll(a => !a.IsTold && a.Entered <= since);
+            waiting.ForEach(a => a.IsTold = true);
+            return waiting.ConvertAll(a => a.Delivery);
+        }
+    }
+
+    /// <summary>The answer to each delivery; null for one whose caller was told something else before. Call this when no
+    /// more can join.</summary>
+    public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers() =>
+        _askers.Select(a => (a.Delivery, a.IsTold ? null : Answer(a.Delivery.Command)));
+
+    private Reply Answer(Command command)
+    {
+        if (Refusal is not null)
+        {
+            return new Reply { CorrelationId = command.CorrelationId, Error = Refusal };
+        }
+        return WireCommand.Asks(command, Recorded!)
+            ? WireCommand.ToReply(command, Recorded!)
+            : Replies.Error(command.CorrelationId, StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
+                $"transaction_id {command.TransactionId} was used before with another account, payment type or amount.");
+    }
+
+    private sealed class Asker(Delivery delivery, long entered)
+    {
+        public Delivery Delivery => delivery;
+
+        public long Entered => entered;
+
+        public bool IsTold { get; set; }
+    }
+}
