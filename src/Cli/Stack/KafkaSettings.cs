@@ -42,9 +42,9 @@ internal static class KafkaSettings
             group.initial.rebalance.delay.ms=0
             group.min.session.timeout.ms=1000
             group.consumer.min.session.timeout.ms=1000
-            group.consumer.session.timeout.ms=5000
+            group.consumer.session.timeout.ms=3000
             group.consumer.min.heartbeat.interval.ms=500
-            group.consumer.heartbeat.interval.ms=1000
+            group.consumer.heartbeat.interval.ms=500
             # So is a broker.
             broker.heartbeat.interval.ms=500
             broker.session.timeout.ms=3000

@@ -26,6 +26,13 @@ public sealed class KafkaOptions
     /// <summary>How long to wait for an answer from the brokers at start.</summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
+    /// <summary>How the backends share out partitions: <c>Classic</c>, with cooperative rebalances, which every broker
+    /// has; or <c>Consumer</c>, the protocol of KIP-848 (Kafka 4.0 and later), where the brokers' own
+    /// <c>group.consumer.session.timeout.ms</c> and <c>group.consumer.heartbeat.interval.ms</c> take the place of the two
+    /// settings below.</summary>
+    [EnumDataType(typeof(GroupProtocol), ErrorMessage = "Billing:Kafka:GroupProtocol must be Classic or Consumer.")]
+    public GroupProtocol GroupProtocol { get; set; } = GroupProtocol.Classic;
+
     /// <summary>Silence after which the group gives a backend's partitions to others. A killed backend's share waits about
     /// this long, so it is far below Kafka's default of 45 s; the brokers' <c>group.min.session.timeout.ms</c> (6 s
     /// by default) bounds it from below.</summary>
@@ -123,9 +130,13 @@ public sealed class KafkaOptions
     internal ConsumerConfig GroupMember(string clientId, string groupId)
     {
         var config = Consumer(clientId, groupId);
-        config.PartitionAssignmentStrategy = PartitionAssignmentStrategy.CooperativeSticky;
-        config.SessionTimeoutMs = (int)SessionTimeout.TotalMilliseconds;
-        config.HeartbeatIntervalMs = (int)HeartbeatInterval.TotalMilliseconds;
+        config.GroupProtocol = GroupProtocol;
+        if (GroupProtocol == GroupProtocol.Classic)
+        {
+            config.PartitionAssignmentStrategy = PartitionAssignmentStrategy.CooperativeSticky;
+            config.SessionTimeoutMs = (int)SessionTimeout.TotalMilliseconds;
+            config.HeartbeatIntervalMs = (int)HeartbeatInterval.TotalMilliseconds;
+        }
         config.EnableAutoCommit = true;
         config.AutoCommitIntervalMs = (int)CommitInterval.TotalMilliseconds;
         return Add(config);
