@@ -34,6 +34,9 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     private readonly ILogger<CommandConsumer> _logger;
     private readonly CancellationTokenSource _stopping = new();
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
+
+    // Read and not yet handed to the handler.
+    private List<Delivery> _drained = [];
     private Task _loop = Task.CompletedTask;
     private bool _paused;
 
@@ -109,22 +112,28 @@ public sealed class CommandConsumer : IHostedService, IDisposable
 
     private void Drain(IConsumer<byte[], byte[]> consumer)
     {
-        var deliveries = new List<Delivery>();
         var wait = _watermarks.Values.Any(w => w.Count > 0) ? PollIntervalWhenBusy : PollInterval;
         for (var record = Consume(consumer, wait); record is not null; record = Consume(consumer, TimeSpan.Zero))
         {
             var slot = _watermarks[record.TopicPartition].Track(record.Offset.Value);
             if (_reader.Read(record, slot) is { } delivery)
             {
-                deliveries.Add(delivery);
+                _drained.Add(delivery);
             }
-            if (deliveries.Count == DrainMax)
+            if (_drained.Count == DrainMax)
             {
                 break;
             }
         }
-        if (deliveries.Count > 0)
+        HandOver();
+    }
+
+    private void HandOver()
+    {
+        if (_drained.Count > 0)
         {
+            var deliveries = _drained;
+            _drained = [];
             _handler.Accept(deliveries);
         }
     }
@@ -184,7 +193,9 @@ public sealed class CommandConsumer : IHostedService, IDisposable
 
     private void Revoked(IConsumer<byte[], byte[]> consumer, List<TopicPartitionOffset> revoked)
     {
-        var partitions = revoked.Select(r => r.TopicPartition).ToList();
+        var partitions = revoked.ConvertAll(r => r.TopicPartition);
+        // A revocation comes in the middle of draining; what was drained by then could never settle otherwise.
+        HandOver();
         var unsettled = WaitUntilSettled(consumer, partitions);
         Drop(partitions);
         KafkaLog.Revoked(_logger, string.Join(", ", partitions), unsettled);
