@@ -35,6 +35,10 @@ public sealed class BackendOptions
     [Range(0, 1e15, ErrorMessage = "Billing:Backend:DefaultCreditLimit must be within 0 and 10^15.")]
     public decimal DefaultCreditLimit { get; set; } = 10_000;
 
+    /// <summary>How long a balance check that names a min_version waits for the view to reach it, before the event store is
+    /// asked; at most a minute. It never waits longer than half of the time to its deadline.</summary>
+    public TimeSpan MinVersionWait { get; set; } = TimeSpan.FromMilliseconds(500);
+
     /// <summary>What is wrong with the settings taken together, naming each.</summary>
     public IEnumerable<string> Problems()
     {
@@ -45,6 +49,10 @@ public sealed class BackendOptions
         if (StoreAwayMax <= TimeSpan.Zero)
         {
             yield return $"Billing:Backend:StoreAwayMax ({StoreAwayMax}) must be above zero.";
+        }
+        if (MinVersionWait < TimeSpan.Zero || MinVersionWait > TimeSpan.FromMinutes(1))
+        {
+            yield return $"Billing:Backend:MinVersionWait ({MinVersionWait}) must be within zero and one minute.";
         }
     }
 }

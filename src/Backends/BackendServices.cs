@@ -1,5 +1,6 @@
 using Billing.Backends.Balances;
 using Billing.Backends.CardNetwork;
+using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Messaging;
@@ -43,6 +44,12 @@ public static class BackendServices
             .AddSingleton<EventStoreSchema>()
             .AddSingleton<AccountStore>()
             .AddSingleton<SimulatedCardNetwork>()
+            .AddSingleton(provider => new BalanceView(
+                Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit),
+                provider.GetRequiredService<TimeProvider>()))
+            .AddSingleton<EventScan>()
+            .AddSingleton<BalanceReadModel>()
+            .AddSingleton<StatementReader>()
             .AddHostedService<SchemaAtStart>();
     }
 
@@ -54,6 +61,10 @@ public static class BackendServices
         services.AddSingleton<AnswerSettler>();
         if (backend.Role == BackendRole.Balances)
         {
+            services.AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>());
+            services.AddSingleton<IReadModel>(provider => provider.GetRequiredService<BalanceReadModel>());
+            services.AddSingleton<EventFollower>();
+            services.AddHostedService(provider => provider.GetRequiredService<EventFollower>());
             services.AddHandler<BalanceProcessor>();
             services.AddSingleton(new CommandSubscription(Contracts.Topics.AllBalances, "billing-balances", backend.InFlightMax));
         }

@@ -10,6 +10,7 @@ public interface IReadModel
     /// <summary>Builds the model anew from the event store.</summary>
     Task RebuildAsync(CancellationToken cancellationToken);
 
-    /// <summary>Takes events in. Never blocks; called from one thread at a time, and possibly while a rebuild runs.</summary>
+    /// <summary>Takes events in. Never blocks and never throws; called from one thread at a time, and possibly while a rebuild
+    /// runs.</summary>
     void Apply(IReadOnlyList<Event> events);
 }

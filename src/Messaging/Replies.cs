@@ -11,9 +11,10 @@ public static class Replies
     /// <param name="status">What the proxy answers.</param>
     /// <param name="reason">One of <see cref="Contracts.ErrorReasons"/>.</param>
     /// <param name="message">What happened, for a person.</param>
-    public static Reply Error(ulong correlationId, StatusCode status, string reason, string message) => new()
+    /// <param name="field">The path of the request field at fault, if one is.</param>
+    public static Reply Error(ulong correlationId, StatusCode status, string reason, string message, string field = "") => new()
     {
         CorrelationId = correlationId,
-        Error = new Error { StatusCode = (int)status, Reason = reason, Message = message },
+        Error = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field },
     };
 }

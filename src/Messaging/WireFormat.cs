@@ -50,6 +50,38 @@ public static class WireFormat
         return refusal is null;
     }
 
+    /// <summary>Reads an event.</summary>
+    /// <param name="value">The record's value.</param>
+    /// <param name="version">The version header's value; empty where the record has none.</param>
+    /// <param name="recorded">The event.</param>
+    /// <param name="refusal">Why the record is passed over.</param>
+    /// <returns>Whether it is an event.</returns>
+    public static bool TryReadEvent(
+        ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, [NotNullWhen(true)] out Event? recorded,
+        [NotNullWhen(false)] out string? refusal)
+    {
+        recorded = null;
+        refusal = null;
+        if (!version.SequenceEqual(VersionBytes.Span))
+        {
+            refusal = string.Create(CultureInfo.InvariantCulture, $"the header {VersionHeader} is not {Version}");
+            return false;
+        }
+        try
+        {
+            var read = Event.Parser.ParseFrom(value);
+            refusal = read.StreamId.Length == 0 ? "stream_id is missing"
+                : read.Version < 1 ? "version is not above zero"
+                : null;
+            recorded = refusal is null ? read : null;
+        }
+        catch (InvalidProtocolBufferException e)
+        {
+            refusal = "the value is not an Event: " + e.Message;
+        }
+        return recorded is not null;
+    }
+
     private static string? Refusal(Command command)
     {
         if (!Topics.IsReplyTopic(command.ProxyTopic))

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
@@ -14,32 +15,43 @@ using Polly;
 namespace Billing.Backends.Balances;
 
 /// <summary>The read side: balance checks in, balances out. All enquiries wait for the card network at the same time;
-/// whatever is ready together is read together.</summary>
+/// whatever is ready together is answered together, from the view. Who asks for a version that the view has not reached waits
+/// for it beside the others; where it does not come in time, the event store is asked, for all such checks at once.
+/// </summary>
 public sealed partial class BalanceProcessor : BackgroundService, ICommandHandler
 {
     private readonly Channel<Delivery> _ready =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
 
+    private readonly Channel<Delivery> _ahead =
+        Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly BalanceView _view;
     private readonly AccountStore _store;
+    private readonly StatementProcessor _statements;
     private readonly SimulatedCardNetwork _network;
     private readonly AnswerSettler _settler;
     private readonly TimeProvider _time;
     private readonly ILogger<BalanceProcessor> _logger;
     private readonly int _batchMax;
+    private readonly TimeSpan _minVersionWait;
     private readonly Account _opened;
     private readonly ResiliencePipeline _retry;
 
     /// <summary>Creates the processor.</summary>
     public BalanceProcessor(
-        AccountStore store, SimulatedCardNetwork network, AnswerSettler settler, IOptions<BackendOptions> options,
-        TimeProvider time, ILogger<BalanceProcessor> logger)
+        BalanceView view, AccountStore store, StatementReader statements, SimulatedCardNetwork network,
+        AnswerSettler settler, IOptions<BackendOptions> options, TimeProvider time, ILogger<BalanceProcessor> logger)
     {
+        _view = view;
         _store = store;
+        _statements = new StatementProcessor(statements, settler, time, logger);
         _network = network;
         _settler = settler;
         _time = time;
         _logger = logger;
         _batchMax = options.Value.BatchMax;
+        _minVersionWait = options.Value.MinVersionWait;
         _opened = Account.Opened(options.Value.DefaultCreditLimit);
         _retry = EventStoreRetry.Briefly(time, (e, attempt) => Waiting(attempt, e.Message));
     }
@@ -53,11 +65,18 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         _settler.Enter(deliveries.Count);
         foreach (var delivery in deliveries)
         {
-            _ = EnquireAsync(delivery);
+            if (delivery.Command.RequestCase == Command.RequestOneofCase.Statement)
+            {
+                _statements.Accept(delivery);
+            }
+            else
+            {
+                _ = EnquireAsync(delivery);
+            }
         }
     }
 
-    /// <summary>Nothing to forget: every answer is read from the event store.</summary>
+    /// <summary>Nothing to forget: the view has all accounts, whoever answers for them.</summary>
     public void Forget(IReadOnlyCollection<SourcePartition> partitions)
     {
     }
@@ -65,15 +84,12 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
     /// <inheritdoc/>
     protected override async Task ExecuteAsync(CancellationToken stoppingToken)
     {
-        while (await _ready.Reader.WaitToReadAsync(stoppingToken))
-        {
-            var batch = new List<Delivery>();
-            while (batch.Count < _batchMax && _ready.Reader.TryRead(out var delivery))
-            {
-                batch.Add(delivery);
-            }
-            _settler.Settle(await AnswerAsync(batch, stoppingToken), []);
-        }
+        // None of these ends by itself: the first one to end was stopped or has failed, and says so for all.
+        var first = await Task.WhenAny(
+            AnswerAsync(_ready, FromView, stoppingToken),
+            AnswerAsync(_ahead, batch => FromStoreAsync(batch, stoppingToken), stoppingToken),
+            _statements.RunAsync(stoppingToken));
+        await first;
     }
 
     private async Task EnquireAsync(Delivery delivery)
@@ -82,15 +98,76 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         _ready.Writer.TryWrite(delivery);
     }
 
-    private async Task<List<(Delivery, Reply?)>> AnswerAsync(List<Delivery> batch, CancellationToken cancellationToken)
+    private async Task AnswerAsync(
+        Channel<Delivery> queue, Func<List<Delivery>, ValueTask<List<(Delivery, Reply?)>>> answer,
+        CancellationToken cancellationToken)
+    {
+        while (await queue.Reader.WaitToReadAsync(cancellationToken))
+        {
+            var batch = new List<Delivery>();
+            while (batch.Count < _batchMax && queue.Reader.TryRead(out var delivery))
+            {
+                batch.Add(delivery);
+            }
+            if (await answer(batch) is { Count: > 0 } answered)
+            {
+                _settler.Settle(answered, []);
+            }
+        }
+    }
+
+    private ValueTask<List<(Delivery, Reply?)>> FromView(List<Delivery> batch)
+    {
+        var answered = new List<(Delivery, Reply?)>(batch.Count);
+        var now = _time.GetUtcNow();
+        var (nowUnixUs, asOf) = (UnixTime.Microseconds(now), now.ToTimestamp());
+        foreach (var delivery in batch)
+        {
+            var command = delivery.Command;
+            if (Expiry.IsExpired(command, nowUnixUs))
+            {
+                answered.Add((delivery, Expiry.Reply(command)));
+            }
+            else if (_view.Get(Stream(command)) is var account && account.Version >= command.Balance.MinVersion)
+            {
+                answered.Add((delivery, Answer(command, account, asOf)));
+            }
+            else
+            {
+                _ = WaitForViewAsync(delivery, nowUnixUs);
+            }
+        }
+        return ValueTask.FromResult(answered);
+    }
+
+    private async Task WaitForViewAsync(Delivery delivery, long nowUnixUs)
+    {
+        var command = delivery.Command;
+        var wait = _minVersionWait;
+        if (command.DeadlineUnixUs != 0)
+        {
+            // Half of what is left, so that there is time to ask the event store.
+            var left = TimeSpan.FromMicroseconds(command.DeadlineUnixUs - nowUnixUs);
+            wait = wait < left / 2 ? wait : left / 2;
+        }
+        var reached = await _view.WaitAsync(Stream(command), command.Balance.MinVersion, wait);
+        (reached ? _ready : _ahead).Writer.TryWrite(delivery);
+    }
+
+    private async ValueTask<List<(Delivery, Reply?)>> FromStoreAsync(List<Delivery> batch, CancellationToken cancellationToken)
     {
         try
         {
+            // What is read is at least as new as this.
+            var asOf = _time.GetUtcNow();
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(
                 async token => await _store.LoadAsync(streamIds, _opened, token), cancellationToken);
-            var asOf = _time.GetUtcNow().ToTimestamp();
-            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Answer(d.Command, accounts[Stream(d.Command)], asOf)));
+            foreach (var (streamId, account) in accounts)
+            {
+                _view.Put(streamId, account);
+            }
+            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
@@ -99,6 +176,14 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
                 ErrorReasons.EventStoreUnavailable, "The event store cannot be read at the moment.")));
         }
     }
+
+    private static Reply FromStore(Command command, Account account, DateTimeOffset asOf) =>
+        account.Version >= command.Balance.MinVersion
+            ? Answer(command, account, asOf.ToTimestamp())
+            : Replies.Error(command.CorrelationId, StatusCode.OutOfRange, ErrorReasons.VersionNotReached,
+                string.Create(CultureInfo.InvariantCulture,
+                    $"min_version is {command.Balance.MinVersion}; the account is at version {account.Version}."),
+                "min_version");
 
     private static string Stream(Command command) =>
         StreamId.For(command.Balance.PaymentType, command.Balance.AccountId);
@@ -110,6 +195,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         {
             Balance = account.Balance.ToMoney(account.Currency ?? ""),
             Available = account.Available.ToMoney(account.Currency ?? ""),
+            CreditLimit = account.CreditLimit.ToMoney(account.Currency ?? ""),
             Version = account.Version,
             AsOf = asOf,
         },

@@ -14,6 +14,7 @@ internal static class BillingCommand
     public static RootCommand Create(IAnsiConsole console) => new("The billing platform on this machine.")
     {
         Run(console), Up(console), Status(console), Down(console), Audit(console), ServeEmbedded(),
+        RebuildCommand.Create(console),
     };
 
     private static Command Run(IAnsiConsole console)
@@ -99,7 +100,7 @@ internal static class BillingCommand
         return command;
     }
 
-    private static async Task<int> GuardedAsync(Func<Task<int>> action)
+    internal static async Task<int> GuardedAsync(Func<Task<int>> action)
     {
         try
         {

@@ -36,6 +36,7 @@ public static class EmbeddedService
         builder.Services.AddBackendCore(builder.Configuration);
         builder.Services.AddOptions<EmbeddedOptions>().Bind(builder.Configuration.GetSection(EmbeddedOptions.Section))
             .ValidateDataAnnotations().ValidateOnStart();
+        builder.Services.AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>());
         builder.Services.AddSingleton<PendingReplies>();
         builder.Services.AddSingleton(provider => new EmbeddedTransport(
             provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher)));
@@ -52,7 +53,9 @@ public static class EmbeddedService
         var options = provider.GetRequiredService<IOptions<EmbeddedOptions>>().Value;
         return new EmbeddedHandlers(
             [.. Enumerable.Range(0, options.PaymentBackends).Select(_ => PaymentHandler(provider, publisher))],
-            [.. Enumerable.Range(0, options.BalanceBackends).Select(_ => BalanceHandler(provider, publisher))]);
+            [.. Enumerable.Range(0, options.BalanceBackends).Select(_ => BalanceHandler(provider, publisher))],
+            // In one process one view serves them all.
+            [provider.GetRequiredService<BalanceReadModel>()]);
     }
 
     private static PaymentProcessor PaymentHandler(IServiceProvider provider, IAnswerPublisher publisher) =>

@@ -13,6 +13,8 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     private readonly PendingReplies _pending;
     private readonly Lane[] _payments;
     private readonly Lane[] _balances;
+    private readonly IReadOnlyList<IReadModel> _readModels;
+    private readonly Lock _applying = new();
 
     /// <summary>Creates the transport.</summary>
     /// <param name="pending">The calls that wait.</param>
@@ -23,6 +25,7 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
         var made = handlers(this);
         _payments = [.. made.Payments.Select(h => new Lane(h))];
         _balances = [.. made.Balances.Select(h => new Lane(h))];
+        _readModels = made.ReadModels ?? [];
     }
 
     /// <inheritdoc/>
@@ -40,6 +43,8 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     /// <inheritdoc/>
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
+        // Events first: who has the answer to a payment then finds it in the balance.
+        Apply(events);
         foreach (var answer in answers)
         {
             _pending.Complete(answer.Reply);
@@ -47,9 +52,13 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
         return Task.CompletedTask;
     }
 
-    /// <summary>Starts the handlers, then the queues to them.</summary>
+    /// <summary>Builds the read models, starts the handlers, then the queues to them.</summary>
     public override async Task StartAsync(CancellationToken cancellationToken)
     {
+        foreach (var model in _readModels)
+        {
+            await model.RebuildAsync(cancellationToken);
+        }
         foreach (var handler in HostedHandlers)
         {
             await handler.StartAsync(cancellationToken);
@@ -67,6 +76,22 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     /// <inheritdoc/>
     protected override Task ExecuteAsync(CancellationToken stoppingToken) =>
         Task.WhenAll(_payments.Concat(_balances).Select(lane => lane.RunAsync(stoppingToken)));
+
+    private void Apply(IReadOnlyList<Event> events)
+    {
+        if (events.Count == 0 || _readModels.Count == 0)
+        {
+            return;
+        }
+        // Several handlers publish at the same time.
+        lock (_applying)
+        {
+            foreach (var model in _readModels)
+            {
+                model.Apply(events);
+            }
+        }
+    }
 
     private IEnumerable<IHostedService> HostedHandlers =>
         _payments.Concat(_balances).Select(lane => lane.Handler).OfType<IHostedService>();
@@ -111,4 +136,7 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
 /// <summary>The backends of an embedded system; accounts are shared out over each list.</summary>
 /// <param name="Payments">Payment handlers, at least one.</param>
 /// <param name="Balances">Balance handlers, at least one.</param>
-public sealed record EmbeddedHandlers(IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances);
+/// <param name="ReadModels">What the balance handlers answer from.</param>
+public sealed record EmbeddedHandlers(
+    IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances,
+    IReadOnlyList<IReadModel>? ReadModels = null);

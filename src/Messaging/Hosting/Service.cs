@@ -40,14 +40,21 @@ public static class Service
     /// <returns>The process's exit code: 0, <see cref="Failed"/> or <see cref="BadSettings"/>.</returns>
     public static async Task<int> RunAsync(Func<WebApplication> build)
     {
+        var stopping = CancellationToken.None;
         try
         {
             var app = build();
+            stopping = app.Lifetime.ApplicationStopping;
             await using (app)
             {
                 await app.RunAsync();
                 return Environment.ExitCode;
             }
+        }
+        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+        {
+            // Told to stop before it had started.
+            return Environment.ExitCode;
         }
         catch (OptionsValidationException e)
         {

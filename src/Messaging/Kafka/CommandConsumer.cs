@@ -29,6 +29,7 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     private readonly ICommandHandler _handler;
     private readonly CommandReader _reader;
     private readonly KafkaTopics _topics;
+    private readonly EventFollower? _follower;
     private readonly IHostApplicationLifetime _lifetime;
     private readonly TimeProvider _time;
     private readonly ILogger<CommandConsumer> _logger;
@@ -44,7 +45,7 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     public CommandConsumer(
         IOptions<KafkaOptions> options, CommandSubscription subscription, ICommandHandler handler,
         KafkaAnswerPublisher publisher, KafkaTopics topics, IHostApplicationLifetime lifetime, TimeProvider time,
-        ILogger<CommandConsumer> logger)
+        ILogger<CommandConsumer> logger, EventFollower? follower = null)
     {
         _options = options.Value;
         _subscription = subscription;
@@ -54,12 +55,14 @@ public sealed class CommandConsumer : IHostedService, IDisposable
         _lifetime = lifetime;
         _time = time;
         _logger = logger;
+        _follower = follower;
     }
 
-    /// <summary>Whether the group has given this backend partitions.</summary>
+    /// <summary>Whether the group has given this backend partitions; a read model, where it has one, is built before.
+    /// </summary>
     public bool HasJoined { get; private set; }
 
-    /// <summary>Makes the topics that are missing and joins the group.</summary>
+    /// <summary>Makes the topics that are missing and joins the group, once the read model is built.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -81,6 +84,7 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     {
         try
         {
+            _follower?.Built.Wait(_stopping.Token);
             using var consumer = Build();
             consumer.Subscribe(_subscription.Topics);
             KafkaLog.Subscribed(_logger, string.Join(", ", _subscription.Topics), _subscription.Group);
@@ -92,6 +96,10 @@ public sealed class CommandConsumer : IHostedService, IDisposable
             }
             WaitUntilSettled(consumer, _watermarks.Keys.ToList());
             consumer.Close();
+        }
+        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        {
+            // Stopped while the read model was built: there is no group to leave yet.
         }
         catch (KafkaException e)
         {

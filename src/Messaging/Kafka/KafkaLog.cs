@@ -54,6 +54,21 @@ internal static partial class KafkaLog
     [LoggerMessage(115, LogLevel.Information, "Resumed consuming")]
     public static partial void Resumed(ILogger logger);
 
+    [LoggerMessage(130, LogLevel.Information, "Following {Topic} from {Offsets}")]
+    public static partial void Following(ILogger logger, string topic, string offsets);
+
+    [LoggerMessage(131, LogLevel.Warning, "Passed over the record {Topic}[{Partition}]@{Offset}: {Reason}")]
+    public static partial void EventIgnored(ILogger logger, string topic, int partition, long offset, string reason);
+
+    [LoggerMessage(132, LogLevel.Warning, "{Topic} no longer holds the events that come next ({Reason}); the read model is built anew")]
+    public static partial void EventsGone(ILogger logger, string topic, string reason);
+
+    [LoggerMessage(133, LogLevel.Information, "{Topic} has new partitions: {Partitions}")]
+    public static partial void PartitionsAdded(ILogger logger, string topic, string partitions);
+
+    [LoggerMessage(134, LogLevel.Critical, "The events cannot be followed and the process stops")]
+    public static partial void FollowingFailed(ILogger logger, Exception e);
+
     /// <summary>Takes what the native client reports on its own.</summary>
     public static void Error(ILogger logger, Error error)
     {

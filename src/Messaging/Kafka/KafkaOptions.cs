@@ -126,6 +126,15 @@ public sealed class KafkaOptions
         EnablePartitionEof = false,
     });
 
+    /// <summary>A consumer that reads whole topics by itself. Where what it is to read next is no longer there it gets an
+    /// error: to go on from somewhere else would be to miss something unnoticed.</summary>
+    internal ConsumerConfig Follower(string clientId)
+    {
+        var config = Consumer(clientId, clientId);
+        config.AutoOffsetReset = AutoOffsetReset.Error;
+        return config;
+    }
+
     /// <summary>A member of a consumer group that keeps its partitions over a rebalance where it can.</summary>
     internal ConsumerConfig GroupMember(string clientId, string groupId)
     {

@@ -17,6 +17,14 @@ public sealed class BackendOptionsTests
         Assert.Empty(new BackendOptions { BatchMax = 10, InFlightMax = 10 }.Problems());
     }
 
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(60_001)]
+    public void A_wait_for_a_version_out_of_range_is_named(int milliseconds) => Assert.Contains(
+        "Billing:Backend:MinVersionWait",
+        Assert.Single(new BackendOptions { MinVersionWait = TimeSpan.FromMilliseconds(milliseconds) }.Problems()),
+        StringComparison.Ordinal);
+
     [Fact]
     public void A_store_that_may_be_away_for_no_time_is_named() => Assert.StartsWith(
         "Billing:Backend:StoreAwayMax", Assert.Single(new BackendOptions { StoreAwayMax = TimeSpan.Zero }.Problems()), StringComparison.Ordinal);

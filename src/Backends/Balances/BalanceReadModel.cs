@@ -1,0 +1,161 @@
+using System.Threading.Channels;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Messaging;
+using Billing.Wire.V1;
+using Microsoft.Extensions.Options;
+using Polly;
+
+namespace Billing.Backends.Balances;
+
+/// <summary>Keeps the view of the balances: builds it from the event store, takes in what is published, and reads the
+/// accounts again that have missed an event. That is done in the background, however long the event store is away.
+/// </summary>
+public sealed partial class BalanceReadModel : BackgroundService, IReadModel
+{
+    private const int PageSize = 10_000;
+
+    private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(5);
+
+    private readonly Channel<string> _gaps =
+        Channel.CreateUnbounded<string>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly BalanceView _view;
+    private readonly EventScan _scan;
+    private readonly AccountStore _store;
+    private readonly Account _opened;
+    private readonly int _batchMax;
+    private readonly TimeProvider _time;
+    private readonly ILogger<BalanceReadModel> _logger;
+    private readonly ResiliencePipeline _retry;
+
+    /// <summary>Creates the model; it is empty until it is rebuilt.</summary>
+    public BalanceReadModel(
+        BalanceView view, EventScan scan, AccountStore store, IOptions<BackendOptions> options, TimeProvider time,
+        ILogger<BalanceReadModel> logger)
+    {
+        _view = view;
+        _scan = scan;
+        _store = store;
+        _opened = Account.Opened(options.Value.DefaultCreditLimit);
+        _batchMax = options.Value.BatchMax;
+        _time = time;
+        _logger = logger;
+        _retry = EventStoreRetry.Forever(time, EventStoreRetry.IsAway, (e, attempt) => Waiting(attempt, e.Message));
+    }
+
+    /// <inheritdoc/>
+    public async Task RebuildAsync(CancellationToken cancellationToken)
+    {
+        var start = _time.GetTimestamp();
+        var logged = start;
+        var last = await RebuildAsync(
+            progress =>
+            {
+                if (_time.GetElapsedTime(logged) >= LogInterval)
+                {
+                    logged = _time.GetTimestamp();
+                    Building(progress.Events, progress.EventsEstimate, progress.Accounts);
+                }
+            },
+            cancellationToken);
+        Built(last.Accounts, last.Events, _time.GetElapsedTime(start).TotalSeconds);
+    }
+
+    /// <summary>Builds the view from the event store. What the view holds already stays: versions only grow.</summary>
+    /// <param name="report">Is told, after each page of events, how far the rebuild has come.</param>
+    /// <param name="cancellationToken">Ends the rebuild at once.</param>
+    /// <returns>What the rebuild ended with.</returns>
+    /// <exception cref="InvalidOperationException">The store holds an event that this program does not know.</exception>
+    public async Task<RebuildProgress> RebuildAsync(Action<RebuildProgress> report, CancellationToken cancellationToken)
+    {
+        var gaps = new HashSet<string>(StringComparer.Ordinal);
+        void Take(StoredEvent stored)
+        {
+            if (stored.Version > _view.Get(stored.StreamId).Version
+                && !_view.Apply(stored.StreamId, stored.Version, EventTypes.Read(stored.Type, stored.Json)))
+            {
+                gaps.Add(stored.StreamId);
+            }
+        }
+
+        var estimate = await _retry.ExecuteAsync(async token => await _scan.LastAsync(token), cancellationToken);
+        var (events, after) = (0L, EventScan.Start);
+        while (true)
+        {
+            // A page that breaks off is read again; the view drops what it had of it.
+            var (count, last) = await _retry.ExecuteAsync(
+                async token => await _scan.ReadPageAsync(after, PageSize, Take, token), cancellationToken);
+            (events, after) = (events + count, last);
+            if (count < PageSize)
+            {
+                break;
+            }
+            report(new RebuildProgress(events, Math.Max(estimate, events), _view.Count));
+        }
+        foreach (var batch in gaps.Chunk(_batchMax))
+        {
+            await ReloadAsync(batch, cancellationToken);
+        }
+        var done = new RebuildProgress(events, events, _view.Count);
+        report(done);
+        return done;
+    }
+
+    /// <inheritdoc/>
+    public void Apply(IReadOnlyList<Event> events)
+    {
+        foreach (var streamId in _view.Apply(events))
+        {
+            Gap(streamId, _view.Get(streamId).Version);
+            _gaps.Writer.TryWrite(streamId);
+        }
+    }
+
+    /// <inheritdoc/>
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    {
+        while (await _gaps.Reader.WaitToReadAsync(stoppingToken))
+        {
+            var batch = new HashSet<string>(StringComparer.Ordinal);
+            while (batch.Count < _batchMax && _gaps.Reader.TryRead(out var streamId))
+            {
+                batch.Add(streamId);
+            }
+            try
+            {
+                await ReloadAsync([.. batch], stoppingToken);
+            }
+            catch (Exception e) when (!stoppingToken.IsCancellationRequested)
+            {
+                // The accounts stay as they are; their next event is a gap again and leads here again.
+                ReloadFailed(e, batch.Count);
+            }
+        }
+    }
+
+    private async Task ReloadAsync(string[] streamIds, CancellationToken cancellationToken)
+    {
+        var accounts = await _retry.ExecuteAsync(
+            async token => await _store.LoadAsync(streamIds, _opened, token), cancellationToken);
+        foreach (var (streamId, account) in accounts)
+        {
+            _view.Put(streamId, account);
+        }
+    }
+
+    [LoggerMessage(240, LogLevel.Information, "Building the view of the balances: {Events} of about {Estimate} events read, {Accounts} accounts")]
+    private partial void Building(long events, long estimate, int accounts);
+
+    [LoggerMessage(241, LogLevel.Information, "Built the view of the balances: {Accounts} accounts from {Events} events in {Seconds:0.000} s")]
+    private partial void Built(int accounts, long events, double seconds);
+
+    [LoggerMessage(242, LogLevel.Warning, "An event of {StreamId} does not follow version {Version}; the account is read from the event store")]
+    private partial void Gap(string streamId, long version);
+
+    [LoggerMessage(243, LogLevel.Warning, "Events could not be read, attempt {Attempt}: {Reason}")]
+    private partial void Waiting(int attempt, string reason);
+
+    [LoggerMessage(244, LogLevel.Error, "{Count} accounts with a gap could not be read")]
+    private partial void ReloadFailed(Exception e, int count);
+}

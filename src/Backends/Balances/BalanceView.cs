@@ -1,0 +1,206 @@
+using System.Runtime.InteropServices;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Contracts;
+using Billing.Wire.V1;
+
+namespace Billing.Backends.Balances;
+
+/// <summary>All accounts, each as of the last event that is known of it. Events may come more than once: what an account's
+/// version covers is dropped, the next one is folded in, and one that skips a version is reported as a gap, for someone to
+/// read the account from the event store. An account takes about 150 bytes: 64 for its state, 22 and two a character for its
+/// stream id, 28 for its place in the table, which may be up to half empty. Safe from any thread.</summary>
+/// <param name="opened">What an account without events is like.</param>
+/// <param name="time">Bounds the waits.</param>
+public sealed class BalanceView(Account opened, TimeProvider time)
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, Account> _accounts = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, List<Waiter>> _waiters = new(StringComparer.Ordinal);
+
+    // Accounts share the few currencies there are, instead of each keeping the copy that came with its first event.
+    private readonly Dictionary<string, string> _currencies = new(StringComparer.Ordinal);
+
+    /// <summary>Accounts with events.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _accounts.Count;
+            }
+        }
+    }
+
+    /// <summary>Calls of <see cref="WaitAsync"/> that wait now.</summary>
+    public int Waiting
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _waiters.Values.Sum(w => w.Count);
+            }
+        }
+    }
+
+    /// <summary>An account as far as it is known.</summary>
+    public Account Get(string streamId)
+    {
+        lock (_gate)
+        {
+            return Known(streamId);
+        }
+    }
+
+    /// <summary>Takes events as they were published.</summary>
+    /// <returns>The accounts that need to be read from the event store, each once: some event between is missing, or the
+    /// next event does not lead to the balance that it states.</returns>
+    public IReadOnlyCollection<string> Apply(IReadOnlyList<Event> events)
+    {
+        HashSet<string>? gaps = null;
+        foreach (var recorded in events)
+        {
+            if (!TryApply(recorded))
+            {
+                (gaps ??= new HashSet<string>(StringComparer.Ordinal)).Add(recorded.StreamId);
+            }
+        }
+        return gaps is null ? [] : gaps;
+    }
+
+    /// <summary>Takes one event as it lies in the event store.</summary>
+    /// <returns>False where an event between is missing.</returns>
+    public bool Apply(string streamId, long version, AccountEvent fact)
+    {
+        lock (_gate)
+        {
+            var known = Known(streamId);
+            if (version == known.Version + 1)
+            {
+                Set(streamId, known.Apply(fact));
+            }
+            return version <= known.Version + 1;
+        }
+    }
+
+    /// <summary>Takes an account as the event store has it, unless a newer one is known.</summary>
+    public void Put(string streamId, Account account)
+    {
+        lock (_gate)
+        {
+            if (account.Version > Known(streamId).Version)
+            {
+                Set(streamId, account);
+            }
+        }
+    }
+
+    /// <summary>Waits until an account has reached a version.</summary>
+    /// <param name="streamId">The account's stream.</param>
+    /// <param name="version">The version.</param>
+    /// <param name="atMost">The longest wait.</param>
+    /// <returns>Whether it has; false when the time was up.</returns>
+    public Task<bool> WaitAsync(string streamId, long version, TimeSpan atMost)
+    {
+        lock (_gate)
+        {
+            if (Known(streamId).Version >= version || atMost <= TimeSpan.Zero)
+            {
+                return Task.FromResult(Known(streamId).Version >= version);
+            }
+            var waiter = new Waiter(version);
+            ref var waiters = ref CollectionsMarshal.GetValueRefOrAddDefault(_waiters, streamId, out _);
+            (waiters ??= []).Add(waiter);
+            waiter.Bound = time.CreateTimer(_ => GiveUp(streamId, waiter), null, atMost, Timeout.InfiniteTimeSpan);
+            return waiter.Task;
+        }
+    }
+
+    private bool TryApply(Event recorded)
+    {
+        lock (_gate)
+        {
+            var known = Known(recorded.StreamId);
+            if (recorded.Version <= known.Version)
+            {
+                return true;
+            }
+            if (recorded.Version != known.Version + 1 || recorded.ToFact() is not { } fact)
+            {
+                return false;
+            }
+            // Anyone who may write to the topic can make an event up; one that does not even fit the account is not believed.
+            var after = known.Apply(fact);
+            if (recorded.Balance is null || recorded.Balance.ToDecimal() != after.Balance)
+            {
+                return false;
+            }
+            Set(recorded.StreamId, after);
+            return true;
+        }
+    }
+
+    private Account Known(string streamId) => _accounts.GetValueOrDefault(streamId, opened);
+
+    private void Set(string streamId, Account account)
+    {
+        ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_accounts, streamId, out _);
+        known = account.Currency is { } currency && !ReferenceEquals(currency, known?.Currency)
+            ? account with { Currency = Shared(currency) }
+            : account;
+        if (_waiters.Count > 0 && _waiters.TryGetValue(streamId, out var waiters))
+        {
+            Complete(streamId, waiters, account.Version);
+        }
+    }
+
+    private string Shared(string currency)
+    {
+        ref var shared = ref CollectionsMarshal.GetValueRefOrAddDefault(_currencies, currency, out _);
+        return shared ??= currency;
+    }
+
+    private void Complete(string streamId, List<Waiter> waiters, long version)
+    {
+        for (var i = waiters.Count - 1; i >= 0; i--)
+        {
+            if (waiters[i].Version <= version)
+            {
+                waiters[i].End(true);
+                waiters.RemoveAt(i);
+            }
+        }
+        if (waiters.Count == 0)
+        {
+            _waiters.Remove(streamId);
+        }
+    }
+
+    private void GiveUp(string streamId, Waiter waiter)
+    {
+        lock (_gate)
+        {
+            if (_waiters.TryGetValue(streamId, out var waiters) && waiters.Remove(waiter) && waiters.Count == 0)
+            {
+                _waiters.Remove(streamId);
+            }
+        }
+        waiter.End(false);
+    }
+
+    // Continuations run elsewhere: whoever brings an event must not run the work that waited for it.
+    private sealed class Waiter(long version) : TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously)
+    {
+        public long Version => version;
+
+        public ITimer? Bound { get; set; }
+
+        public void End(bool reached)
+        {
+            TrySetResult(reached);
+            Bound?.Dispose();
+        }
+    }
+}

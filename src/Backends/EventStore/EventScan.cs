@@ -1,0 +1,55 @@
+using System.Data;
+using Microsoft.Extensions.Options;
+using Npgsql;
+
+namespace Billing.Backends.EventStore;
+
+/// <summary>One event as it lies in the store.</summary>
+/// <param name="StreamId">Its account's stream.</param>
+/// <param name="Version">Its position in the stream, from 1.</param>
+/// <param name="Type">The name of its shape, one that <see cref="EventTypes"/> knows.</param>
+/// <param name="Json">Its content.</param>
+public readonly record struct StoredEvent(string StreamId, long Version, string Type, byte[] Json);
+
+/// <summary>Reads the events of all accounts in the order of their sequence numbers, a page at a time: no statement, and so
+/// no snapshot of PostgreSQL's, lasts as long as the whole scan, and a scan that is interrupted goes on where it was. An
+/// event whose transaction commits late, behind a page that was read, is missed.</summary>
+public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options)
+{
+    /// <summary>Where a scan begins.</summary>
+    public const long Start = long.MinValue;
+
+    private readonly string _events = options.Value.Schema + ".mt_events";
+
+    /// <summary>The sequence number of the last event; about as many events as there are, since some numbers are never
+    /// used. Zero where there are none.</summary>
+    public async Task<long> LastAsync(CancellationToken cancellationToken)
+    {
+        await using var command = database.CreateCommand($"select coalesce(max(seq_id), 0) from {_events}");
+        return (long)(await command.ExecuteScalarAsync(cancellationToken))!;
+    }
+
+    /// <summary>Reads a page.</summary>
+    /// <param name="after">The sequence number of the last event already read, or <see cref="Start"/>.</param>
+    /// <param name="limit">Events to read at most.</param>
+    /// <param name="take">Is given each event, in order, while the page is read.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The number of events read and the sequence number of the last.</returns>
+    public async Task<(int Count, long Last)> ReadPageAsync(
+        long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
+    {
+        await using var command = database.CreateCommand(
+            $"select seq_id, stream_id, version, type, data from {_events} where seq_id > $1 order by seq_id limit $2");
+        command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = after });
+        command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
+        await using var rows = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess, cancellationToken);
+        var (count, last) = (0, after);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            last = rows.GetInt64(0);
+            take(new StoredEvent(rows.GetString(1), rows.GetInt64(2), rows.GetString(3), rows.GetFieldValue<byte[]>(4)));
+            count++;
+        }
+        return (count, last);
+    }
+}

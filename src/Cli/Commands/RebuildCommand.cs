@@ -1,0 +1,61 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Backends;
+using Billing.Backends.Balances;
+using Billing.Backends.EventStore;
+using Billing.Cli.Background;
+using Billing.Cli.Stack;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>Builds the view of the balances from nothing, as a balance backend does when it starts, and says what that takes.
+/// </summary>
+internal static class RebuildCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
+        var command = new Command("rebuild", "Builds the view of the balances from the event store and says what that takes.") { postgres };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        {
+            var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
+                ?? throw new StackException("--postgres is missing, and no stack is up.");
+            await using var services = Services(connection);
+            var before = GC.GetTotalMemory(forceFullCollection: true);
+            var start = TimeProvider.System.GetTimestamp();
+            var done = await RebuildAsync(console, services.GetRequiredService<BalanceReadModel>(), cancellationToken);
+            var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
+            var bytes = GC.GetTotalMemory(forceFullCollection: true) - before;
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                $"{done.Accounts:N0} accounts from {done.Events:N0} events in {seconds:0.000} s, {done.Events / seconds:N0} events/s; the view takes {bytes / 1e6:0.0} MB, {bytes / Math.Max(1, done.Accounts):N0} bytes an account."));
+            return 0;
+        }));
+        return command;
+    }
+
+    private static ServiceProvider Services(string connection) => new ServiceCollection()
+        .AddLogging()
+        .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
+        {
+            [EventStoreOptions.Section + ":ConnectionString"] = connection,
+            [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
+        }).Build())
+        .BuildServiceProvider();
+
+    private static Task<RebuildProgress> RebuildAsync(
+        IAnsiConsole console, BalanceReadModel model, CancellationToken cancellationToken) =>
+        console.Progress()
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .StartAsync(progress =>
+            {
+                var bar = progress.AddTask("Events");
+                return model.RebuildAsync(
+                    at =>
+                    {
+                        bar.MaxValue = Math.Max(1, at.EventsEstimate);
+                        bar.Value = at.Events;
+                    },
+                    cancellationToken);
+            });
+}

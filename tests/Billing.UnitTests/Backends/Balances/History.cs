@@ -1,0 +1,22 @@
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Backends.Balances;
+
+/// <summary>Events as a payment backend would have published them.</summary>
+internal static class History
+{
+    private static readonly DateTimeOffset DecidedAt = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+
+    /// <summary>Accepted payments in dollars on an account opened with a limit of 1000.</summary>
+    public static List<Event> Of(string streamId, params decimal[] amounts) => Of(
+        streamId, amounts.Select(a => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(Guid.NewGuid(), a, "USD", DecidedAt)));
+
+    /// <summary>Any facts, on such an account.</summary>
+    public static List<Event> Of(string streamId, IEnumerable<AccountEvent> facts)
+    {
+        var account = Account.Opened(1000);
+        return facts.Select(fact => RecordedEvent.ToWire(streamId, fact, account = account.Apply(fact))).ToList();
+    }
+}

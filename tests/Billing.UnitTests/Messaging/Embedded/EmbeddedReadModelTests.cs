@@ -1,0 +1,99 @@
+using Billing.Messaging;
+using Billing.Messaging.Embedded;
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Messaging.Embedded;
+
+public sealed class EmbeddedReadModelTests : IDisposable
+{
+    private readonly PendingReplies _pending = new(new ManualTime());
+    private readonly RecordingModel _model = new();
+    private readonly RecordingHandler _handler;
+    private readonly EmbeddedTransport _transport;
+
+    public EmbeddedReadModelTests()
+    {
+        RecordingHandler? made = null;
+        _transport = new EmbeddedTransport(_pending, publisher =>
+        {
+            made = new RecordingHandler(publisher);
+            return new EmbeddedHandlers([made], [made], [_model]);
+        });
+        _handler = made!;
+        _model.OnRebuild = () => Assert.False(_handler.IsRunning);
+    }
+
+    public void Dispose()
+    {
+        _transport.Dispose();
+        _pending.Dispose();
+    }
+
+    [Fact]
+    public async Task A_read_model_is_built_before_the_handlers_start()
+    {
+        await _transport.StartAsync(CancellationToken.None);
+
+        Assert.Equal(1, _model.Rebuilt);
+        Assert.True(_handler.IsRunning);
+        await _transport.StopAsync(CancellationToken.None);
+    }
+
+    [Fact]
+    public async Task A_read_model_has_an_event_before_the_answer_to_it_is_given()
+    {
+        var command = Samples.PaymentCommand();
+        var reply = _pending.Register(command, CancellationToken.None);
+        _model.OnApply = () => Assert.False(reply.IsCompleted);
+
+        await _transport.PublishAsync(
+            [new Answer(command.ProxyTopic, new Reply { CorrelationId = command.CorrelationId })],
+            [new Event { StreamId = "visa/a", Version = 1 }], CancellationToken.None);
+
+        await reply;
+        Assert.Equal("visa/a", Assert.Single(_model.Applied).StreamId);
+    }
+
+    [Fact]
+    public async Task Events_published_by_several_at_once_reach_a_read_model_one_batch_at_a_time()
+    {
+        await Task.WhenAll(Enumerable.Range(1, 8).Select(n => Task.Run(async () =>
+        {
+            for (var version = 1; version <= 500; version++)
+            {
+                await _transport.PublishAsync([], [new Event { StreamId = $"visa/{n}", Version = version }], CancellationToken.None);
+            }
+        })));
+
+        Assert.Equal(8 * 500, _model.Applied.Count);
+    }
+
+    private sealed class RecordingModel : IReadModel
+    {
+        private int _inside;
+
+        public int Rebuilt { get; private set; }
+
+        public List<Event> Applied { get; } = [];
+
+        public Action OnRebuild { get; set; } = () => { };
+
+        public Action OnApply { get; set; } = () => { };
+
+        public Task RebuildAsync(CancellationToken cancellationToken)
+        {
+            OnRebuild();
+            Rebuilt++;
+            return Task.CompletedTask;
+        }
+
+        public void Apply(IReadOnlyList<Event> events)
+        {
+            Assert.Equal(1, Interlocked.Increment(ref _inside));
+            OnApply();
+            Applied.AddRange(events);
+            Interlocked.Decrement(ref _inside);
+        }
+    }
+}

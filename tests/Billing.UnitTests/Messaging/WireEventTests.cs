@@ -1,0 +1,52 @@
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.UnitTests.Messaging;
+
+public sealed class WireEventTests
+{
+    private static readonly Event Sample = new()
+    {
+        StreamId = "visa/acct-42",
+        Version = 3,
+        Balance = Samples.Dollars(10),
+        PaymentAccepted = new PaymentAccepted { Amount = Samples.Dollars(10) },
+    };
+
+    [Fact]
+    public void An_event_is_read()
+    {
+        Assert.True(WireFormat.TryReadEvent(Sample.ToByteArray(), "1"u8, out var recorded, out var refusal));
+        Assert.Equal(Sample, recorded);
+        Assert.Null(refusal);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("2")]
+    public void Another_wire_version_is_refused(string version)
+    {
+        Assert.False(WireFormat.TryReadEvent(
+            Sample.ToByteArray(), System.Text.Encoding.ASCII.GetBytes(version), out var recorded, out var refusal));
+        Assert.Null(recorded);
+        Assert.Contains(WireFormat.VersionHeader, refusal, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("", 1, "stream_id")]
+    [InlineData("visa/a", 0, "version")]
+    [InlineData("visa/a", -1, "version")]
+    public void An_event_of_nothing_is_refused(string stream, long version, string named)
+    {
+        var value = new Event { StreamId = stream, Version = version }.ToByteArray();
+        Assert.False(WireFormat.TryReadEvent(value, "1"u8, out _, out var refusal));
+        Assert.Contains(named, refusal, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Any_bytes_are_read_or_refused_and_never_thrown_at() => Generate.Bytes.Holds(bytes =>
+        Assert.NotEqual(
+            WireFormat.TryReadEvent(bytes, "1"u8, out var recorded, out var refusal), refusal is not null || recorded is null));
+}
