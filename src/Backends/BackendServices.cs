@@ -30,7 +30,7 @@ public static class BackendServices
             new ProblemValidation<JitterOptions>(options => options.Problems()));
         services.AddSingleton<IValidateOptions<EventStoreOptions>>(
             new ProblemValidation<EventStoreOptions>(ConnectionStringProblems));
-        services.AddSingleton(TimeProvider.System);
+        services.AddServiceTime();
         services.AddSingleton(provider => NpgsqlDataSource.Create(
             provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.ConnectionString));
         services.AddMarten(provider =>

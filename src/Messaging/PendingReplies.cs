@@ -6,10 +6,13 @@ using Grpc.Core;
 namespace Billing.Messaging;
 
 /// <summary>The calls of one proxy that wait for a reply, by correlation id. One timer serves all deadlines, so a waiting
-/// call costs an entry and a <see cref="TaskCompletionSource{TResult}"/>, nothing else.</summary>
+/// call costs an entry and a <see cref="TaskCompletionSource{TResult}"/>, nothing else. How long a call waits is fixed when
+/// it is entered and measured on the monotonic clock: setting the wall clock changes no wait.</summary>
 public sealed class PendingReplies : IDisposable
 {
     private static readonly TimeSpan SweepInterval = TimeSpan.FromMilliseconds(50);
+
+    private const long MicrosecondsPerSecond = 1_000_000;
 
     private readonly ConcurrentDictionary<ulong, Waiter> _waiters = new();
     private readonly TimeProvider _time;
@@ -34,7 +37,7 @@ public sealed class PendingReplies : IDisposable
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
         command.CorrelationId = id;
-        var waiter = new Waiter(command.DeadlineUnixUs == 0 ? long.MaxValue : command.DeadlineUnixUs);
+        var waiter = new Waiter(DueAt(command.DeadlineUnixUs));
         _waiters[id] = waiter;
         if (cancellationToken.CanBeCanceled)
         {
@@ -62,6 +65,16 @@ public sealed class PendingReplies : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _sweep.Dispose();
 
+    private long DueAt(long deadlineUnixUs)
+    {
+        if (deadlineUnixUs == 0)
+        {
+            return long.MaxValue;
+        }
+        var left = (Int128)(deadlineUnixUs - _time.Microseconds()) * _time.TimestampFrequency / MicrosecondsPerSecond;
+        return (long)Int128.Min(long.MaxValue, _time.GetTimestamp() + left);
+    }
+
     private void Cancel(ulong id, CancellationToken cancellationToken)
     {
         if (_waiters.TryRemove(id, out var waiter))
@@ -72,10 +85,10 @@ public sealed class PendingReplies : IDisposable
 
     private void ExpireOverdue()
     {
-        var now = _time.Microseconds();
+        var now = _time.GetTimestamp();
         foreach (var (id, waiter) in _waiters)
         {
-            if (waiter.DeadlineUnixUs <= now)
+            if (waiter.DueAt <= now)
             {
                 Complete(Replies.Error(id, StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
                     "No backend answered before the deadline. The payment may or may not be recorded: ask again with the same transaction_id."));
@@ -84,14 +97,15 @@ public sealed class PendingReplies : IDisposable
     }
 
     // Continuations run elsewhere: the one thread that reads replies must never run a caller's code.
-    private sealed class Waiter(long deadlineUnixUs)
+    private sealed class Waiter(long dueAt)
         : TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
         private readonly Lock _gate = new();
         private CancellationTokenRegistration _registration;
         private bool _released;
 
-        public long DeadlineUnixUs { get; } = deadlineUnixUs;
+        /// <summary>The timestamp at which it is given up.</summary>
+        public long DueAt { get; } = dueAt;
 
         /// <summary>Keeps the registration until the reply comes; false where it already has.</summary>
         public bool TryAttach(CancellationTokenRegistration registration)

@@ -14,7 +14,10 @@ public sealed class Drain(
     public Task StartAsync(CancellationToken cancellationToken)
     {
         serving.SetServing();
-        serving.SetServing(V1.Billing.Descriptor.FullName);
+        foreach (var service in ProxyServices.PublicServices)
+        {
+            serving.SetServing(service.FullName);
+        }
         return Task.CompletedTask;
     }
 
@@ -22,7 +25,10 @@ public sealed class Drain(
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         serving.SetNotServing();
-        serving.SetNotServing(V1.Billing.Descriptor.FullName);
+        foreach (var service in ProxyServices.PublicServices)
+        {
+            serving.SetNotServing(service.FullName);
+        }
         admission.Close();
         var start = time.GetTimestamp();
         while (admission.InFlight > 0 && time.GetElapsedTime(start) < options.Value.DrainTimeout)

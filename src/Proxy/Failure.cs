@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Contracts;
+using Billing.V1;
 using Grpc.Core;
 
 namespace Billing.Proxy;
@@ -28,7 +29,8 @@ public static class Failure
         new Status(StatusCode.InvalidArgument, violation.ToString()),
         new Metadata { { Trailers.Reason, ErrorReasons.InvalidField }, { Trailers.Field, violation.Field } });
 
-    /// <summary>What a backend answered instead of a result.</summary>
+    /// <summary>What a backend answered instead of a result. Its status is not trusted: one that is no error would have the
+    /// call succeed without an answer.</summary>
     public static RpcException From(Wire.V1.Error error)
     {
         var trailers = new Metadata { { Trailers.Reason, error.Reason } };
@@ -36,6 +38,22 @@ public static class Failure
         {
             trailers.Add(Trailers.Field, error.Field);
         }
-        return new RpcException(new Status((StatusCode)error.StatusCode, error.Message), trailers);
+        var status = (StatusCode)error.StatusCode;
+        return new RpcException(
+            new Status(status is > StatusCode.OK and <= StatusCode.Unauthenticated ? status : StatusCode.Internal, error.Message),
+            trailers);
     }
+
+    /// <summary>A backend answered something else than it was asked for.</summary>
+    public static RpcException OtherReply(Wire.V1.Reply reply) => Create(
+        StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered with another kind of reply ({reply.ResultCase}).");
+
+    /// <summary>A failure as an answer on a stream.</summary>
+    public static PaymentError ToPaymentError(RpcException failure) => new()
+    {
+        StatusCode = (int)failure.StatusCode,
+        Reason = failure.Trailers.GetValue(Trailers.Reason) ?? "",
+        Message = failure.Status.Detail,
+        Field = failure.Trailers.GetValue(Trailers.Field) ?? "",
+    };
 }

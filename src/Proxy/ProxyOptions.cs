@@ -13,6 +13,11 @@ public sealed class ProxyOptions
     [Range(1, 10_000_000, ErrorMessage = "Billing:Proxy:InFlightMax must be within 1 and 10000000.")]
     public int InFlightMax { get; set; } = 50_000;
 
+    /// <summary>Payments of one MakePayments stream that may be held at the same time, each from the reading of its request
+    /// until its answer is written. An open stream counts as so many calls in flight.</summary>
+    [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamWindow must be within 1 and 100000.")]
+    public int StreamWindow { get; set; } = 256;
+
     /// <summary>Size of a request, in bytes.</summary>
     [Range(256, 4_000_000, ErrorMessage = "Billing:Proxy:RequestBytesMax must be within 256 and 4000000.")]
     public int RequestBytesMax { get; set; } = 65_536;
@@ -36,6 +41,10 @@ public sealed class ProxyOptions
     /// <summary>What is wrong with the settings taken together, naming each.</summary>
     public IEnumerable<string> Problems()
     {
+        if (StreamWindow > InFlightMax)
+        {
+            yield return $"Billing:Proxy:StreamWindow ({StreamWindow}) must not be above Billing:Proxy:InFlightMax ({InFlightMax}).";
+        }
         if (DeadlineDefault <= TimeSpan.Zero || DeadlineDefault > DeadlineMax)
         {
             yield return $"Billing:Proxy:DeadlineDefault ({DeadlineDefault}) must be above zero and at most Billing:Proxy:DeadlineMax ({DeadlineMax}).";

@@ -2,14 +2,17 @@ using Billing.Messaging.Hosting;
 using Billing.Proxy.Health;
 using Billing.Proxy.Reflection;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
-using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
+using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
 
 namespace Billing.Proxy;
 
 /// <summary>What a proxy is made of, whatever its transport.</summary>
 public static class ProxyServices
 {
+    /// <summary>The platform's own services, which health reports one by one.</summary>
+    public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.Billing.Descriptor, V1.BillingAdmin.Descriptor];
+
     /// <summary>Adds the gRPC services and their server. Add the transport before: the drain must stop first.</summary>
     public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
     {
@@ -17,17 +20,18 @@ public static class ProxyServices
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddSingleton<IValidateOptions<ProxyOptions>>(
             new ProblemValidation<ProxyOptions>(options => options.Problems()));
-        services.TryAddSingleton(TimeProvider.System);
+        services.AddServiceTime();
         services.AddGrpc();
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, Http2Server>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
         return services
             .AddSingleton<Admission>()
+            .AddSingleton<CommandSender>()
             .AddSingleton<ServingState>()
             .AddSingleton(new DescriptorIndex(
             [
-                V1.Billing.Descriptor, Contracts.Health.V1.Health.Descriptor,
+                .. PublicServices, Contracts.Health.V1.Health.Descriptor,
                 Contracts.Reflection.V1.ServerReflection.Descriptor, Contracts.Reflection.V1Alpha.ServerReflection.Descriptor,
             ]))
             .AddHostedService<Drain>();
@@ -37,6 +41,7 @@ public static class ProxyServices
     public static void MapProxy(this IEndpointRouteBuilder routes)
     {
         routes.MapGrpcService<BillingService>();
+        routes.MapGrpcService<BillingAdminService>();
         routes.MapGrpcService<HealthService>();
         routes.MapGrpcService<ReflectionService>();
         routes.MapGrpcService<ReflectionV1AlphaService>();

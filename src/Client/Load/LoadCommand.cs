@@ -19,6 +19,7 @@ public static class LoadCommand
             CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
         var requests = Number("--requests", "Payments, all sent at once", 5000, 0);
+        var streams = Number("--streams", "Streams that share the payments; 0 for a call for each payment, all at once", 0, 0, 1000);
         var balances = Number("--balances", "Balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Payments before the measured ones", 0, 0);
         var accounts = Number("--accounts", "Accounts of each payment type", 2500, 1);
@@ -29,13 +30,14 @@ public static class LoadCommand
         var waitForGo = new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
         var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
         {
-            proxies, requests, balances, warmUp, accounts, seed, deadline, journal, report, waitForGo,
+            proxies, requests, streams, balances, warmUp, accounts, seed, deadline, journal, report, waitForGo,
         };
         command.SetAction((parsed, cancellationToken) => RunAsync(
             new LoadOptions
             {
                 Proxies = parsed.GetRequiredValue(proxies),
                 Requests = parsed.GetValue(requests),
+                Streams = parsed.GetValue(streams),
                 Balances = parsed.GetValue(balances),
                 WarmUp = parsed.GetValue(warmUp),
                 Accounts = parsed.GetValue(accounts),
@@ -49,14 +51,19 @@ public static class LoadCommand
         return command;
     }
 
-    private static Option<int> Number(string name, string description, int fallback, int min)
+    private static Option<int> Number(string name, string description, int fallback, int min, int max = int.MaxValue)
     {
         var option = new Option<int>(name) { Description = description, DefaultValueFactory = _ => fallback };
         option.Validators.Add(result =>
         {
-            if (result.Tokens.Count > 0 && result.GetValueOrDefault<int>() < min)
+            var value = result.Tokens.Count > 0 ? result.GetValueOrDefault<int>() : fallback;
+            if (value < min)
             {
                 result.AddError($"{name} must be at least {min}.");
+            }
+            else if (value > max)
+            {
+                result.AddError($"{name} must be at most {max}.");
             }
         });
         return option;

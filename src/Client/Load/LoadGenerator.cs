@@ -5,7 +5,7 @@ using Grpc.Core;
 namespace Billing.Client.Load;
 
 /// <summary>The billing prototype's client: sends all its requests at once, over all proxies in turn, with a stopwatch for
-/// each.</summary>
+/// each; or, if told so, its payments over streams.</summary>
 public sealed class LoadGenerator : IAsyncDisposable
 {
     // Requests of the warm-up that are under way at the same time: enough to open every connection.
@@ -57,7 +57,14 @@ public sealed class LoadGenerator : IAsyncDisposable
         var balances = Enumerable.Range(0, _options.Balances).Select(_ => Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
         var started = UnixMicroseconds();
-        answers.AddRange(payments.Select(request => PayAsync(request, _payments, cancellationToken)));
+        if (_options.Streams > 0)
+        {
+            answers.Add(new StreamedPayments(_client, _payments, Note, _time).SendAsync(payments, _options.Streams, cancellationToken));
+        }
+        else
+        {
+            answers.AddRange(payments.Select(request => PayAsync(request, _payments, cancellationToken)));
+        }
         answers.AddRange(balances.Select(request => CheckAsync(request, cancellationToken)));
         await Task.WhenAll(answers);
         return new LoadResult(started, UnixMicroseconds(), _client.Retried, _payments.Figures(), _balances.Figures());

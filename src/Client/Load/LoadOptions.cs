@@ -6,8 +6,12 @@ public sealed record LoadOptions
     /// <summary>Addresses of the proxies.</summary>
     public required IReadOnlyList<string> Proxies { get; init; }
 
-    /// <summary>Payments, all sent at once.</summary>
+    /// <summary>Payments, all sent at once unless <see cref="Streams"/> says otherwise.</summary>
     public int Requests { get; init; } = 5000;
+
+    /// <summary>Streams that share the payments, each sending as many at a time as its window holds; 0 for a call for each
+    /// payment, all at once.</summary>
+    public int Streams { get; init; }
 
     /// <summary>Balance checks, sent with the payments.</summary>
     public int Balances { get; init; }

@@ -1,9 +1,6 @@
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
-using Grpc.Net.Client;
-using Polly;
-using Polly.Retry;
 
 namespace Billing.Client;
 
@@ -14,10 +11,10 @@ public sealed class BillingClient : IDisposable
 {
     private readonly BillingClientOptions _options;
     private readonly TimeProvider _time;
-    private readonly GrpcChannel[] _channels;
-    private readonly V1.Billing.BillingClient[] _proxies;
-    private readonly ResiliencePipeline _retry;
-    private int _turn;
+    private readonly ProxyPool _proxies;
+    private readonly RetryPolicy _callRetries;
+    private readonly RetryPolicy _streamRetries;
+    private long _retried;
 
     /// <summary>Creates a client; connections are made with the first calls.</summary>
     /// <exception cref="ArgumentException">The options cannot be used; the message names which.</exception>
@@ -30,15 +27,13 @@ public sealed class BillingClient : IDisposable
         }
         _options = options;
         _time = time;
-        _channels = [.. options.Proxies.Select(Connect)];
-        _proxies = [.. _channels.Select(channel => new V1.Billing.BillingClient(channel))];
-        _retry = Retries();
+        _proxies = new ProxyPool(options.Proxies);
+        _callRetries = RetryPolicy.ForCalls(options, time);
+        _streamRetries = RetryPolicy.ForStreams(options, time);
     }
 
-    /// <summary>Calls that had to be sent again.</summary>
+    /// <summary>Calls, and payments on streams, that had to be sent again.</summary>
     public long Retried => Interlocked.Read(ref _retried);
-
-    private long _retried;
 
     /// <summary>Charges an account.</summary>
     /// <param name="request">Its transaction id is the idempotency key: keep it, and a call whose outcome is unknown can be
@@ -47,93 +42,88 @@ public sealed class BillingClient : IDisposable
     /// <returns>Accepted or declined; a declined payment is an answer, not an error.</returns>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<MakePaymentResponse> MakePaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
-        CallAsync((proxy, options) => proxy.MakePaymentAsync(request, options), cancellationToken);
+        CallAsync((proxy, options) => proxy.Billing.MakePaymentAsync(request, options), cancellationToken);
+
+    /// <summary>Charges many accounts over one stream to one proxy at a time, which costs far less than a call for each. At
+    /// most <see cref="BillingClientOptions.StreamWindow"/> payments are in hand at a time: whoever enumerates slowly is
+    /// read for slowly. When a stream breaks or ends early, the payments without an answer go to the next proxy under the
+    /// same transaction ids, so nothing is charged twice.</summary>
+    /// <param name="requests">Enumerated while the answers are; it should end when its token is cancelled, which happens when
+    /// the answers are enumerated no further.</param>
+    /// <param name="cancellationToken">Gives up; what has no answer yet may or may not be recorded.</param>
+    /// <returns>One answer for each request, in the order they come: accepted, declined, or failed with
+    /// <see cref="MakePaymentResponse.Error"/>. A payment is answered as failed when it breaks a rule, when a proxy could not
+    /// take it <see cref="BillingClientOptions.RetriesMax"/> times over, or when its outcome is unknown.</returns>
+    /// <exception cref="RpcException">No proxy takes the stream. What was in hand has been answered as failed before; of the
+    /// remaining requests none was sent.</exception>
+    public IAsyncEnumerable<MakePaymentResponse> MakePaymentsAsync(
+        IAsyncEnumerable<MakePaymentRequest> requests, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(requests);
+        return new BulkPayments(_proxies, _streamRetries, _options.StreamWindow, _time, CountRetried)
+            .RunAsync(requests, cancellationToken);
+    }
 
     /// <summary>Reads an account's balance.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
-        CallAsync((proxy, options) => proxy.CheckBalanceAsync(request, options), cancellationToken);
+        CallAsync((proxy, options) => proxy.Billing.CheckBalanceAsync(request, options), cancellationToken);
+
+    /// <summary>Reads what happened to an account, in order. When the stream breaks, it goes on at the next proxy after the
+    /// last entry received.</summary>
+    /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
+    public IAsyncEnumerable<StatementEntry> GetStatementAsync(
+        GetStatementRequest request, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(request);
+        return StatementReader.ReadAsync(_proxies, _streamRetries, CountRetried, request, cancellationToken);
+    }
+
+    /// <summary>Sets what an account may owe at most. For operators.</summary>
+    /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
+    /// <param name="cancellationToken">Gives up; the limit may or may not be set.</param>
+    /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
+    public Task<SetCreditLimitResponse> SetCreditLimitAsync(
+        SetCreditLimitRequest request, CancellationToken cancellationToken = default) =>
+        CallAsync((proxy, options) => proxy.Admin.SetCreditLimitAsync(request, options), cancellationToken);
 
     /// <summary>The machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty where there is none.
     /// </summary>
     public static string Reason(RpcException failure) => failure.Trailers.GetValue(Trailers.Reason) ?? "";
 
     /// <inheritdoc/>
-    public void Dispose()
-    {
-        foreach (var channel in _channels)
-        {
-            channel.Dispose();
-        }
-    }
+    public void Dispose() => _proxies.Dispose();
 
     private async Task<T> CallAsync<T>(
-        Func<V1.Billing.BillingClient, CallOptions, AsyncUnaryCall<T>> call, CancellationToken cancellationToken)
+        Func<ProxyServices, CallOptions, AsyncUnaryCall<T>> call, CancellationToken cancellationToken)
     {
         // One deadline for all tries, so that a retry never makes the caller wait longer than it said.
         var options = new CallOptions(
             deadline: (_time.GetUtcNow() + _options.Deadline).UtcDateTime, cancellationToken: cancellationToken);
-        var turn = (uint)Interlocked.Increment(ref _turn);
+        var turn = _proxies.NextTurn();
         try
         {
-            return await call(Proxy(turn), options);
+            return await call(_proxies[turn], options);
         }
-        catch (RpcException e) when (_options.RetriesMax > 0 && MayRetry(e))
+        catch (RpcException e) when (_callRetries.Handles(e))
         {
-            // Polly only from here on: its state costs an allocation that the good case need not pay.
-            return await RetryAsync(call, turn, options, e);
+            // Only from here on what the good case need not pay for.
+            return await CallAgainAsync(call, turn, options, e);
         }
     }
 
-    private async Task<T> RetryAsync<T>(
-        Func<V1.Billing.BillingClient, CallOptions, AsyncUnaryCall<T>> call, uint turn, CallOptions options, RpcException first)
-    {
-        await Task.Delay(Pushback(first) ?? _options.RetryDelay, _time, options.CancellationToken);
-        return await _retry.ExecuteAsync(
-            async _ =>
+    private Task<T> CallAgainAsync<T>(
+        Func<ProxyServices, CallOptions, AsyncUnaryCall<T>> call, uint turn, CallOptions options, RpcException first) =>
+        _callRetries.TryAgainAsync(
+            first,
+            async () =>
             {
-                Interlocked.Increment(ref _retried);
+                CountRetried(1);
                 // From the proxy that failed to the one after it: drawn from the shared turn, other calls' draws between
                 // could lead back to it again and again.
-                return await call(Proxy(++turn), options);
+                return await call(_proxies[++turn], options);
             },
             options.CancellationToken);
-    }
 
-    private V1.Billing.BillingClient Proxy(uint turn) => _proxies[turn % (uint)_proxies.Length];
-
-    private ResiliencePipeline Retries()
-    {
-        var retries = new RetryStrategyOptions
-        {
-            ShouldHandle = a => ValueTask.FromResult(a.Outcome.Exception is RpcException e && MayRetry(e)),
-            MaxRetryAttempts = Math.Max(1, _options.RetriesMax - 1),
-            BackoffType = DelayBackoffType.Exponential,
-            Delay = _options.RetryDelay * 2,
-            MaxDelay = TimeSpan.FromSeconds(2),
-            UseJitter = true,
-            DelayGenerator = a => ValueTask.FromResult(a.Outcome.Exception is RpcException e ? Pushback(e) : null),
-        };
-        return new ResiliencePipelineBuilder { TimeProvider = _time }.AddRetry(retries).Build();
-    }
-
-    private static bool MayRetry(RpcException e) => e.StatusCode is StatusCode.Unavailable or StatusCode.ResourceExhausted;
-
-    private static TimeSpan? Pushback(RpcException e) =>
-        int.TryParse(e.Trailers.GetValue(Trailers.RetryPushback), out var milliseconds) && milliseconds >= 0
-            ? TimeSpan.FromMilliseconds(milliseconds)
-            : null;
-
-    private static GrpcChannel Connect(string address) => GrpcChannel.ForAddress(address, new GrpcChannelOptions
-    {
-        HttpHandler = new SocketsHttpHandler
-        {
-            // A burst needs more streams than one connection has.
-            EnableMultipleHttp2Connections = true,
-            PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            KeepAlivePingDelay = TimeSpan.FromSeconds(15),
-            KeepAlivePingTimeout = TimeSpan.FromSeconds(5),
-        },
-        DisposeHttpClient = true,
-    });
+    private void CountRetried(int calls) => Interlocked.Add(ref _retried, calls);
 }

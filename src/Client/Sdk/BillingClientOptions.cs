@@ -12,7 +12,8 @@ public sealed class BillingClientOptions
     [MinLength(1, ErrorMessage = "Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.")]
     public IList<string> Proxies { get; } = [];
 
-    /// <summary>How long a call may take, with all its retries.</summary>
+    /// <summary>How long a call may take, with all its retries. Streams have no deadline: the proxy bounds the wait for each
+    /// answer.</summary>
     public TimeSpan Deadline { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Tries after the first, each on another proxy.</summary>
@@ -23,6 +24,9 @@ public sealed class BillingClientOptions
     /// </summary>
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromMilliseconds(50);
 
+    /// <summary>Payments that a bulk run holds at the same time, each from its request until its answer is taken.</summary>
+    public int StreamWindow { get; set; } = 256;
+
     /// <summary>What is wrong with the settings, naming each.</summary>
     public IEnumerable<string> Problems()
     {
@@ -32,6 +36,10 @@ public sealed class BillingClientOptions
             {
                 yield return $"Billing:Client:Proxies: '{proxy}' is not an address of the form http://host:port.";
             }
+        }
+        if (StreamWindow is < 1 or > 100_000)
+        {
+            yield return $"Billing:Client:StreamWindow ({StreamWindow}) must be within 1 and 100000.";
         }
         if (Deadline <= TimeSpan.Zero)
         {

@@ -12,7 +12,7 @@ public static class BillingClientServices
         this IServiceCollection services, Action<BillingClientOptions> configure)
     {
         services.AddOptions<BillingClientOptions>().Configure(configure).ValidateDataAnnotations()
-            .Validate(options => !options.Problems().Any(), "Billing:Client:Proxies or Billing:Client:Deadline cannot be used.")
+            .Validate(options => !options.Problems().Any(), "Billing:Client:Proxies, Billing:Client:Deadline or Billing:Client:StreamWindow cannot be used.")
             .ValidateOnStart();
         services.TryAddSingleton(TimeProvider.System);
         return services.AddSingleton(provider => new BillingClient(

@@ -1,7 +1,6 @@
 using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
@@ -16,7 +15,7 @@ public static class KafkaServices
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddSingleton<IValidateOptions<KafkaOptions>>(
             new ProblemValidation<KafkaOptions>(options => options.Problems()));
-        services.TryAddSingleton(TimeProvider.System);
+        services.AddServiceTime();
         return services.AddSingleton<KafkaTopics>();
     }
 

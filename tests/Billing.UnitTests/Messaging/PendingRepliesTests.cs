@@ -96,6 +96,41 @@ public sealed class PendingRepliesTests : IDisposable
         Assert.False(third.IsCompleted);
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(-1)]
+    public async Task Setting_the_wall_clock_by_an_hour_changes_no_wait(int hours)
+    {
+        var command = Samples.PaymentCommand();
+        command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
+        var waiting = _pending.Register(command, CancellationToken.None);
+        _time.Set(TimeSpan.FromHours(hours));
+        _time.Advance(TimeSpan.FromMilliseconds(999));
+        Assert.False(waiting.IsCompleted);
+        _time.Advance(TimeSpan.FromMilliseconds(51));
+        Assert.Equal(ErrorReasons.NoAnswerInTime, (await waiting).Error.Reason);
+    }
+
+    [Fact]
+    public async Task A_call_whose_deadline_had_passed_before_expires_with_the_next_sweep()
+    {
+        var command = Samples.PaymentCommand();
+        command.DeadlineUnixUs = _time.Microseconds() - 3_600_000_000;
+        var waiting = _pending.Register(command, CancellationToken.None);
+        _time.Advance(TimeSpan.FromMilliseconds(50));
+        Assert.Equal((int)StatusCode.DeadlineExceeded, (await waiting).Error.StatusCode);
+    }
+
+    [Fact]
+    public void The_latest_deadline_there_is_never_comes()
+    {
+        var command = Samples.PaymentCommand();
+        command.DeadlineUnixUs = long.MaxValue;
+        var waiting = _pending.Register(command, CancellationToken.None);
+        _time.Advance(TimeSpan.FromHours(1));
+        Assert.False(waiting.IsCompleted);
+    }
+
     [Fact]
     public async Task A_caller_that_has_gone_leaves_no_entry()
     {

@@ -5,13 +5,15 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
-public sealed class AdmissionTests
+public sealed class AdmissionTests : IDisposable
 {
     private readonly Admission _admission = new(Options.Create(new ProxyOptions
     {
         InFlightMax = 2,
         RetryAfter = TimeSpan.FromMilliseconds(250),
     }));
+
+    public void Dispose() => _admission.Dispose();
 
     [Fact]
     public void The_call_above_the_bound_is_refused_with_the_time_to_wait()
@@ -33,6 +35,35 @@ public sealed class AdmissionTests
         _admission.Enter().Dispose();
         using var second = _admission.Enter();
         Assert.Equal(2, _admission.InFlight);
+    }
+
+    [Fact]
+    public void A_stream_takes_as_many_places_as_it_may_hold_and_gives_them_back()
+    {
+        var stream = _admission.Enter(2);
+        Assert.Equal(2, _admission.InFlight);
+        Assert.Throws<RpcException>(() => _admission.Enter());
+        stream.Dispose();
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
+    public void A_stream_that_does_not_fit_takes_nothing_of_what_is_left()
+    {
+        using var call = _admission.Enter();
+        var e = Assert.Throws<RpcException>(() => _admission.Enter(2));
+        Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
+        Assert.Equal("250", e.Trailers.GetValue(Trailers.RetryPushback));
+        using var another = _admission.Enter();
+        Assert.Equal(2, _admission.InFlight);
+    }
+
+    [Fact]
+    public void Streams_hear_of_its_closing()
+    {
+        Assert.False(_admission.Closing.IsCancellationRequested);
+        _admission.Close();
+        Assert.True(_admission.Closing.IsCancellationRequested);
     }
 
     [Fact]

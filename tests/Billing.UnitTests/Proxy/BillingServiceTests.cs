@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.UnitTests.Testing;
 using Billing.V1;
@@ -9,13 +10,15 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
-public sealed class BillingServiceTests : IRequestTransport
+public sealed class BillingServiceTests : IRequestTransport, IDisposable
 {
     private const long Second = 1_000_000;
 
     private readonly ManualTime _time = new();
     private readonly Admission _admission;
+    private readonly SteadyTime _steady;
     private readonly BillingService _service;
+    private readonly BillingAdminService _admin;
     private Command? _sent;
     private Reply _reply = new() { Payment = new MakePaymentResponse { Version = 3 } };
 
@@ -28,7 +31,16 @@ public sealed class BillingServiceTests : IRequestTransport
             RequestBytesMax = 256,
         });
         _admission = new Admission(options);
-        _service = new BillingService(this, _admission, options, _time);
+        _steady = new SteadyTime(_time);
+        var sender = new CommandSender(this, options, _steady);
+        _service = new BillingService(sender, _admission, options, _steady);
+        _admin = new BillingAdminService(sender, _admission);
+    }
+
+    public void Dispose()
+    {
+        _steady.Dispose();
+        _admission.Dispose();
     }
 
     Task<Reply> IRequestTransport.SendAsync(Command command, CancellationToken cancellationToken)
@@ -68,6 +80,45 @@ public sealed class BillingServiceTests : IRequestTransport
         Assert.Equal(_time.Microseconds() + (carriedS * Second), _sent!.DeadlineUnixUs);
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(-1)]
+    public async Task A_deadline_keeps_its_length_when_the_wall_clock_was_set_by_an_hour(int hours)
+    {
+        _time.Set(TimeSpan.FromHours(hours));
+        await _service.MakePayment(Samples.Payment(), Call(5));
+        Assert.Equal(_steady.Microseconds() + (5 * Second), _sent!.DeadlineUnixUs);
+    }
+
+    [Fact]
+    public async Task A_change_of_a_limit_goes_out_under_its_own_transaction_id_and_its_answer_comes_back()
+    {
+        _reply = new Reply { CreditLimit = new SetCreditLimitResponse { Version = 5 } };
+        var request = Limit();
+        Assert.Equal(5, (await _admin.SetCreditLimit(request, Call())).Version);
+        Assert.Equal(Samples.TransactionId, _sent!.TransactionId);
+        Assert.Equal(request, _sent.CreditLimit);
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
+    public async Task A_change_of_a_limit_that_breaks_a_rule_is_refused()
+    {
+        var request = Limit();
+        request.Limit.Units = -1;
+        var e = await Assert.ThrowsAsync<RpcException>(() => _admin.SetCreditLimit(request, Call()));
+        Assert.Equal("limit", e.Trailers.GetValue(Trailers.Field));
+        Assert.Null(_sent);
+    }
+
+    [Fact]
+    public async Task A_reply_of_another_kind_is_an_internal_error()
+    {
+        var e = await Assert.ThrowsAsync<RpcException>(() => _admin.SetCreditLimit(Limit(), Call()));
+        Assert.Equal(StatusCode.Internal, e.StatusCode);
+        Assert.Equal(ErrorReasons.ProcessingFailed, e.Trailers.GetValue(Trailers.Reason));
+    }
+
     [Fact]
     public async Task A_request_that_breaks_a_rule_is_refused_before_it_takes_a_place()
     {
@@ -97,6 +148,14 @@ public sealed class BillingServiceTests : IRequestTransport
         Assert.Equal(ErrorReasons.TransactionIdReused, e.Trailers.GetValue(Trailers.Reason));
         Assert.Equal(0, _admission.InFlight);
     }
+
+    private static SetCreditLimitRequest Limit() => new()
+    {
+        TransactionId = Samples.TransactionId,
+        AccountId = "acct-42",
+        PaymentType = PaymentType.Visa,
+        Limit = Samples.Dollars(500),
+    };
 
     private StubCall Call(int? deadlineS = null) => new(
         deadlineS is { } seconds ? _time.GetUtcNow().UtcDateTime.AddSeconds(seconds) : DateTime.MaxValue);

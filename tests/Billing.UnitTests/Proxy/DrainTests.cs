@@ -7,7 +7,7 @@ using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
 
 namespace Billing.UnitTests.Proxy;
 
-public sealed class DrainTests
+public sealed class DrainTests : IDisposable
 {
     private readonly ManualTime _time = new();
     private readonly ServingState _serving = new();
@@ -19,6 +19,19 @@ public sealed class DrainTests
         var options = Options.Create(new ProxyOptions { DrainTimeout = TimeSpan.FromSeconds(5) });
         _admission = new Admission(options);
         _drain = new Drain(_admission, _serving, options, _time);
+    }
+
+    public void Dispose() => _admission.Dispose();
+
+    [Theory]
+    [InlineData("billing.v1.Billing")]
+    [InlineData("billing.v1.BillingAdmin")]
+    public async Task Each_service_is_reported_by_its_name(string service)
+    {
+        await _drain.StartAsync(CancellationToken.None);
+        Assert.Equal(ServingStatus.Serving, _serving.Find(service));
+        await _drain.StopAsync(CancellationToken.None);
+        Assert.Equal(ServingStatus.NotServing, _serving.Find(service));
     }
 
     [Fact]

@@ -49,6 +49,39 @@ public sealed class FailureTests
         Assert.Equal("transaction_id", e.Trailers.GetValue("billing-field"));
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-1)]
+    [InlineData(17)]
+    [InlineData(int.MaxValue)]
+    public void A_status_that_is_no_error_is_not_believed(int statusCode)
+    {
+        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "what happened" });
+        Assert.Equal(new Status(StatusCode.Internal, "what happened"), e.Status);
+        Assert.Equal("X", e.Trailers.GetValue("billing-reason"));
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(16)]
+    public void Every_status_that_is_an_error_is_believed(int statusCode) =>
+        Assert.Equal((StatusCode)statusCode, Failure.From(new Error { StatusCode = statusCode }).StatusCode);
+
+    [Fact]
+    public void On_a_stream_a_failure_says_the_same_in_a_message()
+    {
+        var error = Failure.ToPaymentError(Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")));
+        Assert.Equal(
+            new V1.PaymentError
+            {
+                StatusCode = 3,
+                Reason = "INVALID_FIELD",
+                Message = "amount.nanos must be smaller",
+                Field = "amount.nanos",
+            },
+            error);
+    }
+
     [Fact]
     public void Without_a_field_at_fault_there_is_no_field_trailer() =>
         Assert.Null(Failure.From(new Error { StatusCode = 14, Reason = "X" }).Trailers.GetValue("billing-field"));

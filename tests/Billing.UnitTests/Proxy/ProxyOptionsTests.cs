@@ -26,4 +26,9 @@ public sealed class ProxyOptionsTests
         "Billing:Proxy:DrainTimeout",
         Assert.Single(new ProxyOptions { DrainTimeout = TimeSpan.FromTicks(-1) }.Problems()),
         StringComparison.Ordinal);
+
+    [Fact]
+    public void A_stream_that_would_never_fit_is_named_with_what_it_does_not_fit() => Assert.Equal(
+        "Billing:Proxy:StreamWindow (256) must not be above Billing:Proxy:InFlightMax (255).",
+        Assert.Single(new ProxyOptions { InFlightMax = 255 }.Problems()));
 }

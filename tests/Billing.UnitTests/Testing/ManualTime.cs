@@ -1,12 +1,13 @@
 namespace Billing.UnitTests.Testing;
 
-/// <summary>A clock that moves only when it is told to, with timers that fire while it does, in the order they are due.
-/// </summary>
+/// <summary>A clock that moves only when it is told to, with timers that fire while it does, in the order they are due. Its
+/// wall clock can be set, which moves neither timers nor timestamps.</summary>
 internal sealed class ManualTime : TimeProvider
 {
     private readonly Lock _gate = new();
     private readonly List<ManualTimer> _timers = [];
     private readonly List<TimeSpan> _delays = [];
+    private TimeSpan _set;
     private DateTimeOffset _now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
@@ -27,11 +28,26 @@ internal sealed class ManualTime : TimeProvider
     {
         lock (_gate)
         {
-            return _now;
+            return _now + _set;
         }
     }
 
-    public override long GetTimestamp() => GetUtcNow().UtcTicks;
+    public override long GetTimestamp()
+    {
+        lock (_gate)
+        {
+            return _now.UtcTicks;
+        }
+    }
+
+    /// <summary>Sets the wall clock forward, or back.</summary>
+    public void Set(TimeSpan by)
+    {
+        lock (_gate)
+        {
+            _set += by;
+        }
+    }
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
@@ -43,7 +59,7 @@ internal sealed class ManualTime : TimeProvider
     /// <summary>Moves the clock and fires what comes due on the way, on this thread.</summary>
     public void Advance(TimeSpan by)
     {
-        var end = GetUtcNow() + by;
+        var end = new DateTimeOffset(GetTimestamp(), TimeSpan.Zero) + by;
         while (TakeDue(end) is { } fire)
         {
             fire();

@@ -28,6 +28,16 @@ public sealed class BillingClientOptionsTests
         Assert.StartsWith("Billing:Client:Deadline", Assert.Single(options.Problems()), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(100_001)]
+    public void A_window_out_of_its_bounds_is_named(int window)
+    {
+        var options = With("http://localhost:5000");
+        options.StreamWindow = window;
+        Assert.StartsWith("Billing:Client:StreamWindow", Assert.Single(options.Problems()), StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_client_is_not_made_from_options_that_cannot_be_used()
     {

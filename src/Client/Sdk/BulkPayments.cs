@@ -1,0 +1,187 @@
+using System.Runtime.CompilerServices;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Client;
+
+/// <summary>One run of bulk payments: takes requests, sends them over one stream after another, and hands on the answers.
+/// </summary>
+internal sealed class BulkPayments(
+    ProxyPool proxies, RetryPolicy retries, int window, TimeProvider time, Action<int> countRetried)
+{
+    private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
+
+    private uint _turn = proxies.NextTurn();
+
+    public async IAsyncEnumerable<MakePaymentResponse> RunAsync(
+        IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        using var payments = new PaymentsInHand(window, retries);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var taking = TakeAsync(requests, payments, ended.Token);
+        var sending = KeepSendingAsync(payments, ended.Token);
+        try
+        {
+            await foreach (var answer in payments.Answers.ReadAllAsync(cancellationToken))
+            {
+                yield return answer;
+                payments.FreePlace();
+            }
+        }
+        finally
+        {
+            await ended.CancelAsync();
+            await taking;
+            await sending;
+        }
+    }
+
+    private static async Task TakeAsync(
+        IAsyncEnumerable<MakePaymentRequest> requests, PaymentsInHand payments, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await payments.WaitForPlaceAsync(cancellationToken);
+            await foreach (var request in requests.WithCancellation(cancellationToken))
+            {
+                payments.Add(request ?? throw new ArgumentException("A request is null.", nameof(requests)));
+                await payments.WaitForPlaceAsync(cancellationToken);
+            }
+            payments.NoMore(fault: null);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            // Whoever enumerates the answers has stopped.
+        }
+        catch (Exception e)
+        {
+            // For whoever enumerates the answers, after those to what was taken before.
+            payments.NoMore(e);
+        }
+    }
+
+    private async Task KeepSendingAsync(PaymentsInHand payments, CancellationToken cancellationToken)
+    {
+        try
+        {
+            while (payments.IsWaiting || await payments.Outbox.WaitToReadAsync(cancellationToken))
+            {
+                try
+                {
+                    await StreamAsync(payments, cancellationToken);
+                }
+                catch (RpcException e) when (retries.Handles(e))
+                {
+                    await retries.TryAgainAsync(e, () => StreamAsync(payments, cancellationToken), cancellationToken);
+                }
+            }
+        }
+        catch (RpcException e)
+        {
+            payments.GiveUp(e);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            // Whoever enumerates the answers has stopped.
+        }
+        catch (Exception e)
+        {
+            payments.GiveUp(new RpcException(new Status(StatusCode.Internal, e.Message, e)));
+        }
+    }
+
+    /// <summary>Sends payments over one stream, to the next proxy, until all is answered or the stream breaks after it
+    /// answered something.</summary>
+    /// <exception cref="RpcException">The stream broke before it answered anything, or in a way that is not tried again.
+    /// </exception>
+    private async Task<bool> StreamAsync(PaymentsInHand payments, CancellationToken cancellationToken)
+    {
+        var before = payments.Answered;
+        using var broken = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        // No deadline: the run takes as long as there are requests. The proxy bounds the wait for each answer.
+        using var call = proxies[_turn++].Billing.MakePayments(cancellationToken: broken.Token);
+        var writing = WriteAsync(call.RequestStream, payments, broken);
+        try
+        {
+            await ReadAsync(call.ResponseStream, payments, cancellationToken);
+            return payments.IsDone
+                ? true
+                : throw new RpcException(new Status(StatusCode.Unavailable, "The proxy ended the stream early."));
+        }
+        catch (RpcException e)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (payments.Answered == before || !retries.Handles(e))
+            {
+                throw;
+            }
+            return false;
+        }
+        finally
+        {
+            await broken.CancelAsync();
+            await writing;
+        }
+    }
+
+    private async Task ReadAsync(
+        IAsyncStreamReader<MakePaymentResponse> answers, PaymentsInHand payments, CancellationToken cancellationToken)
+    {
+        while (await answers.MoveNext(cancellationToken))
+        {
+            if (payments.Take(answers.Current) is { } again)
+            {
+                countRetried(1);
+                _ = SendLaterAsync(again, payments, cancellationToken);
+            }
+        }
+    }
+
+    private async Task SendLaterAsync(PaymentInHand payment, PaymentsInHand payments, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Task.Delay(retries.DelayAfter(payment.Failures), time, cancellationToken);
+            payments.SendAgain(payment);
+        }
+        catch (OperationCanceledException)
+        {
+            // Whoever enumerates the answers has stopped.
+        }
+    }
+
+    private async Task WriteAsync(
+        IClientStreamWriter<MakePaymentRequest> requests, PaymentsInHand payments, CancellationTokenSource broken)
+    {
+        try
+        {
+            var first = payments.BeginStream();
+            countRetried(first.Count(payment => payment.WasSent));
+            for (var i = 0; i < first.Count; i++)
+            {
+                await SendAsync(requests, first[i], flush: i == first.Count - 1, broken.Token);
+            }
+            await foreach (var payment in payments.Outbox.ReadAllAsync(broken.Token))
+            {
+                await SendAsync(requests, payment, flush: !payments.Outbox.TryPeek(out _), broken.Token);
+            }
+            await requests.CompleteAsync();
+        }
+        catch (Exception e) when (e is RpcException or OperationCanceledException or InvalidOperationException)
+        {
+            // The stream has ended; why, its reader learns.
+        }
+        catch (Exception)
+        {
+            await broken.CancelAsync();
+        }
+    }
+
+    private static Task SendAsync(
+        IClientStreamWriter<MakePaymentRequest> requests, PaymentInHand payment, bool flush, CancellationToken cancellationToken)
+    {
+        payment.WasSent = true;
+        requests.WriteOptions = flush ? null : Buffered;
+        return requests.WriteAsync(payment.Request, cancellationToken);
+    }
+}

@@ -1,0 +1,21 @@
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Proxy;
+
+/// <summary>What the operators of the platform may do.</summary>
+public sealed class BillingAdminService(CommandSender sender, Admission admission) : BillingAdmin.BillingAdminBase
+{
+    /// <inheritdoc/>
+    public override async Task<SetCreditLimitResponse> SetCreditLimit(
+        SetCreditLimitRequest request, ServerCallContext context)
+    {
+        sender.Check(request, FieldRules.Check(request));
+        using var admitted = admission.Enter();
+        var command = new Command { TransactionId = request.TransactionId, CreditLimit = request };
+        var reply = await sender.SendAsync(command, sender.PatienceOf(context), context.CancellationToken);
+        return reply.CreditLimit ?? throw Failure.OtherReply(reply);
+    }
+}

@@ -1,0 +1,71 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Hosting;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy;
+
+/// <summary>The way of every request: checked, sent on as a command that expires with its caller's patience, and its reply
+/// awaited.</summary>
+public sealed class CommandSender(IRequestTransport transport, IOptions<ProxyOptions> options, TimeProvider time)
+{
+    private readonly ProxyOptions _options = options.Value;
+
+    /// <summary>Refuses a request that is too large or breaks a rule.</summary>
+    /// <exception cref="RpcException">INVALID_ARGUMENT.</exception>
+    public void Check(IMessage request, FieldViolation? violation)
+    {
+        var size = request.CalculateSize();
+        if (size > _options.RequestBytesMax)
+        {
+            throw Failure.Create(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
+                $"The request has {size} bytes; Billing:Proxy:RequestBytesMax allows {_options.RequestBytesMax}.");
+        }
+        if (violation is not null)
+        {
+            throw Failure.BadField(violation);
+        }
+    }
+
+    /// <summary>The patience of a call's caller.</summary>
+    public Patience PatienceOf(ServerCallContext call)
+    {
+        // A call without a deadline carries the end of time. The server gives deadlines by the machine's wall clock, which
+        // may have been set since this process started; what is left of one has the same length on every clock.
+        TimeSpan? left = call.Deadline == DateTime.MaxValue
+            ? null
+            : call.Deadline - time.WallClock().GetUtcNow().UtcDateTime;
+        return new Patience(time.GetTimestamp(), left);
+    }
+
+    /// <summary>Sends a command and waits for its reply.</summary>
+    /// <param name="command">Gets its times here.</param>
+    /// <param name="patience">How long its caller waits.</param>
+    /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
+    /// <returns>A reply that is not an error.</returns>
+    /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
+    public async Task<Reply> SendAsync(Command command, Patience patience, CancellationToken cancellationToken)
+    {
+        var now = time.Microseconds();
+        command.ReceivedUnixUs = now;
+        command.DeadlineUnixUs = now + WaitMicroseconds(patience);
+        var reply = await transport.SendAsync(command, cancellationToken);
+        return reply.ResultCase == Reply.ResultOneofCase.Error ? throw Failure.From(reply.Error) : reply;
+    }
+
+    private long WaitMicroseconds(Patience patience)
+    {
+        var asked = patience.Left is { } left ? left - time.GetElapsedTime(patience.Since) : _options.DeadlineDefault;
+        var wait = asked < _options.DeadlineMax ? asked : _options.DeadlineMax;
+        return wait.Ticks / TimeSpan.TicksPerMicrosecond;
+    }
+}
+
+/// <summary>How long a caller waits.</summary>
+/// <param name="Since">When this was told, a timestamp of the services' <see cref="TimeProvider"/>.</param>
+/// <param name="Left">What was left of its deadline then; null where it has none, and each command waits for
+/// <see cref="ProxyOptions.DeadlineDefault"/>.</param>
+public readonly record struct Patience(long Since, TimeSpan? Left);

@@ -1,0 +1,48 @@
+using System.Collections.Concurrent;
+using Billing.Messaging;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Proxy;
+
+/// <summary>What is behind a proxy: keeps every command and answers as it is told to.</summary>
+internal sealed class FakeBackend : IRequestTransport
+{
+    private readonly ConcurrentQueue<Command> _commands = new();
+    private int _inFlight;
+    private int _inFlightMax;
+
+    /// <summary>How a command is answered; at first, a payment with its acceptance.</summary>
+    public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));
+
+    public IReadOnlyCollection<Command> Commands => _commands;
+
+    /// <summary>Commands that waited for an answer at the same time, at most.</summary>
+    public int InFlightMax => Volatile.Read(ref _inFlightMax);
+
+    /// <summary>Commands that wait now.</summary>
+    public int InFlight => Volatile.Read(ref _inFlight);
+
+    public static Reply Accepted(Command command) => new()
+    {
+        Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = 1 },
+    };
+
+    public async Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    {
+        var now = Interlocked.Increment(ref _inFlight);
+        int max;
+        while (now > (max = InFlightMax) && Interlocked.CompareExchange(ref _inFlightMax, now, max) != max)
+        {
+        }
+        _commands.Enqueue(command);
+        try
+        {
+            return await Answer(command).WaitAsync(cancellationToken);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _inFlight);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+using Billing.Messaging;
+using Billing.Messaging.Hosting;
+using Billing.Proxy;
+using Grpc.Net.Client;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.UnitTests.Proxy;
+
+/// <summary>A proxy as it is, on a port of its own, before a backend that is not.</summary>
+internal sealed class ProxyHost : IAsyncDisposable
+{
+    private readonly WebApplication _app;
+    private readonly GrpcChannel _channel;
+
+    private ProxyHost(WebApplication app)
+    {
+        _app = app;
+        Address = app.Urls.Single();
+        _channel = GrpcChannel.ForAddress(Address);
+    }
+
+    public string Address { get; }
+
+    /// <summary>A plain gRPC client.</summary>
+    public V1.Billing.BillingClient Client => new(_channel);
+
+    public Admission Admission => _app.Services.GetRequiredService<Admission>();
+
+    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null)
+    {
+        var builder = Service.CreateBuilder([]);
+        builder.Logging.ClearProviders();
+        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.Services.AddSingleton(backend);
+        builder.Services.AddProxy(builder.Configuration);
+        builder.Services.Configure(configure ?? (_ => { }));
+        var app = builder.Build();
+        app.MapProxy();
+        await app.StartAsync();
+        return new ProxyHost(app);
+    }
+
+    /// <summary>Stops it as SIGTERM does.</summary>
+    public Task StopAsync() => _app.StopAsync();
+
+    public async ValueTask DisposeAsync()
+    {
+        _channel.Dispose();
+        await _app.DisposeAsync();
+    }
+}
