@@ -1,17 +1,49 @@
 namespace Billing.Cli.Auditing;
 
 /// <summary>What an audit found.</summary>
-/// <param name="Acknowledged">Payments that a client was told are accepted or declined.</param>
-/// <param name="Recorded">Of these, the ones that the store holds.</param>
-/// <param name="Unanswered">Payments that a client got no answer to.</param>
-/// <param name="UnansweredRecorded">Of these, the ones that the store holds.</param>
-/// <param name="Lost">Acknowledged payments that the store does not hold.</param>
-/// <param name="Doubled">Transactions that the store holds more than once.</param>
-/// <param name="Wrong">Payments that the store holds otherwise than its client was told.</param>
-public sealed record AuditResult(
-    long Acknowledged, long Recorded, long Unanswered, long UnansweredRecorded,
-    IReadOnlyList<string> Lost, IReadOnlyList<string> Doubled, IReadOnlyList<string> Wrong)
+public sealed record AuditResult
 {
-    /// <summary>Whether nothing is lost, doubled or wrong.</summary>
-    public bool IsClean => Lost.Count == 0 && Doubled.Count == 0 && Wrong.Count == 0;
+    /// <summary>Accounts that the store holds.</summary>
+    public required long Accounts { get; init; }
+
+    /// <summary>Events that the store holds.</summary>
+    public required long Events { get; init; }
+
+    /// <summary>Receipts that the store holds.</summary>
+    public required long Receipts { get; init; }
+
+    /// <summary>Payments that a client was told are accepted or declined.</summary>
+    public required long Acknowledged { get; init; }
+
+    /// <summary>Of these, the ones that the store holds.</summary>
+    public required long Recorded { get; init; }
+
+    /// <summary>Payments that no client got an answer to.</summary>
+    public required long Unanswered { get; init; }
+
+    /// <summary>Of these, the ones that the store holds.</summary>
+    public required long UnansweredRecorded { get; init; }
+
+    /// <summary>Accounts whose balances the proxies were asked for.</summary>
+    public long BalancesAsked { get; init; }
+
+    /// <summary>Acknowledged payments that the store does not hold.</summary>
+    public required Findings Lost { get; init; }
+
+    /// <summary>Transactions that the store holds more than once.</summary>
+    public required Findings Doubled { get; init; }
+
+    /// <summary>Answers that differ from what the store holds in account, currency, amount, outcome or version.</summary>
+    public required Findings Wrong { get; init; }
+
+    /// <summary>Streams whose versions are not 1, 2, 3 and so on up to the version that the stream is said to have.</summary>
+    public required Findings Holes { get; init; }
+
+    /// <summary>Receipts, snapshots, answers and, where proxies were asked, balances that are missing, or differ from what
+    /// the events sum up to; each with both values.</summary>
+    public required Findings Unbalanced { get; init; }
+
+    /// <summary>Whether there is nothing amiss.</summary>
+    public bool IsClean =>
+        Lost.Count == 0 && Doubled.Count == 0 && Wrong.Count == 0 && Holes.Count == 0 && Unbalanced.Count == 0;
 }

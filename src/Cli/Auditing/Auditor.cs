@@ -1,95 +1,88 @@
-using System.Runtime.InteropServices;
+using Billing.Backends;
 using Billing.Backends.Domain;
-using Billing.Backends.EventStore;
+using Billing.Cli.Stack;
 using Billing.Client.Load;
-using Billing.V1;
 using Npgsql;
 
 namespace Billing.Cli.Auditing;
 
-/// <summary>Compares what clients were told with what the event store holds: each acknowledged payment must be there once,
-/// with the amount, account, outcome and version that its client was told, and no transaction may be there twice.</summary>
+/// <summary>Compares what clients were told with what the event store holds, and the store with itself: each acknowledged
+/// payment must be there once, with the amount, account, outcome, version and balance that its client was told; versions must
+/// follow one another; receipts and snapshots must agree with the events.</summary>
 /// <param name="connectionString">The event store.</param>
 /// <param name="schema">Its schema.</param>
 public sealed class Auditor(string connectionString, string schema = "billing")
 {
+    /// <summary>Addresses of proxies to ask for every account's balance; none by default.</summary>
+    public IReadOnlyList<string> Proxies { get; init; } = [];
+
+    /// <summary>Is told how far the audit is.</summary>
+    public IProgress<AuditProgress>? Progress { get; init; }
+
     /// <summary>Audits journals against the store.</summary>
+    /// <param name="journals">The clients' files; what is added to them meanwhile is left out.</param>
+    /// <param name="cancellationToken">Ends the audit.</param>
+    /// <exception cref="FormatException">A file is not a journal; the message names file and line.</exception>
+    /// <exception cref="StackException">The database has no event store.</exception>
+    /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public async Task<AuditResult> RunAsync(IEnumerable<string> journals, CancellationToken cancellationToken)
     {
-        var payments = new Dictionary<Guid, Tally>();
-        foreach (var entry in journals.SelectMany(Journal.Read))
+        // What a client was told before the store is looked at must be in it; of what comes later nothing is known.
+        var told = journals.Select(path => (Path: path, new FileInfo(path).Length)).ToList();
+        var unbalanced = new Findings();
+        await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
+        var transactions = new TransactionLedger(store.Expected, unbalanced);
+        var accounts = new AccountLedger(
+            Account.Opened(new BackendOptions().DefaultCreditLimit), transactions, unbalanced);
+        await store.ReadStreamsAsync(accounts, cancellationToken);
+        var events = Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
+        var receipts = Task.Run(
+            () => store.ReadReceiptsAsync(transactions, unbalanced, cancellationToken), cancellationToken);
+        await Task.WhenAll(events, receipts);
+        accounts.Conclude();
+        await Task.Run(() => ReadJournals(told, transactions, cancellationToken), cancellationToken);
+        var counts = transactions.Conclude();
+        var asked = Proxies.Count == 0
+            ? 0
+            : await new BalanceCheck(Proxies, Progress).RunAsync([.. accounts.Accounts], unbalanced, cancellationToken);
+        return new AuditResult
         {
-            payments[entry.TransactionId] = new Tally { Journal = entry };
-        }
-        var wrong = new List<string>();
-        var foreign = new Dictionary<Guid, int>();
-        await foreach (var recorded in ReadStoreAsync(cancellationToken))
+            Accounts = accounts.Count,
+            Events = await events,
+            Receipts = await receipts,
+            Acknowledged = counts.Acknowledged,
+            Recorded = counts.Recorded,
+            Unanswered = counts.Unanswered,
+            UnansweredRecorded = counts.UnansweredRecorded,
+            BalancesAsked = asked,
+            Lost = transactions.Lost,
+            Doubled = transactions.Doubled,
+            Wrong = transactions.Wrong,
+            Holes = accounts.Holes,
+            Unbalanced = unbalanced,
+        };
+    }
+
+    private void ReadJournals(
+        List<(string Path, long Length)> journals, TransactionLedger transactions, CancellationToken cancellationToken)
+    {
+        const int Step = 1 << 13;
+        var total = journals.Sum(j => j.Length);
+        var before = 0L;
+        foreach (var (path, length) in journals)
         {
-            ref var tally = ref CollectionsMarshal.GetValueRefOrNullRef(payments, recorded.TransactionId);
-            if (System.Runtime.CompilerServices.Unsafe.IsNullRef(ref tally))
+            using var reader = new JournalReader(path, length);
+            for (var entries = 1; reader.TryRead(out var entry); entries++)
             {
-                CollectionsMarshal.GetValueRefOrAddDefault(foreign, recorded.TransactionId, out _)++;
-                continue;
+                transactions.AddAnswer(entry);
+                if (entries % Step == 0)
+                {
+                    cancellationToken.ThrowIfCancellationRequested();
+                    Progress?.Report(new AuditProgress("Journals", before + reader.Position, total));
+                }
             }
-            tally.Events++;
-            if (Difference(tally.Journal, recorded) is { } difference)
-            {
-                wrong.Add(difference);
-            }
+            before += length;
         }
-        return Conclude(payments, foreign, wrong);
-    }
-
-    private static AuditResult Conclude(Dictionary<Guid, Tally> payments, Dictionary<Guid, int> foreign, List<string> wrong)
-    {
-        var acknowledged = payments.Values.Where(t => t.IsAcknowledged).ToList();
-        var unanswered = payments.Values.Where(t => !t.IsAcknowledged).ToList();
-        return new AuditResult(
-            acknowledged.Count, acknowledged.Count(t => t.Events > 0), unanswered.Count, unanswered.Count(t => t.Events > 0),
-            [.. acknowledged.Where(t => t.Events == 0).Select(t => t.Journal.ToString())],
-            [
-                .. payments.Values.Where(t => t.Events > 1).Select(t => $"{t.Journal} ({t.Events} events)"),
-                .. foreign.Where(f => f.Value > 1).Select(f => $"{f.Key} ({f.Value} events)"),
-            ],
-            wrong);
-    }
-
-    private static string? Difference(JournalEntry told, JournalEntry recorded)
-    {
-        var unknown = told.Outcome == PaymentOutcome.Unspecified;
-        var expected = unknown ? told with { Outcome = recorded.Outcome, Version = recorded.Version } : told;
-        return expected == recorded ? null : $"told {told}, recorded {recorded}";
-    }
-
-    private async IAsyncEnumerable<JournalEntry> ReadStoreAsync(
-        [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
-    {
-        await using var database = NpgsqlDataSource.Create(connectionString);
-        await using var command = database.CreateCommand($"select stream_id, version, type, data from {schema}.mt_events");
-        command.CommandTimeout = 0;
-        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
-        while (await rows.ReadAsync(cancellationToken))
-        {
-            var (stream, version) = (rows.GetString(0), rows.GetInt64(1));
-            switch (EventTypes.Read(rows.GetString(2), rows.GetFieldValue<byte[]>(3)))
-            {
-                case PaymentAccepted accepted:
-                    yield return new JournalEntry(
-                        accepted.TransactionId, stream, accepted.Currency, accepted.Amount, PaymentOutcome.Accepted, version);
-                    break;
-                case PaymentDeclined declined:
-                    yield return new JournalEntry(
-                        declined.TransactionId, stream, declined.Currency, declined.Amount, PaymentOutcome.Declined, version);
-                    break;
-            }
-        }
-    }
-
-    private struct Tally
-    {
-        public JournalEntry Journal;
-        public int Events;
-
-        public readonly bool IsAcknowledged => Journal.Outcome != PaymentOutcome.Unspecified;
+        Progress?.Report(new AuditProgress("Journals", total, total));
     }
 }

@@ -1,9 +1,9 @@
 using System.CommandLine;
-using Billing.Cli.Auditing;
 using Billing.Cli.Background;
 using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
+using Billing.Messaging.Hosting;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;
@@ -13,8 +13,10 @@ internal static class BillingCommand
 {
     public static RootCommand Create(IAnsiConsole console) => new("The billing platform on this machine.")
     {
-        Run(console), Up(console), Status(console), Down(console), Audit(console), ServeEmbedded(),
+        Run(console), Up(console), Status(console), Down(console), ServeEmbedded(),
+        AuditCommand.Create(console),
         RebuildCommand.Create(console),
+        DeadLettersCommand.Create(console),
     };
 
     private static Command Run(IAnsiConsole console)
@@ -71,28 +73,6 @@ internal static class BillingCommand
         return command;
     }
 
-    private static Command Audit(IAnsiConsole console)
-    {
-        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
-        var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
-        journals.AcceptLegalFilePathsOnly();
-        var command = new Command("audit", "Compares clients' journals with the event store.") { postgres, journals };
-        command.SetAction((parsed, cancellationToken) => GuardedAsync(async () =>
-        {
-            var files = parsed.GetRequiredValue(journals);
-            if (Array.Find(files, f => !File.Exists(f)) is { } missing)
-            {
-                throw new StackException($"journals: there is no file '{missing}'.");
-            }
-            var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
-                ?? throw new StackException("--postgres is missing, and no stack is up.");
-            var audit = await new Auditor(connection).RunAsync(files, cancellationToken);
-            ReportTable.PrintAudit(console, audit);
-            return audit.IsClean ? 0 : 1;
-        }));
-        return command;
-    }
-
     private static Command ServeEmbedded()
     {
         var command = new Command("serve-embedded", "Proxy and backends in one process.") { Hidden = true };
@@ -100,13 +80,14 @@ internal static class BillingCommand
         return command;
     }
 
+    /// <summary>Runs a command; what a person can put right is one line on standard error.</summary>
     internal static async Task<int> GuardedAsync(Func<Task<int>> action)
     {
         try
         {
             return await action();
         }
-        catch (Exception e) when (e is StackException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is StackException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync(e.Message);
             return 1;

@@ -35,7 +35,13 @@ internal static class ReportTable
     public static void PrintAudit(IAnsiConsole console, AuditResult audit)
     {
         console.WriteLine(Text(
-            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}"));
+            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}"));
+        console.WriteLine(Text(
+            $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
+        if (audit.BalancesAsked > 0)
+        {
+            console.WriteLine(Text($"  {audit.BalancesAsked} balances asked of the proxies."));
+        }
         if (audit.Unanswered > 0)
         {
             console.WriteLine(Text(
@@ -44,9 +50,11 @@ internal static class ReportTable
         Name(console, "lost", audit.Lost);
         Name(console, "doubled", audit.Doubled);
         Name(console, "wrong", audit.Wrong);
+        Name(console, "hole", audit.Holes);
+        Name(console, "unbalanced", audit.Unbalanced);
     }
 
-    private static void Name(IAnsiConsole console, string what, IReadOnlyCollection<string> found)
+    private static void Name(IAnsiConsole console, string what, Findings found)
     {
         foreach (var item in found.Take(NamedMax))
         {

@@ -61,10 +61,12 @@ internal sealed record KindReport
     };
 }
 
-internal sealed record AuditCounts(long Acknowledged, long Recorded, long Lost, long Doubled, long Wrong)
+internal sealed record AuditCounts(
+    long Acknowledged, long Recorded, long Lost, long Doubled, long Wrong, long Holes, long Unbalanced, long Accounts, long Events)
 {
-    public static AuditCounts Of(AuditResult audit) =>
-        new(audit.Acknowledged, audit.Recorded, audit.Lost.Count, audit.Doubled.Count, audit.Wrong.Count);
+    public static AuditCounts Of(AuditResult audit) => new(
+        audit.Acknowledged, audit.Recorded, audit.Lost.Count, audit.Doubled.Count, audit.Wrong.Count, audit.Holes.Count,
+        audit.Unbalanced.Count, audit.Accounts, audit.Events);
 }
 
 internal sealed record Machine(string Os, string Runtime, int Cores, double MemoryGib)

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using System.Threading.Channels;
 using Billing.V1;
 
@@ -12,26 +13,24 @@ namespace Billing.Client.Load;
 /// <param name="Outcome">Accepted, declined, or unspecified where no answer came: such a payment may or may not be
 /// recorded.</param>
 /// <param name="Version">The version of the stream that records it; 0 where no answer came.</param>
+/// <param name="Balance">What the account owed after it, as its client was told; null where no answer came, and in journals
+/// from before they held it.</param>
 public readonly record struct JournalEntry(
-    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version)
+    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
+    decimal? Balance = null)
 {
-    /// <summary>Reads a line.</summary>
+    /// <summary>Reads a line: the fields in order, with commas between; the last may be left out.</summary>
     /// <exception cref="FormatException">It is not a journal's line.</exception>
-    public static JournalEntry Parse(string line)
-    {
-        var fields = line.Split(',');
-        return fields.Length == 6
-            && Guid.TryParse(fields[0], out var transactionId)
-            && decimal.TryParse(fields[3], CultureInfo.InvariantCulture, out var amount)
-            && Enum.TryParse<PaymentOutcome>(fields[4], out var outcome)
-            && long.TryParse(fields[5], CultureInfo.InvariantCulture, out var version)
-            ? new JournalEntry(transactionId, fields[1], fields[2], amount, outcome, version)
+    public static JournalEntry Parse(string line) =>
+        JournalReader.TryParse(Encoding.UTF8.GetBytes(line), new TextPool(), out var entry)
+            ? entry
             : throw new FormatException($"'{line}' is not a line of a journal.");
-    }
 
     /// <inheritdoc/>
-    public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
+    public override string ToString() => Balance is { } balance
+        ? string.Create(CultureInfo.InvariantCulture,
+            $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version},{balance}")
+        : string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
 }
 
 /// <summary>A client's record of its payments, written as the answers come, so that a run that is cut short can be audited
@@ -51,11 +50,14 @@ public sealed class Journal : IAsyncDisposable
 
     /// <summary>Reads a journal. A last line without its end is left out: a client that was killed may have written part of
     /// an entry, and that part may look whole.</summary>
-    /// <exception cref="FormatException">The file is not a journal.</exception>
+    /// <exception cref="FormatException">The file is not a journal; the message names file and line.</exception>
     public static IEnumerable<JournalEntry> Read(string path)
     {
-        var lines = File.ReadLines(path);
-        return (IsCutShort(path) ? lines.SkipLast(1) : lines).Select(JournalEntry.Parse);
+        using var reader = new JournalReader(path);
+        while (reader.TryRead(out var entry))
+        {
+            yield return entry;
+        }
     }
 
     /// <summary>Writes what is left and closes the file.</summary>
@@ -63,12 +65,6 @@ public sealed class Journal : IAsyncDisposable
     {
         _entries.Writer.Complete();
         await _writing;
-    }
-
-    private static bool IsCutShort(string path)
-    {
-        using var file = File.OpenRead(path);
-        return file.Length > 0 && file.Seek(-1, SeekOrigin.End) >= 0 && file.ReadByte() != '\n';
     }
 
     private async Task WriteAsync(string path)

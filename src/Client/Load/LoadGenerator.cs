@@ -87,12 +87,12 @@ public sealed class LoadGenerator : IAsyncDisposable
         {
             var response = await _client.MakePaymentAsync(request, cancellationToken);
             meter.Answered(_time.GetElapsedTime(start), response.Outcome == PaymentOutcome.Declined);
-            Note(request, response.Outcome, response.Version);
+            Note(request, response);
         }
         catch (RpcException e)
         {
             meter.Failed(e);
-            Note(request, PaymentOutcome.Unspecified, 0);
+            Note(request, null);
         }
     }
 
@@ -110,9 +110,10 @@ public sealed class LoadGenerator : IAsyncDisposable
         }
     }
 
-    private void Note(MakePaymentRequest request, PaymentOutcome outcome, long version) => _journal?.Add(new JournalEntry(
+    private void Note(MakePaymentRequest request, MakePaymentResponse? response) => _journal?.Add(new JournalEntry(
         Guid.Parse(request.TransactionId), StreamId.For(request.PaymentType, request.AccountId),
-        request.Amount.CurrencyCode, request.Amount.ToDecimal(), outcome, version));
+        request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
+        response?.Version ?? 0, response?.Balance.ToDecimal()));
 
     private MakePaymentRequest Payment() => new()
     {

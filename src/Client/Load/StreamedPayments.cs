@@ -8,11 +8,10 @@ namespace Billing.Client.Load;
 /// <summary>Sends payments over streams and measures each, from when its stream takes it until its answer.</summary>
 /// <param name="client">The client.</param>
 /// <param name="meter">Where the measurements go.</param>
-/// <param name="note">Where the outcomes go, with the version of the account that records each; unspecified where there was no
-/// answer.</param>
+/// <param name="note">Where the answers go; null where there was none.</param>
 /// <param name="time">The stopwatch.</param>
 internal sealed class StreamedPayments(
-    BillingClient client, RequestMeter meter, Action<MakePaymentRequest, PaymentOutcome, long> note, TimeProvider time)
+    BillingClient client, RequestMeter meter, Action<MakePaymentRequest, MakePaymentResponse?> note, TimeProvider time)
 {
     /// <summary>Shares the payments out over the streams and waits for every answer.</summary>
     public Task SendAsync(IReadOnlyList<MakePaymentRequest> payments, int streams, CancellationToken cancellationToken) =>
@@ -39,7 +38,7 @@ internal sealed class StreamedPayments(
             foreach (var payment in unanswered.Values)
             {
                 meter.Failed(e);
-                note(payment, PaymentOutcome.Unspecified, 0);
+                note(payment, null);
             }
         }
     }
@@ -49,12 +48,12 @@ internal sealed class StreamedPayments(
         if (answer.Outcome == PaymentOutcome.Failed)
         {
             meter.Failed(new RpcException(new Status((StatusCode)answer.Error.StatusCode, answer.Error.Message)));
-            note(payment, PaymentOutcome.Unspecified, 0);
+            note(payment, null);
         }
         else
         {
             meter.Answered(time.GetElapsedTime(start), answer.Outcome == PaymentOutcome.Declined);
-            note(payment, answer.Outcome, answer.Version);
+            note(payment, answer);
         }
     }
 

@@ -69,6 +69,9 @@ internal static partial class KafkaLog
     [LoggerMessage(134, LogLevel.Critical, "The events cannot be followed and the process stops")]
     public static partial void FollowingFailed(ILogger logger, Exception e);
 
+    [LoggerMessage(116, LogLevel.Warning, "The dead letter from {Topic}[{Partition}]@{Offset} is cut: {Reason}")]
+    public static partial void DeadLetterCut(ILogger logger, string topic, int partition, long offset, string reason);
+
     /// <summary>Takes what the native client reports on its own.</summary>
     public static void Error(ILogger logger, Error error)
     {

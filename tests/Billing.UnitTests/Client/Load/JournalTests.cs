@@ -16,7 +16,11 @@ public sealed class JournalTests : IDisposable
         from amount in Generate.Amount
         from outcome in Gen.Elements(PaymentOutcome.Accepted, PaymentOutcome.Declined, PaymentOutcome.Unspecified)
         from version in Gen.Choose(0, int.MaxValue)
-        select new JournalEntry(id, StreamId.For(type, account), amount.CurrencyCode, amount.ToDecimal(), outcome, version);
+        from balance in Generate.Amount
+        from hasBalance in Gen.Elements(true, false)
+        select new JournalEntry(
+            id, StreamId.For(type, account), amount.CurrencyCode, amount.ToDecimal(), outcome, version,
+            hasBalance ? balance.ToDecimal() : null);
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-journal-");
 
@@ -36,7 +40,10 @@ public sealed class JournalTests : IDisposable
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Perhaps,1")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,one")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,99999999999999999999")]
-    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,owed")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,3")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdefff,visa/a,USD,1,Accepted,1")]
     public void Another_line_is_refused_as_no_journals(string line) =>
         Assert.Throws<FormatException>(() => JournalEntry.Parse(line));
 
@@ -83,6 +90,59 @@ public sealed class JournalTests : IDisposable
         // What a killed client leaves: the line reads as one of version 1, but may have been of version 12.
         File.WriteAllText(Path, Entry(0, 1) + "\n" + Entry(0, 2) + "\n" + Entry(0, 1));
         Assert.Equal([1L, 2L], Journal.Read(Path).Select(e => e.Version));
+    }
+
+    [Fact]
+    public void A_line_from_before_journals_held_balances_is_read_without_one() =>
+        Assert.Null(JournalEntry.Parse($"{Samples.TransactionId},visa/a,USD,1.25,Accepted,1").Balance);
+
+    [Fact]
+    public void The_seventh_field_is_the_balance() =>
+        Assert.Equal(-7.5m, JournalEntry.Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5").Balance);
+
+    [Fact]
+    public void Lines_of_both_forms_and_both_line_ends_are_read()
+    {
+        File.WriteAllText(Path, $"{Entry(0, 1)}\r\n{Entry(1, 2) with { Balance = 3.5m }}\n");
+        Assert.Equal([Entry(0, 1), Entry(1, 2) with { Balance = 3.5m }], Journal.Read(Path));
+    }
+
+    [Theory]
+    [InlineData("nonsense")]
+    [InlineData("")]
+    public void A_line_that_is_no_entry_is_named_by_file_and_number(string line)
+    {
+        File.WriteAllText(Path, $"{Entry(0, 1)}\n{Entry(0, 2)}\n{line}\n{Entry(0, 3)}\n");
+        var refusal = Assert.Throws<FormatException>(() => Journal.Read(Path).Count());
+        Assert.Contains($"{Path}, line 3: '{line}'", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_file_without_lines_is_no_journal_however_long()
+    {
+        File.WriteAllText(Path, new string('a', 1_000_000));
+        Assert.Contains(", line 1:", Assert.Throws<FormatException>(() => Journal.Read(Path).Count()).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Of_a_journal_that_grows_only_what_was_asked_for_is_read()
+    {
+        var first = Entry(0, 1) + "\n";
+        File.WriteAllText(Path, first + Entry(0, 2) + "\n");
+        using var reader = new JournalReader(Path, first.Length + 5);
+
+        Assert.True(reader.TryRead(out var entry));
+        Assert.Equal(1, entry.Version);
+        Assert.Equal(first.Length, reader.Position);
+        Assert.False(reader.TryRead(out _));
+    }
+
+    [Fact]
+    public void Entries_are_read_over_the_ends_of_the_buffer()
+    {
+        const int Count = 20_000;
+        File.WriteAllLines(Path, Enumerable.Range(1, Count).Select(n => Entry(n % 7, n).ToString()));
+        Assert.Equal(Enumerable.Range(1, Count).Select(n => Entry(n % 7, n)), Journal.Read(Path));
     }
 
     private static JournalEntry Entry(int account, long version) => new(

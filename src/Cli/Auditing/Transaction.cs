@@ -1,0 +1,67 @@
+using System.Globalization;
+using Billing.Backends.Domain;
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.V1;
+using WireEvent = Billing.Wire.V1.Event;
+
+namespace Billing.Cli.Auditing;
+
+/// <summary>What a transaction did.</summary>
+internal enum TransactionKind : byte
+{
+    Nothing,
+    Accepted,
+    Declined,
+    LimitChanged,
+}
+
+/// <summary>One transaction, as an event or a receipt tells it.</summary>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Version">The position in it.</param>
+/// <param name="Kind">What it did.</param>
+/// <param name="Currency">ISO 4217.</param>
+/// <param name="Amount">What was to be paid, or the new limit.</param>
+/// <param name="Balance">What the account owes after it.</param>
+internal readonly record struct Transaction(
+    string StreamId, long Version, TransactionKind Kind, string Currency, decimal Amount, decimal Balance)
+{
+    /// <summary>An event's transaction; its id is empty where it has none.</summary>
+    public static (Guid Id, Transaction Transaction) Of(string streamId, long version, AccountEvent fact, Account after) =>
+        fact switch
+        {
+            PaymentAccepted e => (e.TransactionId, new(streamId, version, TransactionKind.Accepted, e.Currency, e.Amount, after.Balance)),
+            PaymentDeclined e => (e.TransactionId, new(streamId, version, TransactionKind.Declined, e.Currency, e.Amount, after.Balance)),
+            CreditLimitChanged e => (e.TransactionId, new(streamId, version, TransactionKind.LimitChanged, e.Currency, e.Limit, after.Balance)),
+            _ => (Guid.Empty, default),
+        };
+
+    /// <summary>The transaction of the event that a receipt holds.</summary>
+    public static Transaction Of(WireEvent recorded)
+    {
+        var (kind, amount) = recorded.FactCase switch
+        {
+            WireEvent.FactOneofCase.PaymentAccepted => (TransactionKind.Accepted, recorded.PaymentAccepted.Amount),
+            WireEvent.FactOneofCase.PaymentDeclined => (TransactionKind.Declined, recorded.PaymentDeclined.Amount),
+            WireEvent.FactOneofCase.CreditLimitChanged => (TransactionKind.LimitChanged, recorded.CreditLimitChanged.Limit),
+            _ => (TransactionKind.Nothing, null),
+        };
+        return new Transaction(
+            recorded.StreamId, recorded.Version, kind, amount?.CurrencyCode ?? "", amount?.ToDecimal() ?? 0,
+            recorded.Balance?.ToDecimal() ?? 0);
+    }
+
+    /// <summary>Whether a client was told this, leaving the balance aside. A client without an answer was told neither
+    /// outcome nor version.</summary>
+    public bool Agrees(in JournalEntry told) =>
+        StreamId == told.StreamId && Currency == told.Currency && Amount == told.Amount
+        && Kind is TransactionKind.Accepted or TransactionKind.Declined
+        && (told.Outcome == PaymentOutcome.Unspecified || (Outcome == told.Outcome && Version == told.Version));
+
+    private PaymentOutcome Outcome =>
+        Kind == TransactionKind.Accepted ? PaymentOutcome.Accepted : PaymentOutcome.Declined;
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture,
+        $"{StreamId} version {Version}: {Kind} {Currency} {Amount}, balance {Balance}");
+}

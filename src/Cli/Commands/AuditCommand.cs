@@ -1,0 +1,91 @@
+using System.CommandLine;
+using Billing.Cli.Auditing;
+using Billing.Cli.Background;
+using Billing.Cli.Experiment;
+using Billing.Cli.Stack;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>audit</c>: compares clients' journals with the event store, and the store with itself.</summary>
+internal static class AuditCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default", HelpName = "CONNECTION" };
+        var proxies = Proxies();
+        var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
+        journals.AcceptLegalFilePathsOnly();
+        var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
+        {
+            postgres, proxies, journals,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        {
+            var files = parsed.GetRequiredValue(journals);
+            if (Array.Find(files, f => !File.Exists(f)) is { } missing)
+            {
+                throw new StackException($"journals: there is no file '{missing}'.");
+            }
+            var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
+                ?? throw new StackException("--postgres is missing, and no stack is up.");
+            var audit = await RunAsync(console, connection, parsed.GetValue(proxies) ?? [], files, cancellationToken);
+            ReportTable.PrintAudit(console, audit);
+            return audit.IsClean ? 0 : 1;
+        }));
+        return command;
+    }
+
+    private static Option<string[]?> Proxies()
+    {
+        var proxies = new Option<string[]?>("--proxies")
+        {
+            Description = "Addresses of proxies, with commas between, to ask for every account's balance too",
+            HelpName = "http://HOST:PORT",
+            CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
+        };
+        proxies.Validators.Add(result =>
+        {
+            var addresses = result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries));
+            foreach (var address in addresses.Where(a => !Uri.TryCreate(a, UriKind.Absolute, out var uri) || uri.Scheme is not ("http" or "https")))
+            {
+                result.AddError($"--proxies must be addresses of the form http://HOST:PORT; one is '{address}'.");
+            }
+        });
+        return proxies;
+    }
+
+    private static Task<AuditResult> RunAsync(
+        IAnsiConsole console, string connection, string[] proxies, string[] journals, CancellationToken cancellationToken)
+    {
+        if (!console.Profile.Capabilities.Interactive)
+        {
+            return new Auditor(connection) { Proxies = proxies }.RunAsync(journals, cancellationToken);
+        }
+        return console.Progress().AutoClear(true)
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .StartAsync(progress => new Auditor(connection) { Proxies = proxies, Progress = new Bars(progress) }
+                .RunAsync(journals, cancellationToken));
+    }
+
+    /// <summary>A progress bar for each part, as the parts come.</summary>
+    private sealed class Bars(ProgressContext progress) : IProgress<AuditProgress>
+    {
+        private readonly Dictionary<string, ProgressTask> _tasks = new(StringComparer.Ordinal);
+
+        public void Report(AuditProgress value)
+        {
+            lock (_tasks)
+            {
+                if (!_tasks.TryGetValue(value.Part, out var task))
+                {
+                    task = progress.AddTask(value.Part);
+                    _tasks.Add(value.Part, task);
+                }
+                // Spectre takes no bar without a length.
+                task.MaxValue = Math.Max(1, value.Total);
+                task.Value = value.Done == value.Total ? task.MaxValue : value.Done;
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+using System.CommandLine;
+using Billing.Cli.Background;
+using Billing.Cli.DeadLetters;
+using Billing.Cli.Stack;
+using Billing.Messaging.Kafka;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>dead-letters</c>: looks at records that could not be processed, and sends them back.</summary>
+internal static class DeadLettersCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var kafka = Kafka();
+        return new Command("dead-letters", "Records that could not be processed: list, show, replay.")
+        {
+            List(console, kafka), Show(console, kafka), Replay(console, kafka), kafka,
+        };
+    }
+
+    private static Command List(IAnsiConsole console, Option<string?> kafka)
+    {
+        var limit = Flags.Number("--limit", "Dead letters to list, the newest first", 50, 1, 100_000);
+        var command = new Command("list", "Lists the newest dead letters.") { limit };
+        command.SetAction((parsed, _) => BillingCommand.GuardedAsync(async () =>
+            new LetterDesk(await ConnectionAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
+        return command;
+    }
+
+    private static Command Show(IAnsiConsole console, Option<string?> kafka)
+    {
+        var id = Ids("ID", ArgumentArity.ExactlyOne);
+        var raw = new Option<string?>("--raw") { Description = "File for the original bytes", HelpName = "FILE" };
+        var command = new Command("show", "Shows one dead letter: headers, reason, origin, the command as JSON where it is one, and its bytes.")
+        {
+            id, raw,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+            await new LetterDesk(await ConnectionAsync(parsed.GetValue(kafka)), console).ShowAsync(
+                parsed.GetRequiredValue(id)[0], parsed.GetValue(raw), cancellationToken)));
+        return command;
+    }
+
+    private static Command Replay(IAnsiConsole console, Option<string?> kafka)
+    {
+        var ids = Ids("ID", ArgumentArity.ZeroOrMore);
+        var all = new Option<bool>("--all") { Description = "Every dead letter there is now" };
+        var asIs = new Option<bool>("--as-is") { Description = "Leave a command's deadline as it is; it is cleared otherwise, since it has passed and the command would be refused as expired" };
+        var command = new Command("replay", "Sends dead letters back to the topics they came from, with their original key, bytes and headers. Replaying a payment twice is safe: it is charged once.")
+        {
+            ids, all, asIs,
+        };
+        command.Validators.Add(result =>
+        {
+            if (result.GetValue(all) == (result.GetValue(ids) is { Length: > 0 }))
+            {
+                result.AddError("replay takes either dead-letter ids or --all.");
+            }
+        });
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+            await new LetterDesk(await ConnectionAsync(parsed.GetValue(kafka)), console).ReplayAsync(
+                parsed.GetValue(ids) ?? [], parsed.GetValue(asIs), cancellationToken)));
+        return command;
+    }
+
+    private static Argument<DeadLetterId[]> Ids(string name, ArgumentArity arity) => new(name)
+    {
+        Description = "A dead letter as list names it: its offset, or PARTITION:OFFSET",
+        Arity = arity,
+        CustomParser = result =>
+        {
+            var ids = new List<DeadLetterId>();
+            foreach (var token in result.Tokens)
+            {
+                if (!DeadLetterId.TryParse(token.Value, out var id))
+                {
+                    result.AddError($"'{token.Value}' is not the id of a dead letter; `dead-letters list` shows them.");
+                }
+                ids.Add(id);
+            }
+            return [.. ids];
+        },
+    };
+
+    private static Option<string?> Kafka()
+    {
+        var kafka = new Option<string?>("--kafka")
+        {
+            Description = "Brokers; by default those of the environment (Billing__Kafka__BootstrapServers), else those of the stack in the background",
+            HelpName = "HOST:PORT",
+            Recursive = true,
+        };
+        kafka.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && !result.Tokens[0].Value.Split(',').All(KafkaOptions.IsAddress))
+            {
+                result.AddError($"--kafka must be HOST:PORT[,HOST:PORT]; it is '{result.Tokens[0].Value}'.");
+            }
+        });
+        return kafka;
+    }
+
+    /// <summary>The brokers, with whatever else the environment says of Kafka, such as credentials.</summary>
+    private static async Task<KafkaOptions> ConnectionAsync(string? brokers)
+    {
+        var options = new KafkaOptions();
+        new ConfigurationBuilder().AddEnvironmentVariables().Build().GetSection(KafkaOptions.Section).Bind(options);
+        if (brokers is not null)
+        {
+            options.BootstrapServers = brokers;
+        }
+        else if (options.BootstrapServers.Length == 0)
+        {
+            var stack = await StackState.ReadAsync() ?? throw new StackException("--kafka is missing, and no stack is up.");
+            options.BootstrapServers = stack.BootstrapServers
+                ?? throw new StackException("The stack that is up has no Kafka: on the embedded transport there is no dead-letter topic.");
+        }
+        return options;
+    }
+}

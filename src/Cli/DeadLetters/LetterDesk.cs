@@ -1,0 +1,102 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+using Billing.Messaging.Kafka;
+using Confluent.Kafka;
+using Spectre.Console;
+
+namespace Billing.Cli.DeadLetters;
+
+/// <summary>What a person does with dead letters: <c>list</c>, <c>show</c>, <c>replay</c>.</summary>
+internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
+{
+    public int List(int limit)
+    {
+        using var archive = new DeadLetterArchive(options);
+        var letters = archive.ReadNewest(limit);
+        if (letters.Count == 0)
+        {
+            console.WriteLine("There are no dead letters.");
+            return 0;
+        }
+        var table = new Table().Border(TableBorder.Rounded).AddColumns("Id", "Put aside", "Origin", "Account", "Bytes", "Reason", "Replay of");
+        table.Columns[4].RightAligned();
+        foreach (var column in table.Columns.Take(5))
+        {
+            column.NoWrap();
+        }
+        foreach (var letter in letters)
+        {
+            table.AddRow(
+                new Text(letter.Id.ToString()), new Text(LetterText.Time(letter)), new Text(LetterText.Origin(letter)),
+                new Text(LetterText.OfBytes(letter.Key)), new Text(LetterText.Size(letter)),
+                new Text(LetterText.Printable(letter.Reason)), new Text(LetterText.Printable(letter.ReplayedFrom ?? "")));
+        }
+        console.Write(table);
+        console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{letters.Count} of {archive.Count} dead letters, the newest first."));
+        return 0;
+    }
+
+    public async Task<int> ShowAsync(DeadLetterId id, string? raw, CancellationToken cancellationToken)
+    {
+        using var archive = new DeadLetterArchive(options);
+        var letter = archive.Find(id) ?? throw NoSuchLetter(id);
+        Line($"Id         {letter.Id}");
+        Line($"Put aside  {LetterText.Time(letter)}");
+        Line($"Reason     {LetterText.Printable(letter.Reason)}");
+        Line($"Origin     {LetterText.Origin(letter)}");
+        Line($"Key        {LetterText.OfBytes(letter.Key)}");
+        Line($"Bytes      {LetterText.Size(letter)}");
+        foreach (var (name, value) in letter.Headers)
+        {
+            Line($"Header     {LetterText.Printable(name)}: {LetterText.OfBytes(value)}");
+        }
+        Line(LetterText.TryDecode(letter, out var decoded) ? decoded : $"The value is not a message: {decoded}");
+        foreach (var line in LetterText.Dump(letter.Value ?? []))
+        {
+            Line(line);
+        }
+        if (raw is not null)
+        {
+            await File.WriteAllBytesAsync(raw, letter.Value ?? [], cancellationToken);
+            Line($"Written to {raw}: {letter.Value?.Length ?? 0} bytes");
+        }
+        return 0;
+    }
+
+    /// <summary>Replays the dead letters of these ids, or all of them as of now where no id is given.</summary>
+    public async Task<int> ReplayAsync(IReadOnlyList<DeadLetterId> ids, bool keepDeadline, CancellationToken cancellationToken)
+    {
+        using var archive = new DeadLetterArchive(options);
+        var letters = ids.Count == 0 ? archive.Read() : [.. ids.Select(id => archive.Find(id) ?? throw NoSuchLetter(id))];
+        using var replay = new DeadLetterReplay(options);
+        long replayed = 0, refused = 0;
+        foreach (var letter in letters)
+        {
+            if (DeadLetterReplay.Refusal(letter) is { } refusal)
+            {
+                refused++;
+                Line($"{letter.Id} is not replayed: {LetterText.Printable(refusal)}");
+                continue;
+            }
+            try
+            {
+                var (place, isCleared) = await replay.SendAsync(letter, keepDeadline, cancellationToken);
+                replayed++;
+                Line($"{letter.Id} -> {place}{(isCleared ? ", its deadline cleared" : "")}");
+            }
+            catch (KafkaException e)
+            {
+                throw new StackException($"{letter.Id} was not taken by the brokers: {e.Error.Reason}. {replayed} were replayed before it.", e);
+            }
+        }
+        Line($"Replayed {replayed}, refused {refused}. A payment replayed twice is charged once: its receipt answers the second. What cannot be processed comes back as a new dead letter.");
+        return refused == 0 ? 0 : 1;
+    }
+
+    // Not console.WriteLine, which breaks lines at the width of the terminal: these are to be copied.
+    private void Line(FormattableString text) => Line(text.ToString(CultureInfo.InvariantCulture));
+
+    private void Line(string text) => console.Profile.Out.Writer.WriteLine(text);
+
+    private static StackException NoSuchLetter(DeadLetterId id) => new($"There is no dead letter {id}.");
+}

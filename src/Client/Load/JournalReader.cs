@@ -1,0 +1,182 @@
+using System.Buffers.Text;
+using System.Globalization;
+using System.Text;
+using Billing.V1;
+
+namespace Billing.Client.Load;
+
+/// <summary>Reads a journal entry by entry, without a string for each line: journals have millions of them. One caller at a
+/// time.</summary>
+public sealed class JournalReader : IDisposable
+{
+    private const int BufferBytes = 64 * 1024;
+    private const int FieldsMin = 6;
+    private const int FieldsMax = 7;
+
+    private readonly string _path;
+    private readonly FileStream _file;
+    private readonly byte[] _buffer = new byte[BufferBytes];
+    private readonly TextPool _texts = new();
+    private long _unread;
+    private int _start;
+    private int _end;
+    private long _line;
+
+    /// <summary>Opens a journal.</summary>
+    /// <param name="path">The file.</param>
+    /// <param name="length">Bytes of it to read, for a journal that may still grow; all that is there by default.</param>
+    public JournalReader(string path, long length = long.MaxValue)
+    {
+        _path = path;
+        _unread = length;
+        _file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+    }
+
+    /// <summary>Bytes read so far.</summary>
+    public long Position { get; private set; }
+
+    /// <summary>Reads the next entry. A last line without its end is left out: a client that was killed may have written part
+    /// of an entry, and that part may look whole.</summary>
+    /// <returns>Whether there was one.</returns>
+    /// <exception cref="FormatException">The line is not a journal's; the message names file and line.</exception>
+    public bool TryRead(out JournalEntry entry)
+    {
+        if (!TryReadLine(out var line))
+        {
+            entry = default;
+            return false;
+        }
+        return TryParse(line, _texts, out entry) ? true : throw NoEntry(line);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _file.Dispose();
+
+    internal static bool TryParse(ReadOnlySpan<byte> line, TextPool texts, out JournalEntry entry)
+    {
+        entry = default;
+        Span<Range> fields = stackalloc Range[FieldsMax + 1];
+        var count = Split(line, fields);
+        if (count is < FieldsMin or > FieldsMax
+            || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read) || read != line[fields[0]].Length
+            || !TryReadDecimal(line[fields[3]], out var amount)
+            || !TryReadOutcome(line[fields[4]], out var outcome)
+            || !long.TryParse(line[fields[5]], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var version))
+        {
+            return false;
+        }
+        decimal? balance = null;
+        if (count == FieldsMax)
+        {
+            if (!TryReadDecimal(line[fields[6]], out var told))
+            {
+                return false;
+            }
+            balance = told;
+        }
+        entry = new JournalEntry(
+            transactionId, texts.Get(line[fields[1]]), texts.Get(line[fields[2]]), amount, outcome, version, balance);
+        return true;
+    }
+
+    private static int Split(ReadOnlySpan<byte> line, Span<Range> fields)
+    {
+        var count = 0;
+        var start = 0;
+        while (count < fields.Length)
+        {
+            var length = line[start..].IndexOf((byte)',');
+            fields[count++] = length < 0 ? start..line.Length : start..(start + length);
+            if (length < 0)
+            {
+                break;
+            }
+            start += length + 1;
+        }
+        return count;
+    }
+
+    private static bool TryReadDecimal(ReadOnlySpan<byte> field, out decimal value) => decimal.TryParse(
+        field, NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value);
+
+    private static bool TryReadOutcome(ReadOnlySpan<byte> field, out PaymentOutcome outcome)
+    {
+        (var known, outcome) = field switch
+        {
+            _ when field.SequenceEqual("Accepted"u8) => (true, PaymentOutcome.Accepted),
+            _ when field.SequenceEqual("Declined"u8) => (true, PaymentOutcome.Declined),
+            _ => (field.SequenceEqual("Unspecified"u8), PaymentOutcome.Unspecified),
+        };
+        return known;
+    }
+
+    private bool TryReadLine(out ReadOnlySpan<byte> line)
+    {
+        while (true)
+        {
+            var length = _buffer.AsSpan(_start, _end - _start).IndexOf((byte)'\n');
+            if (length >= 0)
+            {
+                line = _buffer.AsSpan(_start, length);
+                line = line.EndsWith("\r"u8) ? line[..^1] : line;
+                _start += length + 1;
+                Position += length + 1;
+                _line++;
+                return true;
+            }
+            if (_end - _start == _buffer.Length)
+            {
+                _line++;
+                throw NoEntry(_buffer);
+            }
+            if (!Fill())
+            {
+                line = default;
+                return false;
+            }
+        }
+    }
+
+    private bool Fill()
+    {
+        _buffer.AsSpan(_start, _end - _start).CopyTo(_buffer);
+        (_start, _end) = (0, _end - _start);
+        var read = _file.Read(_buffer, _end, (int)Math.Min(_buffer.Length - _end, _unread));
+        _end += read;
+        _unread -= read;
+        return read > 0;
+    }
+
+    private FormatException NoEntry(ReadOnlySpan<byte> line)
+    {
+        const int ShownMax = 120;
+        var shown = Encoding.UTF8.GetString(line[..Math.Min(line.Length, ShownMax)]) + (line.Length > ShownMax ? "..." : "");
+        return new FormatException(string.Create(CultureInfo.InvariantCulture,
+            $"{_path}, line {_line}: '{shown}' is not a line of a journal."));
+    }
+}
+
+/// <summary>One string for each text that comes again and again.</summary>
+internal sealed class TextPool
+{
+    private const int PooledMax = 128;
+
+    private readonly Dictionary<string, string>.AlternateLookup<ReadOnlySpan<char>> _texts =
+        new Dictionary<string, string>(StringComparer.Ordinal).GetAlternateLookup<ReadOnlySpan<char>>();
+
+    public string Get(ReadOnlySpan<byte> utf8)
+    {
+        if (utf8.Length > PooledMax)
+        {
+            return Encoding.UTF8.GetString(utf8);
+        }
+        Span<char> buffer = stackalloc char[PooledMax];
+        ReadOnlySpan<char> characters = buffer[..Encoding.UTF8.GetChars(utf8, buffer)];
+        if (!_texts.TryGetValue(characters, out var text))
+        {
+            text = characters.ToString();
+            _texts[characters] = text;
+        }
+        return text;
+    }
+}

@@ -1,0 +1,108 @@
+using Billing.Contracts;
+using Billing.Messaging.Hosting;
+using Confluent.Kafka;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Reads the dead-letter topic as it is at one moment, without a consumer group, so that looking changes nothing.
+/// Its methods block.</summary>
+public sealed class DeadLetterArchive : IDisposable
+{
+    private readonly KafkaOptions _options;
+    private readonly IConsumer<byte[], byte[]> _consumer;
+    private readonly List<Range> _ranges;
+    private string? _lastError;
+
+    /// <summary>Connects, and notes where the topic begins and ends.</summary>
+    /// <exception cref="StartupException">No broker answers, or there is no such topic.</exception>
+    public DeadLetterArchive(KafkaOptions options)
+    {
+        _options = options;
+        var config = options.Consumer("billing-dead-letters", "billing-dead-letters");
+        config.EnablePartitionEof = true;
+        _consumer = new ConsumerBuilder<byte[], byte[]>(config)
+            .SetErrorHandler((_, e) => _lastError = e.Reason).SetLogHandler((_, _) => { }).Build();
+        try
+        {
+            _ranges = Ranges();
+        }
+        catch (KafkaException e)
+        {
+            _consumer.Dispose();
+            throw new StartupException(
+                $"No broker answers at '{options.BootstrapServers}' within {options.StartTimeout.TotalSeconds:0.#} s ({_lastError ?? e.Error.Reason}).", e);
+        }
+        catch (StartupException)
+        {
+            _consumer.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>How many dead letters there are.</summary>
+    public long Count => _ranges.Sum(r => r.End - r.Start);
+
+    /// <summary>All dead letters, those of one partition from the oldest on.</summary>
+    public IEnumerable<DeadLetter> Read() => Read(_ranges);
+
+    /// <summary>The newest dead letters, the newest first.</summary>
+    /// <param name="limit">How many at most.</param>
+    public IReadOnlyList<DeadLetter> ReadNewest(int limit) =>
+    [
+        .. Read([.. _ranges.Select(r => r with { Start = Math.Max(r.Start, r.End - limit) })])
+            .OrderByDescending(letter => letter.At).ThenByDescending(letter => letter.Id.Offset).Take(limit),
+    ];
+
+    /// <summary>One dead letter; null where there is none of this id.</summary>
+    public DeadLetter? Find(DeadLetterId id) =>
+        _ranges.Find(r => r.Partition == id.Partition && r.Start <= id.Offset && id.Offset < r.End) is { } range
+            ? Read([range with { Start = id.Offset, End = id.Offset + 1 }]).FirstOrDefault(letter => letter.Id == id)
+            : null;
+
+    /// <inheritdoc/>
+    public void Dispose() => _consumer.Dispose();
+
+    private IEnumerable<DeadLetter> Read(List<Range> ranges)
+    {
+        var open = ranges.Where(r => r.Start < r.End).ToDictionary(r => r.Partition, r => r.End);
+        _consumer.Assign(ranges.Where(r => r.Start < r.End)
+            .Select(r => new TopicPartitionOffset(Topics.DeadLetters, r.Partition, r.Start)));
+        while (open.Count > 0)
+        {
+            var record = _consumer.Consume(_options.StartTimeout)
+                ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' stopped answering ({_lastError ?? "no reason is known"}).");
+            if (!open.TryGetValue(record.Partition.Value, out var end))
+            {
+                continue;
+            }
+            if (record.IsPartitionEOF || record.Offset >= end - 1)
+            {
+                open.Remove(record.Partition.Value);
+            }
+            if (!record.IsPartitionEOF && record.Offset < end)
+            {
+                yield return DeadLetter.Of(record);
+            }
+        }
+        _consumer.Unassign();
+    }
+
+    private List<Range> Ranges()
+    {
+        using var admin = new DependentAdminClientBuilder(_consumer.Handle).Build();
+        var topic = admin.GetMetadata(Topics.DeadLetters, _options.StartTimeout).Topics
+            .Find(t => t.Topic == Topics.DeadLetters && !t.Error.IsError)
+            ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' have no topic {Topics.DeadLetters}: no backend has run there.");
+        var ranges = new List<Range>();
+        foreach (var partition in topic.Partitions)
+        {
+            var ends = _consumer.QueryWatermarkOffsets(
+                new TopicPartition(Topics.DeadLetters, partition.PartitionId), _options.StartTimeout);
+            ranges.Add(new Range(partition.PartitionId, ends.Low.Value, ends.High.Value));
+        }
+        return ranges;
+    }
+
+    /// <summary>The offsets of one partition from the first to before the end.</summary>
+    private sealed record Range(int Partition, long Start, long End);
+}

@@ -1,0 +1,328 @@
+using System.Globalization;
+using Billing.Cli.Auditing;
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Faults planted into a copy of what a real run recorded, each in a schema of its own, and whether the audit finds
+/// and names them. Two accounts: a long one, with a snapshot, and a short one, whose fifth payment is declined.</summary>
+public sealed class AuditFaults(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IAsyncLifetime
+{
+    private const int LongCount = 101;
+    private const int ShortCount = 5;
+
+    private readonly string _schema = "audit_" + Guid.NewGuid().ToString("N");
+    private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
+    private readonly string _long = StackFixture.NewAccount();
+    private readonly string _short = StackFixture.NewAccount();
+    private readonly List<JournalEntry> _told = [];
+    private NpgsqlDataSource _database = null!;
+
+    private string Long => "visa/" + _long;
+
+    private string Short => "visa/" + _short;
+
+    public async ValueTask InitializeAsync()
+    {
+        _database = NpgsqlDataSource.Create(stack.ConnectionString);
+        for (var n = 1; n <= ShortCount; n++)
+        {
+            _told.Add(await PayAsync(_short, n < ShortCount ? n : 20_000));
+        }
+        _told.AddRange(await Task.WhenAll(Enumerable.Range(0, LongCount).Select(_ => PayAsync(_long, 0.25m))));
+        await File.WriteAllLinesAsync(_journal, _told.Select(e => e.ToString()));
+        await ExecuteAsync("create schema {s}");
+        foreach (var table in new[] { "mt_events", "mt_streams", "payment_receipts", "account_snapshots" })
+        {
+            await ExecuteAsync($$"""create table {s}.{{table}} (like billing.{{table}} including defaults)""");
+        }
+        await ExecuteAsync("""
+            insert into {s}.mt_events select * from billing.mt_events where stream_id in ('{long}', '{short}');
+            insert into {s}.mt_streams select * from billing.mt_streams where id in ('{long}', '{short}');
+            insert into {s}.account_snapshots select * from billing.account_snapshots where stream_id in ('{long}', '{short}');
+            insert into {s}.payment_receipts select r.* from billing.payment_receipts r
+            join {s}.mt_events e on r.transaction_id = (e.data->>'TransactionId')::uuid
+            """);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await ExecuteAsync("drop schema {s} cascade");
+        await _database.DisposeAsync();
+        File.Delete(_journal);
+    }
+
+    [Fact]
+    public async Task A_clean_store_is_clean()
+    {
+        var audit = await AuditAsync();
+
+        Assert.True(audit.IsClean);
+        Assert.Equal(2, audit.Accounts);
+        Assert.Equal(LongCount + ShortCount, audit.Events);
+        Assert.Equal(LongCount + ShortCount, audit.Receipts);
+        Assert.Equal(LongCount + ShortCount, audit.Acknowledged);
+        Assert.Equal(LongCount + ShortCount, audit.Recorded);
+    }
+
+    [Theory]
+    [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 5; delete from {s}.payment_receipts where transaction_id = '{t5}'; update {s}.mt_streams set version = 4 where id = '{short}'",
+        nameof(AuditResult.Lost), "{t5},{short}")]
+    [InlineData("insert into {s}.mt_events (seq_id, id, stream_id, version, data, type) select seq_id + 1000000, id, stream_id, 6, data, type from {s}.mt_events where stream_id = '{short}' and version = 3; update {s}.mt_streams set version = 6 where id = '{short}'",
+        nameof(AuditResult.Doubled), "{t3}: {short} version 3")]
+    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '20001') where stream_id = '{short}' and version = 5",
+        nameof(AuditResult.Wrong), "told {t5}")]
+    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Currency}', '\"EUR\"') where stream_id = '{short}' and version = 5",
+        nameof(AuditResult.Wrong), "told {t5}")]
+    [InlineData("update {s}.mt_events set stream_id = '{long}', version = 102 where stream_id = '{short}' and version = 5",
+        nameof(AuditResult.Wrong), "told {t5}")]
+    [InlineData("update {s}.mt_events set type = 'payment_accepted_v1' where stream_id = '{short}' and version = 5",
+        nameof(AuditResult.Wrong), "told {t5}")]
+    [InlineData("update {s}.mt_events set version = 9 - version where stream_id = '{short}' and version in (4, 5)",
+        nameof(AuditResult.Wrong), "told {t5}")]
+    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '3.01') where stream_id = '{short}' and version = 3",
+        nameof(AuditResult.Unbalanced), "{t4}: told balance 10; the events up to {short} version 4 sum up to 10.01")]
+    [InlineData("delete from {s}.payment_receipts where transaction_id = '{t2}'",
+        nameof(AuditResult.Unbalanced), "{t2}: no receipt for {short} version 2")]
+    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{TransactionId}', '\"01234567-89ab-cdef-0123-456789abcdef\"') where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{t2}: a receipt without an event, which says {short} version 2")]
+    [InlineData("insert into {s}.payment_receipts select * from {s}.payment_receipts where transaction_id = '{t2}'",
+        nameof(AuditResult.Unbalanced), "{t2}: two receipts")]
+    [InlineData("update {s}.payment_receipts set event = (select event from {s}.payment_receipts where transaction_id = '{t1}') where transaction_id = '{t2}'",
+        nameof(AuditResult.Unbalanced), "{t2}: the receipt holds the event of transaction '{t1}'")]
+    [InlineData("update {s}.payment_receipts set event = '\\xff' where transaction_id = '{t2}'",
+        nameof(AuditResult.Unbalanced), "{t2}: the receipt cannot be read")]
+    [InlineData("update {s}.account_snapshots set balance = balance + 1",
+        nameof(AuditResult.Unbalanced), "{long}: the snapshot of version 100 says balance 26.00 USD")]
+    [InlineData("update {s}.account_snapshots set currency = 'EUR'",
+        nameof(AuditResult.Unbalanced), "{long}: the snapshot of version 100")]
+    [InlineData("update {s}.account_snapshots set version = 200",
+        nameof(AuditResult.Unbalanced), "{long}: a snapshot of version 200, which no event has")]
+    [InlineData("update {s}.mt_events set type = 'payment_forgotten_v9' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read")]
+    [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Holes), "{short}: version 2 is missing")]
+    [InlineData("update {s}.mt_events set version = 3 where stream_id = '{short}' and version = 4",
+        nameof(AuditResult.Holes), "{short}: version 3 is there again")]
+    [InlineData("update {s}.mt_streams set version = 6 where id = '{short}'",
+        nameof(AuditResult.Holes), "{short}: mt_streams says version 6, the last event is version 5")]
+    [InlineData("delete from {s}.mt_streams where id = '{short}'",
+        nameof(AuditResult.Holes), "{short}: mt_streams says version none")]
+    public async Task A_fault_in_the_store_is_found_and_named(string fault, string list, string message)
+    {
+        await ExecuteAsync(fault);
+
+        var audit = await AuditAsync();
+
+        Assert.False(audit.IsClean);
+        Assert.Contains(List(audit, list), found => found.Contains(Fill(message), StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("stream")]
+    [InlineData("version")]
+    [InlineData("balance")]
+    [InlineData("amount")]
+    [InlineData("kind")]
+    public async Task A_receipt_that_differs_from_its_event_is_found_with_both(string field)
+    {
+        await ChangeReceiptAsync(_told[1].TransactionId, recorded =>
+        {
+            switch (field)
+            {
+                case "stream":
+                    recorded.StreamId = Long;
+                    break;
+                case "version":
+                    recorded.Version = 77;
+                    break;
+                case "balance":
+                    recorded.Balance.Units++;
+                    break;
+                case "amount":
+                    recorded.PaymentAccepted.Amount.Units++;
+                    break;
+                default:
+                    recorded.PaymentDeclined = new PaymentDeclined { Amount = recorded.PaymentAccepted.Amount };
+                    break;
+            }
+        });
+
+        var audit = await AuditAsync();
+
+        var found = Assert.Single(audit.Unbalanced);
+        Assert.StartsWith(Fill("{t2}: the receipt says "), found, StringComparison.Ordinal);
+        Assert.EndsWith(Fill("the events say {short} version 2: Accepted USD 2, balance 3"), found, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("amount", nameof(AuditResult.Wrong))]
+    [InlineData("currency", nameof(AuditResult.Wrong))]
+    [InlineData("account", nameof(AuditResult.Wrong))]
+    [InlineData("outcome", nameof(AuditResult.Wrong))]
+    [InlineData("version", nameof(AuditResult.Wrong))]
+    [InlineData("balance", nameof(AuditResult.Unbalanced))]
+    public async Task Of_several_answers_to_one_payment_the_wrong_one_is_found_whichever_comes_last(string field, string list)
+    {
+        var told = _told[1];
+        var wrong = field switch
+        {
+            "amount" => told with { Amount = 2.01m },
+            "currency" => told with { Currency = "EUR" },
+            "account" => told with { StreamId = Long },
+            "outcome" => told with { Outcome = PaymentOutcome.Declined },
+            "version" => told with { Version = 3 },
+            _ => told with { Balance = 4 },
+        };
+        var last = Path.ChangeExtension(_journal, ".last");
+        try
+        {
+            await File.WriteAllLinesAsync(last, [told.ToString(), wrong.ToString(), told.ToString(), (told with { Outcome = PaymentOutcome.Unspecified, Version = 0, Balance = null }).ToString()]);
+
+            var audit = await AuditAsync(_journal, last);
+
+            Assert.Contains(told.TransactionId.ToString(), Assert.Single(List(audit, list)), StringComparison.Ordinal);
+            Assert.Equal(1, audit.Wrong.Count + audit.Unbalanced.Count);
+            Assert.Equal(_told.Count, audit.Acknowledged);
+            Assert.Equal(0, audit.Unanswered);
+        }
+        finally
+        {
+            File.Delete(last);
+        }
+    }
+
+    [Fact]
+    public async Task A_journal_from_before_they_held_balances_is_audited_without_them()
+    {
+        await File.WriteAllLinesAsync(_journal, _told.Select(e => (e with { Balance = null }).ToString()));
+
+        var audit = await AuditAsync();
+
+        Assert.True(audit.IsClean);
+        Assert.Equal(_told.Count, audit.Acknowledged);
+    }
+
+    [Fact]
+    public async Task A_change_of_a_limit_needs_its_receipt_where_it_has_an_id()
+    {
+        var id = Guid.NewGuid();
+        await AddLimitAsync(6, "credit_limit_changed_v1", "");
+        await AddLimitAsync(7, "credit_limit_changed_v2", $""", "TransactionId": "{id}" """);
+
+        var without = await AuditAsync();
+        await AddReceiptAsync(new Event
+        {
+            StreamId = Short,
+            Version = 7,
+            TransactionId = id.ToString(),
+            Balance = MoneyExtensions.ToMoney(10, "USD"),
+            CreditLimitChanged = new CreditLimitChanged { Limit = MoneyExtensions.ToMoney(500, "USD") },
+        });
+        var with = await AuditAsync();
+
+        Assert.StartsWith($"{id}: no receipt", Assert.Single(without.Unbalanced), StringComparison.Ordinal);
+        Assert.True(with.IsClean);
+    }
+
+    [Fact]
+    public async Task Balances_are_asked_of_the_proxies_and_compared()
+    {
+        var clean = await AuditAsync(stack.Stack.ProxyAddresses);
+        await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '5') where stream_id = '{short}' and version = 4");
+        var changed = await AuditAsync(stack.Stack.ProxyAddresses);
+
+        Assert.True(clean.IsClean);
+        Assert.Equal(2, clean.BalancesAsked);
+        Assert.Contains(changed.Unbalanced, found => found.StartsWith(Fill("{short}: the proxies say balance 10 at version 5; the events up to version 5 sum up to 11"), StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_database_without_an_event_store_is_named()
+    {
+        var refusal = await Assert.ThrowsAsync<Cli.Stack.StackException>(
+            () => new Auditor(stack.ConnectionString, "nowhere").RunAsync([], CancellationToken.None));
+
+        Assert.Contains("'nowhere'", refusal.Message, StringComparison.Ordinal);
+    }
+
+    private Task<AuditResult> AuditAsync(params string[] journals) =>
+        new Auditor(stack.ConnectionString, _schema).RunAsync(journals.Length == 0 ? [_journal] : journals, CancellationToken.None);
+
+    private Task<AuditResult> AuditAsync(IReadOnlyList<string> proxies) =>
+        new Auditor(stack.ConnectionString, _schema) { Proxies = proxies }.RunAsync([_journal], CancellationToken.None);
+
+    private static Findings List(AuditResult audit, string name) => name switch
+    {
+        nameof(AuditResult.Lost) => audit.Lost,
+        nameof(AuditResult.Doubled) => audit.Doubled,
+        nameof(AuditResult.Wrong) => audit.Wrong,
+        nameof(AuditResult.Holes) => audit.Holes,
+        _ => audit.Unbalanced,
+    };
+
+    private async Task<JournalEntry> PayAsync(string account, decimal amount)
+    {
+        var request = StackFixture.Payment(account, amount);
+        var answer = await stack.Proxy().MakePaymentAsync(request);
+        return new JournalEntry(
+            Guid.Parse(request.TransactionId), "visa/" + account, "USD", amount, answer.Outcome, answer.Version, answer.Balance.ToDecimal());
+    }
+
+    private async Task ChangeReceiptAsync(Guid id, Action<Event> change)
+    {
+        await using var read = _database.CreateCommand($"select event from {_schema}.payment_receipts where transaction_id = $1");
+        read.Parameters.AddWithValue(id);
+        var recorded = Event.Parser.ParseFrom((byte[])(await read.ExecuteScalarAsync())!);
+        change(recorded);
+        await using var write = _database.CreateCommand($"update {_schema}.payment_receipts set event = $2 where transaction_id = $1");
+        write.Parameters.AddWithValue(id);
+        write.Parameters.AddWithValue(recorded.ToByteArray());
+        Assert.Equal(1, await write.ExecuteNonQueryAsync());
+    }
+
+    private async Task AddReceiptAsync(Event recorded)
+    {
+        await using var write = _database.CreateCommand($"insert into {_schema}.payment_receipts values ($1, $2)");
+        write.Parameters.AddWithValue(Guid.Parse(recorded.TransactionId));
+        write.Parameters.AddWithValue(recorded.ToByteArray());
+        await write.ExecuteNonQueryAsync();
+    }
+
+    private async Task AddLimitAsync(int version, string type, string furtherFields)
+    {
+        await using var add = _database.CreateCommand($"""
+            insert into {_schema}.mt_events (seq_id, id, stream_id, version, data, type)
+            values (1000000 + $1, gen_random_uuid(), $2, $1, $3::jsonb, $4)
+            """);
+        add.Parameters.AddWithValue((long)version);
+        add.Parameters.AddWithValue(Short);
+        add.Parameters.AddWithValue("""{"Limit": 500, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00" """ + furtherFields + "}");
+        add.Parameters.AddWithValue(type);
+        await add.ExecuteNonQueryAsync();
+        await ExecuteAsync($$"""update {s}.mt_streams set version = {{version}} where id = '{short}'""");
+    }
+
+    private async Task ExecuteAsync(string sql)
+    {
+        await using var command = _database.CreateCommand(Fill(sql));
+        await command.ExecuteNonQueryAsync();
+    }
+
+    private string Fill(string text)
+    {
+        text = text.Replace("{s}", _schema, StringComparison.Ordinal)
+            .Replace("{long}", Long, StringComparison.Ordinal)
+            .Replace("{short}", Short, StringComparison.Ordinal);
+        for (var n = 1; n <= ShortCount; n++)
+        {
+            text = text.Replace(string.Create(CultureInfo.InvariantCulture, $"{{t{n}}}"), _told[n - 1].TransactionId.ToString(), StringComparison.Ordinal);
+        }
+        return text;
+    }
+}

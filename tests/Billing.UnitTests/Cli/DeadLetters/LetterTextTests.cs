@@ -1,0 +1,33 @@
+using System.Text;
+using Billing.Cli.DeadLetters;
+
+namespace Billing.UnitTests.Cli.DeadLetters;
+
+public sealed class LetterTextTests
+{
+    [Fact]
+    public void Bytes_are_shown_as_text_only_where_a_terminal_would_not_act_on_them()
+    {
+        Assert.Equal("none", LetterText.OfBytes(null));
+        Assert.Equal("acct-42", LetterText.OfBytes("acct-42"u8.ToArray()));
+        Assert.Equal("0x1b5b324a", LetterText.OfBytes("\u001b[2J"u8.ToArray()));
+        Assert.Equal("0xff", LetterText.OfBytes([0xff]));
+        Assert.Equal(".[2J", LetterText.Printable("\u001b[2J"));
+    }
+
+    [Fact]
+    public void A_dump_shows_offsets_bytes_and_text()
+    {
+        var lines = LetterText.Dump(Encoding.ASCII.GetBytes("not a command at all\n")).ToList();
+        Assert.Equal(
+            [
+                "00000000  6e 6f 74 20 61 20 63 6f  6d 6d 61 6e 64 20 61 74  |not a command at|",
+                "00000010  20 61 6c 6c 0a                                    | all.|",
+            ],
+            lines);
+    }
+
+    [Fact]
+    public void A_long_dump_says_how_much_it_leaves_out() =>
+        Assert.StartsWith("... and 952 more bytes", LetterText.Dump(new byte[3000]).Last(), StringComparison.Ordinal);
+}
