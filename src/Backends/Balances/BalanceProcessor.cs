@@ -144,11 +144,12 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
     {
         var command = delivery.Command;
         var wait = _minVersionWait;
-        if (command.DeadlineUnixUs != 0)
+        // Half of what is left at most, so that there is time to ask the event store. In microseconds: a deadline may be
+        // farther away than a TimeSpan reaches.
+        var halfLeftUs = (command.DeadlineUnixUs - nowUnixUs) / 2;
+        if (command.DeadlineUnixUs != 0 && halfLeftUs < wait.TotalMicroseconds)
         {
-            // Half of what is left, so that there is time to ask the event store.
-            var left = TimeSpan.FromMicroseconds(command.DeadlineUnixUs - nowUnixUs);
-            wait = wait < left / 2 ? wait : left / 2;
+            wait = TimeSpan.FromMicroseconds(halfLeftUs);
         }
         var reached = await _view.WaitAsync(Stream(command), command.Balance.MinVersion, wait);
         (reached ? _ready : _ahead).Writer.TryWrite(delivery);

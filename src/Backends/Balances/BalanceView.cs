@@ -8,7 +8,7 @@ namespace Billing.Backends.Balances;
 
 /// <summary>All accounts, each as of the last event that is known of it. Events may come more than once: what an account's
 /// version covers is dropped, the next one is folded in, and one that skips a version is reported as a gap, for someone to
-/// read the account from the event store. An account takes about 150 bytes: 64 for its state, 22 and two a character for its
+/// read the account from the event store. An account takes about 160 bytes: 64 for its state, 22 and two a character for its
 /// stream id, 28 for its place in the table, which may be up to half empty. Safe from any thread.</summary>
 /// <param name="opened">What an account without events is like.</param>
 /// <param name="time">Bounds the waits.</param>

@@ -22,9 +22,10 @@ internal static class RebuildCommand
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
                 ?? throw new StackException("--postgres is missing, and no stack is up.");
             await using var services = Services(connection);
+            var model = services.GetRequiredService<BalanceReadModel>();
             var before = GC.GetTotalMemory(forceFullCollection: true);
             var start = TimeProvider.System.GetTimestamp();
-            var done = await RebuildAsync(console, services.GetRequiredService<BalanceReadModel>(), cancellationToken);
+            var done = await RebuildAsync(console, model, cancellationToken);
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
             var bytes = GC.GetTotalMemory(forceFullCollection: true) - before;
             console.WriteLine(string.Create(CultureInfo.InvariantCulture,

@@ -82,17 +82,20 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
     public static string NewAccount() => "test-" + Guid.NewGuid().ToString("N")[..12];
 }
 
-/// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
-public sealed class KafkaStack : StackFixture
+/// <summary>A stack over a Kafka of its own.</summary>
+public abstract class KafkaFixture : StackFixture
 {
-    public KafkaStack()
-        : base(new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 })
+    protected KafkaFixture(StackOptions options)
+        : base(options)
     {
         Missing = KafkaPrograms.FindHome() is null
             ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
             : null;
     }
 }
+
+/// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
+public sealed class KafkaStack() : KafkaFixture(new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 });
 
 /// <summary>The same in one process, over queues in memory.</summary>
 public sealed class EmbeddedStack() : StackFixture(new StackOptions { Kafka = "embedded", PaymentBackends = 2, BalanceBackends = 2 });

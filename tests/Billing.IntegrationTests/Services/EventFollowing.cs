@@ -1,0 +1,283 @@
+using System.Text;
+using System.Threading.Channels;
+using Billing.Cli.Stack;
+using Billing.Contracts;
+using Billing.IntegrationTests.StackTests;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+using Google.Protobuf;
+using Microsoft.Extensions.Hosting.Internal;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A Kafka with the platform's topics.</summary>
+public sealed class TopicsFixture : IAsyncLifetime
+{
+    private readonly StackFolder _folder = StackFolder.Create();
+    private readonly FreePorts _ports = new();
+    private LocalKafka? _kafka;
+
+    public string? Missing { get; } = KafkaPrograms.FindHome() is null
+        ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+        : null;
+
+    public LocalKafka Kafka => _kafka ?? throw new InvalidOperationException("Kafka was not started.");
+
+    public IOptions<KafkaOptions> Options =>
+        Microsoft.Extensions.Options.Options.Create(new KafkaOptions { BootstrapServers = Kafka.BootstrapServers });
+
+    public KafkaTopics Topics => new(Options, TimeProvider.System, NullLogger<KafkaTopics>.Instance);
+
+    public async ValueTask InitializeAsync()
+    {
+        if (Missing is null)
+        {
+            _kafka = await LocalKafka.StartNewAsync(_folder, _ports);
+            await Topics.EnsureSharedAsync();
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_kafka is not null)
+        {
+            await _kafka.DisposeAsync();
+        }
+        await _folder.DisposeAsync();
+        _ports.Dispose();
+    }
+}
+
+/// <summary>A follower in this process, of a real event topic.</summary>
+[Collection(OneStackAtATime.Name)]
+public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
+{
+    private readonly TopicsFixture _topics;
+    private readonly RecordingModel _model = new();
+    private readonly ApplicationLifetime _lifetime = new(NullLogger<ApplicationLifetime>.Instance);
+    private readonly CancellationTokenSource _patience = new(TimeSpan.FromSeconds(60), TimeProvider.System);
+    private readonly EventFollower _follower;
+    private readonly IProducer<string, byte[]> _producer;
+
+    public EventFollowing(TopicsFixture topics)
+    {
+        Assert.SkipWhen(topics.Missing is not null, topics.Missing ?? "");
+        _topics = topics;
+        _producer = Producer();
+        _follower = new EventFollower(
+            topics.Options, _model, topics.Topics, _lifetime, TimeProvider.System, NullLogger<EventFollower>.Instance)
+        {
+            PartitionsInterval = TimeSpan.FromMilliseconds(200),
+        };
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _follower.StopAsync(CancellationToken.None);
+        _follower.Dispose();
+        _producer.Dispose();
+        _patience.Dispose();
+    }
+
+    [Fact]
+    public async Task What_is_published_during_the_build_is_handed_over_after_it_and_what_was_before_is_not()
+    {
+        await ProduceAsync(Event("visa/before", 1));
+
+        var build = await StartBuildingAsync();
+        await ProduceAsync(Event("visa/during", 1));
+        Assert.False(_follower.Built.IsCompleted);
+        build.SetResult();
+        await _follower.Built.WaitAsync(_patience.Token);
+        await ProduceAsync(Event("visa/after", 1));
+
+        Assert.Equal(["visa/after", "visa/during"], await AppliedAsync(2));
+    }
+
+    [Fact]
+    public async Task What_is_no_event_is_passed_over()
+    {
+        (await StartBuildingAsync()).SetResult();
+        await _follower.Built.WaitAsync(_patience.Token);
+
+        await ProduceAsync("visa/a", Encoding.UTF8.GetBytes("this is not an event"), "1");
+        await ProduceAsync("visa/a", [], "1");
+        await ProduceAsync("visa/a", null, "1");
+        await ProduceAsync("visa/a", Event("visa/other-version", 1).ToByteArray(), "2");
+        await ProduceAsync(Event("visa/a", 1));
+
+        Assert.Equal(["visa/a"], await AppliedAsync(1));
+        Assert.False(_lifetime.ApplicationStopping.IsCancellationRequested);
+    }
+
+    [Fact]
+    public async Task Where_the_topic_has_lost_what_comes_next_the_model_is_built_anew_and_followed_from_there()
+    {
+        var build = await StartBuildingAsync();
+        var lost = await ProduceAsync(Event("visa/lost", 1));
+        await DeleteUpToAsync(lost);
+
+        build.SetResult();
+        var again = await _model.Builds.ReadAsync(_patience.Token);
+        await ProduceAsync(Event("visa/lost", 2));
+        again.SetResult();
+
+        Assert.Equal(["visa/lost"], await AppliedAsync(1));
+        Assert.Equal(2, Assert.Single(_model.Applied).Version);
+    }
+
+    [Fact]
+    public async Task Partitions_added_later_are_followed_from_their_beginning()
+    {
+        (await StartBuildingAsync()).SetResult();
+        await _follower.Built.WaitAsync(_patience.Token);
+        using var admin = Admin();
+
+        await admin.CreatePartitionsAsync([new PartitionsSpecification { Topic = Topics.Events, IncreaseTo = 6 }]);
+        await ProduceToAsync(new TopicPartition(Topics.Events, 5), Event("visa/new", 1));
+        await ProduceToAsync(new TopicPartition(Topics.Events, 0), Event("visa/old", 1));
+
+        Assert.Equal(["visa/new", "visa/old"], await AppliedAsync(2));
+    }
+
+    [Fact]
+    public async Task A_broker_killed_and_started_again_costs_no_event()
+    {
+        (await StartBuildingAsync()).SetResult();
+        await _follower.Built.WaitAsync(_patience.Token);
+        await ProduceAsync(Event("visa/a", 1));
+        await AppliedAsync(1);
+
+        _topics.Kafka.KillBroker(1);
+        await _topics.Kafka.Processes.Single().WaitForExitAsync(_patience.Token);
+        await _topics.Kafka.StartBrokerAsync(1);
+        await ProduceAsync(Event("visa/b", 1));
+
+        Assert.Equal(["visa/a", "visa/b"], await AppliedAsync(2));
+        Assert.False(_lifetime.ApplicationStopping.IsCancellationRequested);
+    }
+
+    [Fact]
+    public async Task Told_to_stop_during_a_build_it_ends_the_build()
+    {
+        var build = await StartBuildingAsync();
+
+        await _follower.StopAsync(CancellationToken.None);
+
+        Assert.True(build.Task.IsCanceled);
+        Assert.False(_follower.Built.IsCompleted);
+        Assert.False(_lifetime.ApplicationStopping.IsCancellationRequested);
+    }
+
+    [Fact]
+    public async Task A_build_that_fails_stops_the_service()
+    {
+        var build = await StartBuildingAsync();
+        using var stopping = new SemaphoreSlim(0);
+        _lifetime.ApplicationStopping.Register(() => stopping.Release());
+
+        build.SetException(new InvalidOperationException("The event store holds an event of an unknown type."));
+
+        await stopping.WaitAsync(_patience.Token);
+        Assert.False(_follower.Built.IsCompleted);
+        Environment.ExitCode = 0;
+    }
+
+    private async Task<TaskCompletionSource> StartBuildingAsync()
+    {
+        await _follower.StartAsync(CancellationToken.None);
+        return await _model.Builds.ReadAsync(_patience.Token);
+    }
+
+    private async Task<IEnumerable<string>> AppliedAsync(int count)
+    {
+        await _model.WaitForAsync(count, _patience.Token);
+        return _model.Applied.Select(e => e.StreamId).Order(StringComparer.Ordinal);
+    }
+
+    private async Task DeleteUpToAsync(TopicPartitionOffset last)
+    {
+        using var admin = Admin();
+        await admin.DeleteRecordsAsync([new TopicPartitionOffset(last.TopicPartition, last.Offset + 1)]);
+    }
+
+    private IProducer<string, byte[]> Producer() => new ProducerBuilder<string, byte[]>(
+        new ProducerConfig { BootstrapServers = _topics.Kafka.BootstrapServers, Partitioner = Partitioner.Murmur2Random }).Build();
+
+    private IAdminClient Admin() =>
+        new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _topics.Kafka.BootstrapServers }).Build();
+
+    private Task<TopicPartitionOffset> ProduceAsync(Event recorded) =>
+        ProduceAsync(recorded.StreamId, recorded.ToByteArray(), "1");
+
+    private async Task<TopicPartitionOffset> ProduceAsync(string key, byte[]? value, string version) =>
+        (await _producer.ProduceAsync(Topics.Events, Message(key, value, version), _patience.Token)).TopicPartitionOffset;
+
+    private async Task ProduceToAsync(TopicPartition partition, Event recorded)
+    {
+        // A producer of its own: the other one may not know the partition yet.
+        using var producer = Producer();
+        await producer.ProduceAsync(partition, Message(recorded.StreamId, recorded.ToByteArray(), "1"), _patience.Token);
+    }
+
+    private static Message<string, byte[]> Message(string key, byte[]? value, string version) => new()
+    {
+        Key = key,
+        Value = value!,
+        Headers = new Headers { { WireFormat.VersionHeader, Encoding.ASCII.GetBytes(version) } },
+    };
+
+    private static Event Event(string streamId, long version) => new() { StreamId = streamId, Version = version };
+
+    /// <summary>A model whose builds end when the test says so.</summary>
+    private sealed class RecordingModel : IReadModel
+    {
+        private readonly Channel<TaskCompletionSource> _builds = Channel.CreateUnbounded<TaskCompletionSource>();
+        private readonly Channel<int> _came = Channel.CreateUnbounded<int>();
+        private readonly List<Event> _applied = [];
+
+        public ChannelReader<TaskCompletionSource> Builds => _builds.Reader;
+
+        public IReadOnlyList<Event> Applied
+        {
+            get
+            {
+                lock (_applied)
+                {
+                    return [.. _applied];
+                }
+            }
+        }
+
+        public async Task RebuildAsync(CancellationToken cancellationToken)
+        {
+            var build = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            await using var registration = cancellationToken.Register(() => build.TrySetCanceled(cancellationToken));
+            await _builds.Writer.WriteAsync(build, cancellationToken);
+            await build.Task;
+        }
+
+        public void Apply(IReadOnlyList<Event> events)
+        {
+            lock (_applied)
+            {
+                _applied.AddRange(events);
+            }
+            _came.Writer.TryWrite(events.Count);
+        }
+
+        public async Task WaitForAsync(int count, CancellationToken cancellationToken)
+        {
+            while (Applied.Count < count)
+            {
+                await _came.Reader.ReadAsync(cancellationToken);
+            }
+        }
+    }
+}

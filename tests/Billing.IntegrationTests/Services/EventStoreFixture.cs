@@ -1,0 +1,96 @@
+using Billing.Backends;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Cli.Stack;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>An event store on a PostgreSQL of its own, and the parts of a balance backend that read it.</summary>
+public sealed class EventStoreFixture : IAsyncLifetime
+{
+    private readonly StackFolder _folder = StackFolder.Create();
+    private readonly FreePorts _ports = new();
+    private readonly List<ServiceProvider> _services = [];
+    private LocalPostgres? _postgres;
+
+    public static Account Opened { get; } = Account.Opened(10_000);
+
+    public LocalPostgres Postgres => _postgres ?? throw new InvalidOperationException("PostgreSQL was not started.");
+
+    /// <summary>A backend that the tests share.</summary>
+    public ServiceProvider Backend => _services[0];
+
+    public async ValueTask InitializeAsync()
+    {
+        _postgres = await LocalPostgres.StartNewAsync(_folder, _ports);
+        await NewBackend().GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var services in _services)
+        {
+            await services.DisposeAsync();
+        }
+        if (_postgres is not null)
+        {
+            await _postgres.DisposeAsync();
+        }
+        await _folder.DisposeAsync();
+        _ports.Dispose();
+    }
+
+    /// <summary>A backend with a view of its own, still empty.</summary>
+    public ServiceProvider NewBackend()
+    {
+        var services = new ServiceCollection()
+            .AddLogging()
+            .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
+            {
+                [EventStoreOptions.Section + ":ConnectionString"] = Postgres.ConnectionString,
+                [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
+            }).Build())
+            .BuildServiceProvider();
+        _services.Add(services);
+        return services;
+    }
+
+    /// <summary>Appends facts to a stream of their own.</summary>
+    /// <returns>The account after them.</returns>
+    public async Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts)
+    {
+        var account = Opened;
+        var events = facts.Select(fact =>
+        {
+            account = account.Apply(fact);
+            return new NewEvent(fact, account, RecordedEvent.ToWire(streamId, fact, account));
+        }).ToList();
+        await Backend.GetRequiredService<AccountStore>().AppendAsync(events, CancellationToken.None);
+        return account;
+    }
+
+    public async Task ExecuteAsync(string sql)
+    {
+        await using var database = NpgsqlDataSource.Create(Postgres.ConnectionString);
+        await using var command = database.CreateCommand(sql);
+        await command.ExecuteNonQueryAsync();
+    }
+
+    /// <summary>A fact of each kind in turn.</summary>
+    public static IEnumerable<AccountEvent> Facts(int count, int seed = 0)
+    {
+        var decidedAt = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+        for (var n = 1; n <= count; n++)
+        {
+            yield return (n % 5) switch
+            {
+                3 => new PaymentDeclined(Guid.NewGuid(), n, "USD", V1.DeclineReason.CreditLimitExceeded, decidedAt.AddSeconds(n)),
+                4 => new CreditLimitChanged(Guid.NewGuid(), 20_000 + n, "USD", decidedAt.AddSeconds(n)),
+                _ => new PaymentAccepted(Guid.NewGuid(), n + (seed / 100m), "USD", decidedAt.AddSeconds(n)),
+            };
+        }
+    }
+}

@@ -1,0 +1,97 @@
+using System.Collections.Concurrent;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.IntegrationTests.StackTests;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What balance checks promise, whatever carries the events to the views they are answered from.</summary>
+public abstract class ReadSideBehaviour
+{
+    private const int AtOnce = 64;
+
+    private readonly StackFixture _stack;
+    private readonly int _tries;
+
+    protected ReadSideBehaviour(StackFixture stack, int tries)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+        _tries = tries;
+    }
+
+    [Fact]
+    public async Task A_check_that_names_the_version_of_a_payment_just_made_never_reads_what_was_before()
+    {
+        var client = _stack.Client();
+        var accounts = Enumerable.Range(0, 500).Select(_ => StackFixture.NewAccount()).ToArray();
+        var old = new ConcurrentBag<string>();
+
+        await Parallel.ForEachAsync(
+            Enumerable.Range(0, _tries), new ParallelOptions { MaxDegreeOfParallelism = AtOnce },
+            async (n, cancellationToken) =>
+            {
+                var account = accounts[n % accounts.Length];
+                var paid = await client.MakePaymentAsync(StackFixture.Payment(account, 0.01m), cancellationToken);
+                var balance = await client.CheckBalanceAsync(
+                    new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = paid.Version },
+                    cancellationToken);
+                if (balance.Version < paid.Version || balance.Balance.ToDecimal() != balance.Version * 0.01m)
+                {
+                    old.Add($"{account}: paid {paid}, read {balance}");
+                }
+            });
+
+        Assert.Empty(old);
+    }
+
+    [Fact]
+    public async Task A_version_that_the_account_has_not_reached_is_out_of_range_and_both_versions_are_named()
+    {
+        var proxy = _stack.Proxy();
+        var request = StackFixture.Payment();
+        var paid = await proxy.MakePaymentAsync(request);
+
+        var failure = await Assert.ThrowsAsync<RpcException>(() => proxy.CheckBalanceAsync(new CheckBalanceRequest
+        {
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            MinVersion = paid.Version + 6,
+        }).ResponseAsync);
+
+        Assert.Equal(StatusCode.OutOfRange, failure.StatusCode);
+        Assert.Equal(ErrorReasons.VersionNotReached, failure.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal("min_version", failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal("min_version is 7; the account is at version 1.", failure.Status.Detail);
+    }
+
+    [Fact]
+    public async Task A_balance_comes_with_the_limit_and_what_is_left_of_it()
+    {
+        var proxy = _stack.Proxy();
+        var request = StackFixture.Payment(amount: 12.5m, currency: "EUR");
+        var paid = await proxy.MakePaymentAsync(request);
+
+        var balance = await proxy.CheckBalanceAsync(new CheckBalanceRequest
+        {
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            MinVersion = paid.Version,
+        });
+
+        Assert.Equal(10_000m.ToMoney("EUR"), balance.CreditLimit);
+        Assert.Equal(9_987.5m.ToMoney("EUR"), balance.Available);
+        Assert.Equal(12.5m.ToMoney("EUR"), balance.Balance);
+        Assert.InRange(balance.AsOf.ToDateTimeOffset(), TimeProvider.System.GetUtcNow().AddMinutes(-5), TimeProvider.System.GetUtcNow());
+    }
+}
+
+/// <summary>Two proxies, a payment backend and three balance replicas over a Kafka of their own.</summary>
+public sealed class ThreeReplicas()
+    : KafkaFixture(new StackOptions { Proxies = 2, PaymentBackends = 1, BalanceBackends = 3 });
+
+/// <summary>In one process.</summary>
+[Collection(OneStackAtATime.Name)]
+public sealed class ReadSideEmbedded(EmbeddedStack stack) : ReadSideBehaviour(stack, 3_000), IClassFixture<EmbeddedStack>;

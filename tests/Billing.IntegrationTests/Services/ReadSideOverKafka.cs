@@ -1,0 +1,224 @@
+using System.Text;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.IntegrationTests.StackTests;
+using Billing.Messaging;
+using Billing.V1;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+using Google.Protobuf;
+using Npgsql;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Three balance replicas, each with a view of its own that follows the event topic.</summary>
+[Collection(OneStackAtATime.Name)]
+public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 10_000), IClassFixture<ThreeReplicas>
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    [Fact]
+    public async Task Replicas_killed_and_started_again_serve_the_balances_of_before()
+    {
+        var client = stack.Client();
+        var payments = Enumerable.Range(1, 200).Select(n => StackFixture.Payment(amount: n)).ToList();
+        await Task.WhenAll(payments.Select(p => client.MakePaymentAsync(p)));
+        var before = await Task.WhenAll(payments.Select(p => client.CheckBalanceAsync(Check(p.AccountId, 1))));
+
+        foreach (var replica in stack.Stack.Of(ServiceRole.BalanceBackend).ToList())
+        {
+            replica.Process.Kill();
+            await replica.Process.WaitForExitAsync(CancellationToken.None);
+        }
+        await Task.WhenAll(Enumerable.Range(1, 3).Select(
+            n => stack.Stack.AddAsync(ServiceRole.BalanceBackend, n, CancellationToken.None)));
+        var after = await Task.WhenAll(payments.Select(p => client.CheckBalanceAsync(Check(p.AccountId, 0))));
+
+        foreach (var balance in before.Concat(after))
+        {
+            balance.AsOf = null;
+        }
+        Assert.Equal(before, after);
+    }
+
+    [Fact]
+    public async Task A_duplicate_and_a_gapped_event_on_the_topic_change_no_balance_and_the_next_payment_is_seen()
+    {
+        var client = stack.Client();
+        var account = StackFixture.NewAccount();
+        var paid = await client.MakePaymentAsync(StackFixture.Payment(account));
+        await client.MakePaymentAsync(StackFixture.Payment(account));
+        var duplicate = Accepted(account, 1, 10, paid.Balance, paid.TransactionId);
+        var gapped = Accepted(account, 9, 10, 90m.ToMoney("USD"), Guid.NewGuid().ToString());
+
+        await PublishAsync(duplicate);
+        await PublishAsync(gapped);
+        await PublishAsync(duplicate);
+        await PublishAsync(gapped, version: "2");
+        var third = await client.MakePaymentAsync(StackFixture.Payment(account));
+
+        Assert.Equal(3, third.Version);
+        Assert.Equal(30, (await ViewedAsync(account, 3)).Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task An_account_whose_event_never_came_over_the_topic_is_read_from_the_store_once_the_next_one_shows_it()
+    {
+        var client = stack.Client();
+        var account = StackFixture.NewAccount();
+        var first = await client.MakePaymentAsync(StackFixture.Payment(account));
+        await ViewedAsync(account, 1);
+        await AppendUnpublishedAsync("visa/" + account);
+
+        await PublishAsync(Accepted(account, 3, 10, 30m.ToMoney("USD"), Guid.NewGuid().ToString()));
+
+        Assert.Equal(first.Balance.ToDecimal() * 2, (await ViewedAsync(account, 2)).Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task Pages_of_a_statement_are_answered_over_the_topic_of_balance_checks()
+    {
+        var client = stack.Client();
+        var account = StackFixture.NewAccount();
+        for (var n = 1; n <= 5; n++)
+        {
+            await client.MakePaymentAsync(StackFixture.Payment(account, n));
+        }
+        var topic = await CreateReplyTopicAsync();
+
+        var first = await AskAsync(topic, 1, new StatementPageRequest { AccountId = account, PaymentType = PaymentType.Visa, Limit = 3 });
+        var second = await AskAsync(topic, 2, new StatementPageRequest
+        {
+            AccountId = account,
+            PaymentType = PaymentType.Visa,
+            AfterVersion = 3,
+            Limit = 3,
+            Opening = first.Statement.Closing,
+        });
+
+        Assert.Equal([1, 2, 3], first.Statement.Entries.Select(e => e.Version));
+        Assert.Equal([1m, 3m, 6m], first.Statement.Entries.Select(e => e.Balance.ToDecimal()));
+        Assert.True(first.Statement.HasMore);
+        Assert.Equal([10m, 15m], second.Statement.Entries.Select(e => e.Balance.ToDecimal()));
+        Assert.False(second.Statement.HasMore);
+        Assert.Equal(15m, second.Statement.Closing.Balance.ToDecimal());
+    }
+
+    [Fact]
+    public async Task An_expired_check_and_an_expired_statement_are_answered_so_and_settled()
+    {
+        var topic = await CreateReplyTopicAsync();
+        var account = StackFixture.NewAccount();
+        var commands = new[]
+        {
+            new Command { Balance = Check(account, 5) },
+            new Command { Statement = new StatementPageRequest { AccountId = account, PaymentType = PaymentType.Visa, Limit = 1 } },
+        };
+
+        for (var n = 0; n < commands.Length; n++)
+        {
+            commands[n].DeadlineUnixUs = TimeProvider.System.Microseconds() - 1;
+            var reply = await AskAsync(topic, (ulong)(n + 1), commands[n]);
+            Assert.Equal(ErrorReasons.CommandExpired, reply.Error.Reason);
+        }
+    }
+
+    private static CheckBalanceRequest Check(string account, long minVersion) =>
+        new() { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = minVersion };
+
+    /// <summary>Waits until the view has the version. Naming no min_version, the checks themselves bring it nothing.
+    /// </summary>
+    private async Task<CheckBalanceResponse> ViewedAsync(string account, long version)
+    {
+        var client = stack.Client();
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        while (true)
+        {
+            var balance = await client.CheckBalanceAsync(Check(account, 0), patience.Token);
+            Assert.InRange(balance.Version, 0, version);
+            if (balance.Version == version)
+            {
+                return balance;
+            }
+            await Task.Delay(20, patience.Token);
+        }
+    }
+
+    private static Event Accepted(string account, long version, decimal amount, Money balance, string transactionId) => new()
+    {
+        StreamId = "visa/" + account,
+        Version = version,
+        TransactionId = transactionId,
+        DecidedUnixUs = TimeProvider.System.Microseconds(),
+        Balance = balance,
+        PaymentAccepted = new PaymentAccepted { Amount = amount.ToMoney("USD") },
+    };
+
+    private async Task AppendUnpublishedAsync(string streamId)
+    {
+        await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
+        await using var append = database.CreateCommand("""
+            with moved as (update billing.mt_streams set version = 2 where id = $1)
+            insert into billing.mt_events (seq_id, id, stream_id, version, data, type, mt_dotnet_type)
+            select nextval('billing.mt_events_sequence'), gen_random_uuid(), stream_id, 2, data, type, mt_dotnet_type
+            from billing.mt_events where stream_id = $1 and version = 1
+            """);
+        append.Parameters.AddWithValue(streamId);
+        Assert.Equal(1, await append.ExecuteNonQueryAsync());
+    }
+
+    private Task PublishAsync(Event recorded, string version = "1") =>
+        ProduceAsync(Topics.Events, recorded.StreamId, recorded.ToByteArray(), version);
+
+    private Task<Reply> AskAsync(string replyTopic, ulong id, StatementPageRequest request) =>
+        AskAsync(replyTopic, id, new Command { Statement = request });
+
+    private async Task<Reply> AskAsync(string replyTopic, ulong id, Command command)
+    {
+        command.CorrelationId = id;
+        command.TransactionId = Guid.NewGuid().ToString();
+        command.ProxyTopic = replyTopic;
+        await ProduceAsync(Topics.Balances(PaymentType.Visa), CommandRoute.Of(command).AccountId, command.ToByteArray());
+        using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+        {
+            BootstrapServers = stack.Stack.BootstrapServers,
+            GroupId = "test-" + Guid.NewGuid(),
+            EnableAutoCommit = false,
+        }).Build();
+        consumer.Assign(new TopicPartitionOffset(replyTopic, 0, Offset.Beginning));
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        while (true)
+        {
+            var batch = ReplyBatch.Parser.ParseFrom(consumer.Consume(patience.Token).Message.Value);
+            if (batch.Replies.SingleOrDefault(r => r.CorrelationId == id) is { } reply)
+            {
+                return reply;
+            }
+        }
+    }
+
+    private async Task ProduceAsync(string topic, string key, byte[] value, string version = "1")
+    {
+        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
+        {
+            BootstrapServers = stack.Stack.BootstrapServers,
+            Partitioner = Partitioner.Murmur2Random,
+        }).Build();
+        await producer.ProduceAsync(topic, new Message<string, byte[]>
+        {
+            Key = key,
+            Value = value,
+            Headers = new Headers { { WireFormat.VersionHeader, Encoding.ASCII.GetBytes(version) } },
+        });
+    }
+
+    private async Task<string> CreateReplyTopicAsync()
+    {
+        var topic = Topics.Replies("test-" + Guid.NewGuid().ToString("N"));
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        await admin.CreateTopicsAsync([new TopicSpecification { Name = topic, NumPartitions = 1, ReplicationFactor = 1 }]);
+        return topic;
+    }
+}

@@ -1,0 +1,116 @@
+using Billing.Backends.Balances;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.IntegrationTests.StackTests;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>The view of the balances, built from a real event store.</summary>
+[Collection(OneStackAtATime.Name)]
+public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+{
+    [Fact]
+    public async Task A_rebuild_ends_with_every_account_as_the_fold_of_its_events()
+    {
+        var expected = new Dictionary<string, Account>();
+        for (var n = 0; n < 40; n++)
+        {
+            var stream = NewStream();
+            expected[stream] = await store.AppendAsync(stream, EventStoreFixture.Facts(1 + (n * 13), seed: n));
+        }
+        var backend = store.NewBackend();
+        var reports = new List<RebuildProgress>();
+
+        var done = await backend.GetRequiredService<BalanceReadModel>().RebuildAsync(reports.Add, CancellationToken.None);
+
+        var view = backend.GetRequiredService<BalanceView>();
+        Assert.All(expected, e => Assert.Equal(e.Value, view.Get(e.Key)));
+        Assert.Equal(view.Count, done.Accounts);
+        Assert.Equal(done, reports[^1]);
+        Assert.Equal(done.Events, done.EventsEstimate);
+        Assert.Equal(reports.Select(r => r.Events).Order(), reports.Select(r => r.Events));
+    }
+
+    [Fact]
+    public async Task Sequence_numbers_that_do_not_follow_the_versions_cost_no_event()
+    {
+        var stream = NewStream();
+        var expected = await store.AppendAsync(stream, EventStoreFixture.Facts(9));
+        await store.ExecuteAsync($"""
+            update billing.mt_events set seq_id = seq_id + 1000000 where stream_id = '{stream}' and version in (2, 5)
+            """);
+        var backend = store.NewBackend();
+
+        await backend.GetRequiredService<BalanceReadModel>().RebuildAsync(_ => { }, CancellationToken.None);
+
+        Assert.Equal(expected, backend.GetRequiredService<BalanceView>().Get(stream));
+    }
+
+    [Fact]
+    public async Task A_limit_changed_before_such_changes_had_an_id_counts()
+    {
+        var stream = NewStream();
+        await store.ExecuteAsync($$"""
+            insert into billing.mt_streams (id, version) values ('{{stream}}', 1);
+            insert into billing.mt_events (seq_id, id, stream_id, version, data, type)
+            select nextval('billing.mt_events_sequence'), gen_random_uuid(), '{{stream}}', 1,
+                '{"Limit": 77, "Currency": "CHF", "DecidedAt": "2025-01-31T12:00:00+00:00"}', 'credit_limit_changed_v1'
+            """);
+        var backend = store.NewBackend();
+
+        await backend.GetRequiredService<BalanceReadModel>().RebuildAsync(_ => { }, CancellationToken.None);
+
+        Assert.Equal(new Account(1, 0, 77, "CHF"), backend.GetRequiredService<BalanceView>().Get(stream));
+    }
+
+    [Fact]
+    public async Task A_gap_is_read_from_the_store_in_the_background()
+    {
+        var stream = NewStream();
+        var account = await store.AppendAsync(stream, EventStoreFixture.Facts(3));
+        var backend = store.NewBackend();
+        var (model, view) = (backend.GetRequiredService<BalanceReadModel>(), backend.GetRequiredService<BalanceView>());
+        await model.StartAsync(CancellationToken.None);
+        var waiting = view.WaitAsync(stream, 3, TimeSpan.FromMinutes(1));
+
+        model.Apply([RecordedEvent.ToWire(stream, EventStoreFixture.Facts(1).Single(), account)]);
+
+        Assert.True(await waiting);
+        Assert.Equal(account, view.Get(stream));
+        await model.StopAsync(CancellationToken.None);
+    }
+
+    [Fact]
+    public async Task A_rebuild_that_is_told_to_stop_stops()
+    {
+        await store.AppendAsync(NewStream(), EventStoreFixture.Facts(1));
+        using var stopping = new CancellationTokenSource();
+        await stopping.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() =>
+            store.NewBackend().GetRequiredService<BalanceReadModel>().RebuildAsync(stopping.Token));
+    }
+
+    [Fact]
+    public async Task The_command_rebuild_says_how_many_accounts_and_events_there_are_and_what_they_take()
+    {
+        await store.AppendAsync(NewStream(), EventStoreFixture.Facts(7));
+        await using var folder = StackFolder.Create();
+        await using var process = ChildProcess.Start(new ChildProcessStart(
+            "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Cli"), "rebuild", "--postgres", store.Postgres.ConnectionString],
+            folder.LogFile("billing")));
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1), TimeProvider.System);
+
+        await process.WaitForExitAsync(patience.Token);
+
+        Assert.Equal(0, process.ExitCode);
+        Assert.Matches(
+            @"^[\d,]+ accounts from [\d,]+ events in \d+\.\d+ s, [\d,]+ events/s; the view takes \d+\.\d MB, [\d,]+ bytes an account\.$",
+            process.LastLogLines(20).Last(line => line.Length > 0));
+    }
+
+    private static string NewStream() => "visa/" + StackFixture.NewAccount();
+}
