@@ -22,8 +22,10 @@ internal sealed class StoreScan : IAsyncDisposable
     {
         _schema = schema;
         _progress = progress;
-        _events = new NpgsqlConnection(connectionString);
-        _receipts = new NpgsqlConnection(connectionString);
+        // A pool may hold connections to a server that was killed since.
+        var unpooled = new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false }.ConnectionString;
+        _events = new NpgsqlConnection(unpooled);
+        _receipts = new NpgsqlConnection(unpooled);
     }
 
     /// <summary>Events that the streams say they have.</summary>
