@@ -3,15 +3,22 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy;
 
-/// <summary>The end of a proxy: it says that it is not serving, refuses new calls, and lets those it has taken be answered,
-/// within bounds. Registered last, so that it stops first.</summary>
+/// <summary>The end of a proxy: it says that it is not serving, refuses new calls, tells the streams to end, and lets those
+/// it has taken be answered, within bounds. All this before any service stops: the server, which stops first, would wait for
+/// the open streams, and nobody would have told them.</summary>
 public sealed class Drain(
-    Admission admission, ServingState serving, IOptions<ProxyOptions> options, TimeProvider time) : IHostedService
+    Admission admission, ServingState serving, IOptions<ProxyOptions> options, TimeProvider time) : IHostedLifecycleService
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>Begins to serve: everything the proxy needs has started before.</summary>
-    public Task StartAsync(CancellationToken cancellationToken)
+    /// <inheritdoc/>
+    public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    /// <inheritdoc/>
+    public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    /// <summary>Begins to serve: everything the proxy needs has started.</summary>
+    public Task StartedAsync(CancellationToken cancellationToken)
     {
         serving.SetServing();
         foreach (var service in ProxyServices.PublicServices)
@@ -22,7 +29,7 @@ public sealed class Drain(
     }
 
     /// <summary>Ends the service.</summary>
-    public async Task StopAsync(CancellationToken cancellationToken)
+    public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         serving.SetNotServing();
         foreach (var service in ProxyServices.PublicServices)
@@ -36,4 +43,10 @@ public sealed class Drain(
             await Task.Delay(PollInterval, time, cancellationToken);
         }
     }
+
+    /// <inheritdoc/>
+    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    /// <inheritdoc/>
+    public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 }

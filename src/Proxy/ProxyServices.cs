@@ -13,7 +13,7 @@ public static class ProxyServices
     /// <summary>The platform's own services, which health reports one by one.</summary>
     public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.Billing.Descriptor, V1.BillingAdmin.Descriptor];
 
-    /// <summary>Adds the gRPC services and their server. Add the transport before: the drain must stop first.</summary>
+    /// <summary>Adds the gRPC services and their server.</summary>
     public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddOptions<ProxyOptions>().Bind(configuration.GetSection(ProxyOptions.Section))

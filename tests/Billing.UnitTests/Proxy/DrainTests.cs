@@ -28,9 +28,9 @@ public sealed class DrainTests : IDisposable
     [InlineData("billing.v1.BillingAdmin")]
     public async Task Each_service_is_reported_by_its_name(string service)
     {
-        await _drain.StartAsync(CancellationToken.None);
+        await _drain.StartedAsync(CancellationToken.None);
         Assert.Equal(ServingStatus.Serving, _serving.Find(service));
-        await _drain.StopAsync(CancellationToken.None);
+        await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(ServingStatus.NotServing, _serving.Find(service));
     }
 
@@ -38,9 +38,9 @@ public sealed class DrainTests : IDisposable
     public async Task A_proxy_serves_from_its_start_to_its_stop()
     {
         Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
-        await _drain.StartAsync(CancellationToken.None);
+        await _drain.StartedAsync(CancellationToken.None);
         Assert.Equal(ServingStatus.Serving, _serving.Find(""));
-        await _drain.StopAsync(CancellationToken.None);
+        await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
         Assert.Throws<RpcException>(() => _admission.Enter());
     }
@@ -49,7 +49,7 @@ public sealed class DrainTests : IDisposable
     public async Task It_waits_for_the_calls_it_has_taken()
     {
         var call = _admission.Enter();
-        var stopping = _drain.StopAsync(CancellationToken.None);
+        var stopping = _drain.StoppingAsync(CancellationToken.None);
         Assert.False(stopping.IsCompleted);
         call.Dispose();
         await _time.RunToEndAsync(stopping);
@@ -60,7 +60,7 @@ public sealed class DrainTests : IDisposable
     public async Task It_does_not_wait_for_ever()
     {
         using var call = _admission.Enter();
-        await _time.RunToEndAsync(_drain.StopAsync(CancellationToken.None));
+        await _time.RunToEndAsync(_drain.StoppingAsync(CancellationToken.None));
         Assert.Equal(1, _admission.InFlight);
     }
 }

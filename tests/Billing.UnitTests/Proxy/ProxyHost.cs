@@ -43,6 +43,23 @@ internal sealed class ProxyHost : IAsyncDisposable
         return new ProxyHost(app);
     }
 
+    /// <summary>Waits until it has been told to stop.</summary>
+    public Task WaitForClosingAsync()
+    {
+        var closing = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Admission.Closing.Register(closing.SetResult);
+        return closing.Task;
+    }
+
+    /// <summary>Waits until no call is in flight.</summary>
+    public async Task WaitUntilIdleAsync()
+    {
+        while (Admission.InFlight > 0)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(5));
+        }
+    }
+
     /// <summary>Stops it as SIGTERM does.</summary>
     public Task StopAsync() => _app.StopAsync();
 

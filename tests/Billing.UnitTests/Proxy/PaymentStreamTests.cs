@@ -1,0 +1,290 @@
+using System.Threading.Channels;
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class PaymentStreamTests
+{
+    private readonly FakeBackend _backend = new();
+
+    [Fact]
+    public async Task Each_payment_is_answered_once_and_the_stream_ends()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        var payments = Payments(3_000);
+        var answers = await SendAllAsync(proxy, payments);
+        Assert.Equal(payments.Select(p => p.TransactionId).Order(), answers.Select(a => a.TransactionId).Order());
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.Equal(payments.Select(p => p.TransactionId), _backend.Commands.Select(c => c.TransactionId));
+    }
+
+    [Fact]
+    public async Task Answers_come_in_the_order_they_are_ready()
+    {
+        var slow = new TaskCompletionSource<Reply>();
+        var payments = Payments(2);
+        _backend.Answer = command => command.TransactionId == payments[0].TransactionId
+            ? slow.Task
+            : Task.FromResult(FakeBackend.Accepted(command));
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var call = proxy.Client.MakePayments();
+        await call.RequestStream.WriteAsync(payments[0]);
+        await call.RequestStream.WriteAsync(payments[1]);
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        Assert.Equal(payments[1].TransactionId, call.ResponseStream.Current.TransactionId);
+        slow.SetResult(FakeBackend.Accepted(_backend.Commands.First()));
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        Assert.Equal(payments[0].TransactionId, call.ResponseStream.Current.TransactionId);
+    }
+
+    [Fact]
+    public async Task What_cannot_be_processed_is_answered_as_failed_and_ends_nothing_else()
+    {
+        var payments = Payments(5);
+        payments[1].AccountId = "a/b";
+        payments[2].AccountId = new string('a', 1000);
+        _backend.Answer = command => Task.FromResult(command.TransactionId == payments[3].TransactionId
+            ? Replies.Error(0, StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime, "no answer")
+            : FakeBackend.Accepted(command));
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.RequestBytesMax = 256);
+
+        var answers = (await SendAllAsync(proxy, payments)).ToDictionary(a => a.TransactionId);
+
+        Assert.Equal(PaymentOutcome.Accepted, answers[payments[0].TransactionId].Outcome);
+        Assert.Equal(PaymentOutcome.Accepted, answers[payments[4].TransactionId].Outcome);
+        var failed = payments[1..4].Select(p => answers[p.TransactionId]).ToList();
+        Assert.All(failed, answer => Assert.Equal(PaymentOutcome.Failed, answer.Outcome));
+        Assert.Equal([3, 3, 4], failed.Select(answer => answer.Error.StatusCode));
+        Assert.Equal(
+            [ErrorReasons.InvalidField, ErrorReasons.RequestTooLarge, ErrorReasons.NoAnswerInTime],
+            failed.Select(answer => answer.Error.Reason));
+        Assert.Equal("account_id", failed[0].Error.Field);
+    }
+
+    [Fact]
+    public async Task No_more_payments_are_held_than_the_window_has_places()
+    {
+        var waiting = Channel.CreateUnbounded<TaskCompletionSource>();
+        _backend.Answer = async command =>
+        {
+            var answered = new TaskCompletionSource();
+            waiting.Writer.TryWrite(answered);
+            await answered.Task;
+            return FakeBackend.Accepted(command);
+        };
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamWindow = 8);
+        var sending = SendAllAsync(proxy, Payments(500));
+        for (var i = 0; i < 500; i++)
+        {
+            (await waiting.Reader.ReadAsync()).SetResult();
+        }
+        Assert.Equal(500, (await sending).Count);
+        Assert.InRange(_backend.InFlightMax, 1, 8);
+    }
+
+    [Fact]
+    public async Task Where_nothing_is_answered_no_more_is_taken_than_the_window_has_places()
+    {
+        var never = new TaskCompletionSource<Reply>();
+        var full = new TaskCompletionSource();
+        _backend.Answer = _ =>
+        {
+            if (_backend.InFlight == 8)
+            {
+                full.TrySetResult();
+            }
+            return never.Task;
+        };
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamWindow = 8);
+        using var call = proxy.Client.MakePayments();
+        foreach (var payment in Payments(100))
+        {
+            await call.RequestStream.WriteAsync(payment);
+        }
+        await full.Task;
+        Assert.Equal(8, _backend.Commands.Count);
+        Assert.Equal(8, proxy.Admission.InFlight);
+    }
+
+    [Fact]
+    public async Task A_caller_that_reads_nothing_stops_the_taking_of_requests_until_it_reads_on()
+    {
+        const int Total = 60_000;
+        var payments = Payments(Total);
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var call = proxy.Client.MakePayments();
+        var written = 0;
+        var writing = Task.Run(async () =>
+        {
+            foreach (var payment in payments)
+            {
+                await call.RequestStream.WriteAsync(payment);
+                Interlocked.Increment(ref written);
+            }
+            await call.RequestStream.CompleteAsync();
+        });
+        // A machine that stands still for as long ends the wait too early, which makes no assertion fail.
+        for (var before = -1; before != Volatile.Read(ref written);)
+        {
+            before = Volatile.Read(ref written);
+            await Task.Delay(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.InRange(_backend.Commands.Count, 1, Total / 4);
+        Assert.InRange(Volatile.Read(ref written), 1, Total / 2);
+
+        var answers = await ReadAllAsync(call);
+        await writing;
+        Assert.Equal(Total, answers.DistinctBy(answer => answer.TransactionId).Count());
+        Assert.Equal(Total, answers.Count);
+    }
+
+    [Fact]
+    public async Task A_stream_that_does_not_fit_is_refused_with_the_time_to_wait_and_fits_when_another_has_ended()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (12, 8));
+        using var first = proxy.Client.MakePayments();
+        await first.RequestStream.WriteAsync(Payments(1)[0]);
+        Assert.True(await first.ResponseStream.MoveNext(CancellationToken.None));
+
+        var refused = await Assert.ThrowsAsync<RpcException>(() => SendAllAsync(proxy, []));
+        await proxy.Client.MakePaymentAsync(Payments(1)[0]);
+        await first.RequestStream.CompleteAsync();
+        Assert.False(await first.ResponseStream.MoveNext(CancellationToken.None));
+        var answers = await SendAllAsync(proxy, Payments(3));
+
+        Assert.Equal(StatusCode.ResourceExhausted, refused.StatusCode);
+        Assert.Equal(ErrorReasons.TooManyInFlight, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal("200", refused.Trailers.GetValue(Trailers.RetryPushback));
+        Assert.Equal(3, answers.Count);
+    }
+
+    [Theory]
+    [InlineData(null, 30)]
+    [InlineData(20, 20)]
+    [InlineData(3600, 60)]
+    public async Task A_payment_carries_what_is_left_of_the_streams_deadline_within_the_proxys_bounds(int? askedS, int mostS)
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.DeadlineMax = TimeSpan.FromMinutes(1));
+        using var call = proxy.Client.MakePayments(
+            deadline: askedS is { } seconds ? TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(seconds) : null);
+        await call.RequestStream.WriteAsync(Payments(1)[0]);
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        var command = _backend.Commands.Single();
+        Assert.InRange(command.DeadlineUnixUs - command.ReceivedUnixUs, 1, mostS * 1_000_000L);
+    }
+
+    [Fact]
+    public async Task A_caller_that_goes_frees_the_places_of_its_stream()
+    {
+        var taken = new TaskCompletionSource();
+        _backend.Answer = _ =>
+        {
+            taken.TrySetResult();
+            return new TaskCompletionSource<Reply>().Task;
+        };
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using (var call = proxy.Client.MakePayments())
+        {
+            await call.RequestStream.WriteAsync(Payments(1)[0]);
+            await taken.Task;
+            Assert.Equal(256, proxy.Admission.InFlight);
+        }
+        await proxy.WaitUntilIdleAsync();
+        Assert.Equal(0, _backend.InFlight);
+    }
+
+    [Fact]
+    public async Task A_proxy_that_stops_answers_what_it_has_taken_and_then_says_why_the_stream_ends()
+    {
+        var taken = new TaskCompletionSource();
+        var answer = new TaskCompletionSource<Reply>();
+        _backend.Answer = _ =>
+        {
+            taken.TrySetResult();
+            return answer.Task;
+        };
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var call = proxy.Client.MakePayments();
+        await call.RequestStream.WriteAsync(Payments(1)[0]);
+        await taken.Task;
+        var stopping = proxy.StopAsync();
+        await proxy.WaitForClosingAsync();
+        answer.SetResult(FakeBackend.Accepted(_backend.Commands.Single()));
+
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Outcome);
+        var ended = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
+        await stopping;
+
+        Assert.Equal(StatusCode.Unavailable, ended.StatusCode);
+        Assert.Equal(ErrorReasons.ShuttingDown, ended.Trailers.GetValue(Trailers.Reason));
+    }
+
+    [Fact]
+    public async Task A_caller_that_reads_nothing_does_not_hold_up_the_end_of_the_proxy()
+    {
+        var full = new TaskCompletionSource();
+        _backend.Answer = command =>
+        {
+            if (_backend.Commands.Count == 256)
+            {
+                full.TrySetResult();
+            }
+            // So many answers of this size fit no HTTP/2 window that is not read from.
+            var reply = FakeBackend.Accepted(command);
+            reply.Payment.Message = new string('x', 8_000);
+            return Task.FromResult(reply);
+        };
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.DrainTimeout = TimeSpan.FromMinutes(10));
+        using var call = proxy.Client.MakePayments();
+        foreach (var payment in Payments(1_000))
+        {
+            await call.RequestStream.WriteAsync(payment);
+        }
+        await full.Task;
+
+        await proxy.StopAsync().WaitAsync(TimeSpan.FromMinutes(2));
+
+        Assert.Equal(0, proxy.Admission.InFlight);
+        Assert.InRange(_backend.Commands.Count, 256, 999);
+    }
+
+    private static MakePaymentRequest[] Payments(int count) => [.. Enumerable.Range(0, count).Select(n =>
+    {
+        var payment = Samples.Payment("acct-" + (n % 50));
+        payment.TransactionId = Guid.NewGuid().ToString();
+        return payment;
+    })];
+
+    private static async Task<List<MakePaymentResponse>> SendAllAsync(ProxyHost proxy, MakePaymentRequest[] payments)
+    {
+        using var call = proxy.Client.MakePayments();
+        var reading = ReadAllAsync(call);
+        foreach (var payment in payments)
+        {
+            await call.RequestStream.WriteAsync(payment);
+        }
+        if (!reading.IsFaulted)
+        {
+            await call.RequestStream.CompleteAsync();
+        }
+        return await reading;
+    }
+
+    private static async Task<List<MakePaymentResponse>> ReadAllAsync(
+        AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse> call)
+    {
+        var answers = new List<MakePaymentResponse>();
+        while (await call.ResponseStream.MoveNext(CancellationToken.None))
+        {
+            answers.Add(call.ResponseStream.Current);
+        }
+        return answers;
+    }
+}

@@ -1,0 +1,150 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class StatementStreamTests : IAsyncLifetime
+{
+    private readonly FakeBackend _backend = new();
+    private ProxyHost? _proxy;
+    private long _events = 1_200;
+
+    public async ValueTask InitializeAsync()
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { Statement = Page(command.Statement, _events) });
+        _proxy = await ProxyHost.StartAsync(_backend);
+    }
+
+    public ValueTask DisposeAsync() => _proxy!.DisposeAsync();
+
+    [Fact]
+    public async Task Without_a_limit_it_is_the_whole_account_page_after_page_each_opening_with_what_the_last_closed_with()
+    {
+        var entries = await ReadAsync(Request());
+        Assert.Equal(Enumerable.Range(1, 1_200).Select(n => (long)n), entries.Select(e => e.Version));
+        var pages = _backend.Commands.Select(c => c.Statement).ToList();
+        Assert.Equal([0L, 500, 1_000], pages.Select(p => p.AfterVersion));
+        Assert.Equal([500, 500, 500], pages.Select(p => p.Limit));
+        Assert.Null(pages[0].Opening);
+        Assert.Equal([State(500), State(1_000)], pages.Skip(1).Select(p => p.Opening));
+        Assert.All(_backend.Commands, c => Assert.True(Guid.TryParse(c.TransactionId, out _)));
+    }
+
+    [Theory]
+    [InlineData(1, 1)]
+    [InlineData(500, 1)]
+    [InlineData(501, 2)]
+    [InlineData(5_000, 3)]
+    public async Task It_stops_at_its_limit_and_asks_for_no_more(int limit, int pages)
+    {
+        var request = Request();
+        request.Limit = limit;
+        Assert.Equal(Math.Min(limit, 1_200), (await ReadAsync(request)).Count);
+        Assert.Equal(pages, _backend.Commands.Count);
+        Assert.All(_backend.Commands, c => Assert.InRange(c.Statement.Limit, 1, Math.Min(500, limit)));
+    }
+
+    [Fact]
+    public async Task It_leaves_out_what_the_caller_has()
+    {
+        var request = Request();
+        request.AfterVersion = 1_190;
+        Assert.Equal(1_191, (await ReadAsync(request))[0].Version);
+    }
+
+    [Fact]
+    public async Task An_account_without_events_has_an_empty_statement()
+    {
+        _events = 0;
+        Assert.Empty(await ReadAsync(Request()));
+    }
+
+    [Fact]
+    public async Task A_bad_field_is_refused_by_name()
+    {
+        var request = Request();
+        request.Limit = -1;
+        var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(request));
+        Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
+        Assert.Equal("limit", e.Trailers.GetValue(Trailers.Field));
+        Assert.Empty(_backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_page_that_fails_ends_it_with_the_backends_error_after_the_pages_before()
+    {
+        _backend.Answer = command => Task.FromResult(command.Statement.AfterVersion == 0
+            ? new Reply { Statement = Page(command.Statement, _events) }
+            : Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "away"));
+        using var call = _proxy!.Client.GetStatement(Request());
+        for (var version = 1; version <= 500; version++)
+        {
+            Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        }
+        var e = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
+        Assert.Equal(StatusCode.Unavailable, e.StatusCode);
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(0, _proxy.Admission.InFlight);
+    }
+
+    [Fact]
+    public async Task A_backend_that_says_there_is_more_and_sends_nothing_is_not_asked_again()
+    {
+        _backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage { HasMore = true } });
+        var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(Request()));
+        Assert.Equal(StatusCode.Internal, e.StatusCode);
+        Assert.Single(_backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_proxy_that_stops_ends_it_between_two_pages()
+    {
+        var stopping = Task.CompletedTask;
+        _backend.Answer = async command =>
+        {
+            stopping = _proxy!.StopAsync();
+            await _proxy.WaitForClosingAsync();
+            return new Reply { Statement = Page(command.Statement, _events) };
+        };
+        using var call = _proxy!.Client.GetStatement(Request());
+        for (var version = 1; version <= 500; version++)
+        {
+            Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        }
+        var e = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
+        await stopping;
+        Assert.Equal(ErrorReasons.ShuttingDown, e.Trailers.GetValue(Trailers.Reason));
+        Assert.Single(_backend.Commands);
+    }
+
+    private static GetStatementRequest Request() => new() { AccountId = "acct-42", PaymentType = PaymentType.Visa };
+
+    private static StatementPage Page(StatementPageRequest request, long events)
+    {
+        var last = Math.Min(events, request.AfterVersion + request.Limit);
+        var page = new StatementPage { HasMore = last < events, Closing = State(last) };
+        for (var version = request.AfterVersion + 1; version <= last; version++)
+        {
+            page.Entries.Add(new StatementEntry { Version = version, Balance = Samples.Dollars(version) });
+        }
+        return page;
+    }
+
+    private static AccountState State(long version) =>
+        new() { Version = version, Balance = Samples.Dollars(version), CreditLimit = Samples.Dollars(10_000) };
+
+    private async Task<List<StatementEntry>> ReadAsync(GetStatementRequest request)
+    {
+        using var call = _proxy!.Client.GetStatement(request);
+        var entries = new List<StatementEntry>();
+        while (await call.ResponseStream.MoveNext(CancellationToken.None))
+        {
+            entries.Add(call.ResponseStream.Current);
+        }
+        return entries;
+    }
+}
