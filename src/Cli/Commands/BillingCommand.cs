@@ -13,7 +13,7 @@ internal static class BillingCommand
 {
     public static RootCommand Create(IAnsiConsole console) => new("The billing platform on this machine.")
     {
-        Run(console), Up(console), Status(console), Down(console), ServeEmbedded(),
+        Run(console), ChaosCommand.Create(console), Up(console), Status(console), Down(console), ServeEmbedded(),
         AuditCommand.Create(console),
         RebuildCommand.Create(console),
         DeadLettersCommand.Create(console),
@@ -81,7 +81,7 @@ internal static class BillingCommand
     }
 
     /// <summary>Runs a command; what a person can put right is one line on standard error.</summary>
-    internal static async Task<int> GuardedAsync(Func<Task<int>> action)
+    public static async Task<int> GuardedAsync(Func<Task<int>> action)
     {
         try
         {

@@ -35,14 +35,12 @@ internal sealed class StackFlags
     private readonly Option<int> _brokers = new("--brokers")
     {
         Description = "Kafka brokers to start: 1 or 3",
-        DefaultValueFactory = _ => 1,
         HelpName = "N",
     };
 
     private readonly Option<string> _jitter = new("--jitter")
     {
         Description = "Whether the simulated card network takes its time: on or off",
-        DefaultValueFactory = _ => "off",
         HelpName = "on|off",
     };
 
@@ -60,8 +58,10 @@ internal sealed class StackFlags
         HelpName = "auto|CONNECTION",
     };
 
-    public StackFlags()
+    public StackFlags(int brokers = 1, string jitter = "off")
     {
+        _brokers.DefaultValueFactory = _ => brokers;
+        _jitter.DefaultValueFactory = _ => jitter;
         _jitter.CompletionSources.Add("on", "off");
         _jitter.Validators.Add(result =>
         {

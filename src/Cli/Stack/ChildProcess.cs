@@ -174,6 +174,15 @@ public sealed class ChildProcess : IAsyncDisposable
         }
     }
 
+    /// <summary>Sends the program a signal.</summary>
+    public void Send(Signal signal)
+    {
+        if (!_process.HasExited)
+        {
+            NativeMethods.Send(_process.Id, signal);
+        }
+    }
+
     /// <summary>Ends the program at once, as <c>kill -9</c> does.</summary>
     public void Kill() => Send(Signal.Kill);
 
@@ -281,14 +290,6 @@ public sealed class ChildProcess : IAsyncDisposable
         { IsBackground = true, Name = "Billing child processes" };
         thread.Start();
         return launches;
-    }
-
-    private void Send(Signal signal)
-    {
-        if (!_process.HasExited)
-        {
-            NativeMethods.Send(_process.Id, signal);
-        }
     }
 
     private async Task WithinAsync(

@@ -121,6 +121,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     {
         if (_server is not null)
         {
+            Resume();
             await _server.StopAsync(StopBound).ConfigureAwait(false);
             await ForgetServerAsync().ConfigureAwait(false);
         }
@@ -137,6 +138,24 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <summary>Ends the server at once, as <c>kill -9</c> does. It recovers at the next start.</summary>
     public void Kill() => _server?.Kill();
 
+    /// <summary>Ends the server and all its sessions at once and without a checkpoint ("immediate"); returns when they are
+    /// gone. It recovers at the next start.</summary>
+    public async Task CrashAsync()
+    {
+        if (_server is not null)
+        {
+            Resume();
+            _server.Send(Signal.Quit);
+            await _server.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Freezes the server and all its sessions: connections stay open and answer nothing.</summary>
+    public void Pause() => SendToAll(Signal.Stop);
+
+    /// <summary>Lets a frozen server go on.</summary>
+    public void Resume() => SendToAll(Signal.Continue);
+
     /// <summary>Stops the server, unless it is detached.</summary>
     public async ValueTask DisposeAsync()
     {
@@ -146,6 +165,19 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
 
         await ForgetServerAsync().ConfigureAwait(false);
+    }
+
+    // The sessions are processes of their own. The server first, so that none is added meanwhile.
+    private void SendToAll(Signal signal)
+    {
+        if (_server is { HasExited: false } server)
+        {
+            server.Send(signal);
+            foreach (var session in ProcessIdentity.ChildrenOf(server.Id))
+            {
+                NativeMethods.Send(session, signal);
+            }
+        }
     }
 
     private static bool IsReadyLine(string line) =>

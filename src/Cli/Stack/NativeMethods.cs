@@ -9,6 +9,9 @@ public enum Signal
     /// <summary>SIGINT, which PostgreSQL takes as "disconnect everyone and stop".</summary>
     Interrupt = 2,
 
+    /// <summary>SIGQUIT, which PostgreSQL takes as "stop at once, without a checkpoint".</summary>
+    Quit = 3,
+
     /// <summary>SIGKILL: no clean-up whatsoever.</summary>
     Kill = 9,
 

@@ -57,18 +57,33 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
         }
     }
 
-    private static long ReadStartTicks(int processId)
+    /// <summary>The ids of the processes that a process has started and that still run.</summary>
+    /// <param name="processId">The parent's id.</param>
+    internal static IReadOnlyList<int> ChildrenOf(int processId)
+    {
+        var parent = processId.ToString(CultureInfo.InvariantCulture);
+        return
+        [
+            .. Directory.EnumerateDirectories("/proc").Select(Path.GetFileName)
+                .Select(name => int.TryParse(name, CultureInfo.InvariantCulture, out var id) ? id : 0)
+                .Where(id => id != 0 && ReadStat(id) is [not ("Z" or "X"), var itsParent, ..] && itsParent == parent),
+        ];
+    }
+
+    private static long ReadStartTicks(int processId) =>
+        ReadStat(processId) is [not ("Z" or "X"), ..] and var fields ? long.Parse(fields[19], CultureInfo.InvariantCulture) : 0;
+
+    // The second field, the program's name, may hold anything; from the third on: the state, the parent, ..., the start.
+    private static string[] ReadStat(int processId)
     {
         try
         {
-            // The second field, the program's name, may hold anything; the third is the state, the 22nd the start.
             var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{processId}/stat"));
-            var fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
-            return fields[0] is "Z" or "X" ? 0 : long.Parse(fields[19], CultureInfo.InvariantCulture);
+            return stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
-            return 0;
+            return [];
         }
     }
 }

@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Globalization;
 using Billing.Cli.Stack;
 
@@ -9,12 +10,15 @@ public sealed class BillingStack : IAsyncDisposable
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(15);
 
-    private readonly List<ServiceProcess> _services = [];
+    private readonly Lock _gate = new();
     private readonly StackOptions _options;
     private readonly FreePorts _ports;
     private LocalPostgres? _postgres;
     private LocalKafka? _kafka;
     private string? _brokers;
+
+    // Replaced as a whole, so that whoever enumerates it sees one state: services come and go while others look.
+    private volatile IReadOnlyList<ServiceProcess> _services = [];
 
     private BillingStack(StackOptions options, StackFolder folder, FreePorts ports)
     {
@@ -77,12 +81,39 @@ public sealed class BillingStack : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts one more service, or one again that was killed, and waits until it is ready.</summary>
-    public async Task<ServiceProcess> AddAsync(ServiceRole role, int number, CancellationToken cancellationToken)
+    /// <summary>Starts one more service, or one again that has ended, on the port it had, and waits until it is ready.
+    /// </summary>
+    /// <param name="role">What it does.</param>
+    /// <param name="number">Which of its role it is, from 1.</param>
+    /// <param name="cancellationToken">Gives up waiting; the service goes on.</param>
+    /// <param name="settings">Settings of this service alone, by their names as environment variables; they win over all
+    /// others.</param>
+    /// <exception cref="StackException">It ended, or took too long.</exception>
+    public async Task<ServiceProcess> AddAsync(
+        ServiceRole role, int number, CancellationToken cancellationToken, IReadOnlyDictionary<string, string>? settings = null)
     {
-        var service = Launch(role, number);
-        await service.WaitUntilReadyAsync(cancellationToken);
-        return service;
+        var service = Launch(role, number, settings);
+        try
+        {
+            await service.WaitUntilReadyAsync(cancellationToken);
+            return service;
+        }
+        catch (StackException)
+        {
+            service.Process.Kill();
+            throw;
+        }
+    }
+
+    /// <summary>Stops a service in good order and forgets it.</summary>
+    public async Task RemoveAsync(ServiceProcess service)
+    {
+        await service.Process.StopAsync(StopBound);
+        lock (_gate)
+        {
+            _services = [.. _services.Where(s => s != service)];
+        }
+        await service.Process.DisposeAsync();
     }
 
     /// <summary>Stops everything, services first, and deletes the data, unless the stack is detached.</summary>
@@ -182,18 +213,22 @@ public sealed class BillingStack : IAsyncDisposable
         }
     }
 
-    private ServiceProcess Launch(ServiceRole role, int number)
+    private ServiceProcess Launch(ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null)
     {
         var isFront = role is ServiceRole.Proxy or ServiceRole.Embedded;
-        var port = isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
+        var previous = Of(role).FirstOrDefault(s => s.Number == number);
+        var port = previous is not null ? new Uri(previous.Address).Port
+            : isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
         var settings = Settings(role);
-        foreach (var (name, value) in _options.Settings)
+        foreach (var (name, value) in _options.Settings.Concat(own ?? FrozenDictionary<string, string>.Empty))
         {
             settings[name] = value;
         }
         var service = ServiceProcess.Start(role, number, port, Folder, settings, _options.Detached);
-        _services.RemoveAll(s => s.Role == role && s.Number == number);
-        _services.Add(service);
+        lock (_gate)
+        {
+            _services = [.. _services.Where(s => s.Role != role || s.Number != number).Append(service).OrderBy(s => s.Role).ThenBy(s => s.Number)];
+        }
         return service;
     }
 

@@ -53,7 +53,7 @@ internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingR
     {
         try
         {
-            foreach (var reply in ReplyBatch.Parser.ParseFrom(record.Message.Value).Replies)
+            foreach (var reply in ReplyBatch.Parser.ParseFrom(record.Message.Value ?? []).Replies)
             {
                 pending.Complete(reply);
             }

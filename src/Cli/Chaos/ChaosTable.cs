@@ -1,0 +1,64 @@
+using System.Globalization;
+using Billing.Cli.Experiment;
+using Spectre.Console;
+
+namespace Billing.Cli.Chaos;
+
+/// <summary>Prints a soak: what each kind of fault cost the callers, what they saw, and the audit.</summary>
+internal static class ChaosTable
+{
+    private const int NamedMax = 10;
+
+    public static void Print(IAnsiConsole console, ChaosReport report, SoakResult result)
+    {
+        var table = new Table().Border(TableBorder.Rounded)
+            .Title("Longest wait for an answer, retries included, in seconds")
+            .AddColumns("Fault", "Times", "Longest", "Target", "");
+        foreach (var column in table.Columns.Skip(1).Take(3))
+        {
+            column.RightAligned();
+        }
+        foreach (var kind in report.Kinds)
+        {
+            table.AddRow(
+                kind.Kind, Text($"{kind.Times}"), Text($"{kind.LongestCallS:0.00}"),
+                kind.TargetS is { } target ? Text($"< {target}") : "", kind.Missed ? "[red]MISSED[/]" : "");
+        }
+        console.Write(table);
+        console.WriteLine(Text(
+            $"{report.Payments} payments answered, {report.SentTwice} of them sent twice at once, {report.Balances} balance checks; {report.Retried} calls sent again by the client, {report.AskedAgain} asked again."));
+        PrintFailures(console, report);
+        ReportTable.PrintAudit(console, result.Audit);
+        foreach (var kind in report.Kinds.Where(k => k.Missed))
+        {
+            console.WriteLine(Text($"TARGET MISSED: {kind.Kind} kept a caller waiting for {kind.LongestCallS:0.00} s; the target is {kind.TargetS} s."));
+        }
+        console.WriteLine(result.IsClean ? "Clean: nothing lost, nothing doubled, no answer wrong." : "NOT CLEAN.");
+    }
+
+    private static void PrintFailures(IAnsiConsole console, ChaosReport report)
+    {
+        foreach (var (failure, count) in report.Failures.OrderByDescending(f => f.Value))
+        {
+            console.WriteLine(Text($"  {count} x {failure}"));
+        }
+        if (report.EndedThemselves > 0)
+        {
+            console.WriteLine(Text($"  {report.EndedThemselves} services ended by themselves and were started again."));
+        }
+        if (report.Unanswered > 0)
+        {
+            console.WriteLine(Text($"  {report.Unanswered} payments have no answer."));
+        }
+        foreach (var violation in report.Violations.Take(NamedMax))
+        {
+            console.WriteLine("  violation: " + violation);
+        }
+        if (report.Violations.Count > NamedMax)
+        {
+            console.WriteLine(Text($"  ... and {report.Violations.Count - NamedMax} more violations"));
+        }
+    }
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,103 @@
+using System.Globalization;
+using Billing.Cli.Auditing;
+using Billing.Cli.Topology;
+
+namespace Billing.Cli.Chaos;
+
+/// <summary>What a soak found.</summary>
+/// <param name="Faults">What was done, in order of time.</param>
+/// <param name="LongestCalls">For each fault, the longest time that a caller waited for an answer.</param>
+/// <param name="Offsets">When each fault struck, from the start.</param>
+/// <param name="Traffic">What the callers saw.</param>
+/// <param name="EndedThemselves">Services that ended without having been told to.</param>
+/// <param name="Audit">What the books say.</param>
+internal sealed record SoakResult(
+    IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
+    TrafficResult Traffic, int EndedThemselves, AuditResult Audit)
+{
+    /// <summary>Whether every payment has an answer, every answer is in the books once, and no answer contradicts another.
+    /// </summary>
+    public bool IsClean => Audit.IsClean && Traffic.Unanswered == 0 && Traffic.Violations.Count == 0;
+}
+
+/// <summary>Pays without pause while the faults of a schedule strike, makes the stack whole again, and audits.</summary>
+internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider time, Action<string> say)
+{
+    private static readonly TimeSpan FinishBound = TimeSpan.FromMinutes(2);
+
+    // For this long after everything is as before, a slow call is still the fault's.
+    private static readonly TimeSpan Aftermath = TimeSpan.FromSeconds(5);
+
+    private long _start;
+
+    /// <summary>Runs the soak.</summary>
+    /// <param name="schedule">The faults, in order of time.</param>
+    /// <param name="journal">Where to note what was answered.</param>
+    /// <param name="cancellationToken">Gives up, leaving the stack as it is then.</param>
+    public async Task<SoakResult> RunAsync(
+        IReadOnlyList<Fault> schedule, string journal, CancellationToken cancellationToken)
+    {
+        await using var traffic = new Traffic(
+            new TrafficOptions
+            {
+                Proxies = stack.ProxyAddresses,
+                Journal = journal,
+                Workers = options.Workers,
+                Rate = options.Rate,
+                Seed = options.Seed,
+            },
+            time);
+        using var injector = new FaultInjector(stack, time, line => Say(line));
+        traffic.Start();
+        await traffic.WaitForMoreAsync(options.Workers, FinishBound, cancellationToken);
+        _start = time.GetTimestamp();
+        var faults = await StrikeAsync(schedule, injector, cancellationToken);
+        Say("the stack is whole; the workers finish");
+        var seen = await traffic.StopAsync(FinishBound);
+        var audit = await new Auditor(stack.ConnectionString).RunAsync([journal], cancellationToken);
+        return new SoakResult(
+            faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
+            [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], seen, injector.EndedThemselves, audit);
+    }
+
+    private async Task<IReadOnlyList<InjectedFault>> StrikeAsync(
+        IReadOnlyList<Fault> schedule, FaultInjector injector, CancellationToken cancellationToken)
+    {
+        using var whole = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var watching = injector.WatchAsync(whole.Token);
+        var striking = new List<Task<InjectedFault>>();
+        try
+        {
+            foreach (var fault in schedule)
+            {
+                await Task.Delay(Later(fault.At), time, cancellationToken);
+                striking.Add(injector.RunAsync(fault, () => Say(fault.What), cancellationToken));
+            }
+            var faults = await Task.WhenAll(striking);
+            await Task.Delay(Later(options.Duration), time, cancellationToken);
+            return [.. faults.OrderBy(f => f.Injected)];
+        }
+        finally
+        {
+            await whole.CancelAsync();
+            await Task.WhenAll([watching, .. striking]).ContinueWith(static _ => { }, TaskScheduler.Default);
+        }
+    }
+
+    private TimeSpan Later(TimeSpan at)
+    {
+        var wait = at - time.GetElapsedTime(_start);
+        return wait > TimeSpan.Zero ? wait : TimeSpan.Zero;
+    }
+
+    private List<(long Start, long End)> Windows(IReadOnlyList<InjectedFault> faults)
+    {
+        var aftermath = (long)(Aftermath.TotalSeconds * time.TimestampFrequency);
+        return [.. faults.Select((fault, i) => (
+            fault.Injected,
+            Math.Min(fault.Recovered + aftermath, i + 1 < faults.Count ? faults[i + 1].Injected : long.MaxValue)))];
+    }
+
+    private void Say(string line) => say(string.Create(
+        CultureInfo.InvariantCulture, $"{time.GetElapsedTime(_start).TotalSeconds,7:0.0} s  {line}"));
+}

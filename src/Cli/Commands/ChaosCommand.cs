@@ -1,0 +1,45 @@
+using System.CommandLine;
+using Billing.Cli.Chaos;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing chaos</c>.</summary>
+internal static class ChaosCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var stack = new StackFlags(brokers: 3, jitter: "on");
+        var seed = Flags.Number("--seed", "Decides the faults and the payments", 1, 0, int.MaxValue);
+        var minutes = new Option<double>("--minutes") { Description = "How long faults go on; 3 are enough for every kind", DefaultValueFactory = _ => 3, HelpName = "M" };
+        minutes.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.GetValueOrDefault<double>() is <= 0 or > 1440)
+            {
+                result.AddError("--minutes must be above 0 and at most 1440.");
+            }
+        });
+        var rate = Flags.Number("--rate", "Payments a second at most", 300, 1, 100_000);
+        var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
+        var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
+        var logs = new Option<string?>("--logs") { Description = "Folder to copy the logs and the journal to at the end", HelpName = "FOLDER" };
+        var command = new Command("chaos", "Kills, freezes and restarts parts of a stack of its own while payments go on, and audits the books: every payment once, every answer true.")
+        {
+            seed, minutes, rate, workers, report, logs,
+        };
+        stack.AddTo(command);
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new ChaosRun(
+            new ChaosOptions
+            {
+                Seed = parsed.GetValue(seed),
+                Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes)),
+                Rate = parsed.GetValue(rate),
+                Workers = parsed.GetValue(workers),
+                Report = parsed.GetValue(report),
+                Logs = parsed.GetValue(logs),
+                Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter },
+            },
+            console).RunAsync(cancellationToken)));
+        return command;
+    }
+}
