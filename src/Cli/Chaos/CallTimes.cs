@@ -5,13 +5,27 @@ internal sealed class CallTimes
 {
     private readonly Lock _gate = new();
     private readonly List<(long Start, long End)> _calls = [];
+    private readonly List<string> _what = [];
 
     /// <summary>Adds a call.</summary>
-    public void Add(long start, long end)
+    /// <param name="start">When it began.</param>
+    /// <param name="end">When it was answered.</param>
+    /// <param name="what">What it asked, for people.</param>
+    public void Add(long start, long end, string what)
     {
         lock (_gate)
         {
             _calls.Add((start, end));
+            _what.Add(what);
+        }
+    }
+
+    /// <summary>The slowest calls, slowest first.</summary>
+    public IReadOnlyList<(long Start, long End, string What)> Slowest(int count)
+    {
+        lock (_gate)
+        {
+            return [.. _calls.Zip(_what, (call, what) => (call.Start, call.End, what)).OrderByDescending(c => c.End - c.Start).Take(count)];
         }
     }
 

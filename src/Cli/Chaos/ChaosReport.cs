@@ -24,6 +24,7 @@ internal sealed record ChaosReport
     public required long AskedAgain { get; init; }
     public required IReadOnlyDictionary<string, long> Failures { get; init; }
     public required IReadOnlyList<string> Violations { get; init; }
+    public required IReadOnlyList<SlowCallReport> Slowest { get; init; }
     public required int EndedThemselves { get; init; }
     public required AuditCounts Audit { get; init; }
     public required bool Clean { get; init; }
@@ -51,6 +52,7 @@ internal sealed record ChaosReport
             AskedAgain = result.Traffic.AskedAgain,
             Failures = result.Traffic.Failures,
             Violations = result.Traffic.Violations,
+            Slowest = [.. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What))],
             EndedThemselves = result.EndedThemselves,
             Audit = AuditCounts.Of(result.Audit),
             Clean = result.IsClean,
@@ -70,6 +72,8 @@ internal sealed record FaultReport(string What, double PlannedS, double StruckS,
     public static FaultReport Of(InjectedFault fault, TimeSpan struck, TimeSpan longest) => new(
         fault.Fault.What, fault.Fault.At.TotalSeconds, struck.TotalSeconds, fault.Fault.Lasts.TotalSeconds, longest.TotalSeconds);
 }
+
+internal sealed record SlowCallReport(double BeganS, double TookS, string What);
 
 internal sealed record KindOfFaultReport(string Kind, int Times, double LongestCallS, int? TargetS)
 {

@@ -7,13 +7,14 @@ namespace Billing.Cli.Chaos;
 /// <summary>What a soak found.</summary>
 /// <param name="Faults">What was done, in order of time.</param>
 /// <param name="LongestCalls">For each fault, the longest time that a caller waited for an answer.</param>
+/// <param name="Slowest">The slowest calls of all: when each began, how long it took, what it asked.</param>
 /// <param name="Offsets">When each fault struck, from the start.</param>
 /// <param name="Traffic">What the callers saw.</param>
 /// <param name="EndedThemselves">Services that ended without having been told to.</param>
 /// <param name="Audit">What the books say.</param>
 internal sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
-    TrafficResult Traffic, int EndedThemselves, AuditResult Audit)
+    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves, AuditResult Audit)
 {
     /// <summary>Whether every payment has an answer, every answer is in the books once, and no answer contradicts another.
     /// </summary>
@@ -27,6 +28,8 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
 
     // For this long after everything is as before, a slow call is still the fault's.
     private static readonly TimeSpan Aftermath = TimeSpan.FromSeconds(5);
+
+    private const int SlowestNamed = 20;
 
     private long _start;
 
@@ -57,7 +60,8 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
         var audit = await new Auditor(stack.ConnectionString).RunAsync([journal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
-            [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], seen, injector.EndedThemselves, audit);
+            [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))],
+            [.. traffic.Calls.Slowest(SlowestNamed).Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What))], seen, injector.EndedThemselves, audit);
     }
 
     private async Task<IReadOnlyList<InjectedFault>> StrikeAsync(

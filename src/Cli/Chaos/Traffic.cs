@@ -141,7 +141,7 @@ internal sealed class Traffic : IAsyncDisposable
     {
         try
         {
-            var paid = await AskAsync((client, token) => client.MakePaymentAsync(payment, token), first, then);
+            var paid = await AskAsync("payment of " + StreamOf(payment), (client, token) => client.MakePaymentAsync(payment, token), first, then);
             Interlocked.Increment(ref _answered);
             Note(payment, paid.Outcome, paid.Version);
             return paid;
@@ -158,7 +158,7 @@ internal sealed class Traffic : IAsyncDisposable
     {
         var one = random.Next(_single.Length);
         var other = (one + 1 + random.Next(_single.Length - 1)) % _single.Length;
-        var twin = AskAsync((proxy, token) => proxy.MakePaymentAsync(payment, token), _single[other], client);
+        var twin = AskAsync("copy of a payment of " + StreamOf(payment), (proxy, token) => proxy.MakePaymentAsync(payment, token), _single[other], client);
         MakePaymentResponse paid;
         try
         {
@@ -186,25 +186,26 @@ internal sealed class Traffic : IAsyncDisposable
             PaymentType = payment.PaymentType,
             MinVersion = version,
         };
-        var balance = await AskAsync((proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
+        var balance = await AskAsync("balance of " + StreamOf(payment), (proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
         Interlocked.Increment(ref _balances);
         if (balance.Version < version)
         {
             _violations.Enqueue(
-                $"a balance of {StreamId.For(payment.PaymentType, payment.AccountId)} older than asked for: version {balance.Version}, not {version}");
+                $"a balance of {StreamOf(payment)} older than asked for: version {balance.Version}, not {version}");
         }
     }
 
     private async Task<T> AskAsync<T>(
-        Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first, BillingClient then)
+        string what, Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first, BillingClient then)
     {
         var start = _time.GetTimestamp();
-        for (var client = first; ; client = then)
+        var tries = 1;
+        for (var client = first; ; client = then, tries++)
         {
             try
             {
                 var answer = await call(client, _giveUp.Token);
-                Calls.Add(start, _time.GetTimestamp());
+                Calls.Add(start, _time.GetTimestamp(), $"{what}, asked {tries} times");
                 return answer;
             }
             catch (RpcException e)
@@ -220,8 +221,10 @@ internal sealed class Traffic : IAsyncDisposable
     }
 
     private void Note(MakePaymentRequest payment, PaymentOutcome outcome, long version) => _journal.Add(new JournalEntry(
-        Guid.Parse(payment.TransactionId), StreamId.For(payment.PaymentType, payment.AccountId),
+        Guid.Parse(payment.TransactionId), StreamOf(payment),
         payment.Amount.CurrencyCode, payment.Amount.ToDecimal(), outcome, version));
+
+    private static string StreamOf(MakePaymentRequest payment) => StreamId.For(payment.PaymentType, payment.AccountId);
 
     private MakePaymentRequest Payment(Random random) => new()
     {

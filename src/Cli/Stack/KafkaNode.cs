@@ -2,6 +2,11 @@ using System.Globalization;
 
 namespace Billing.Cli.Stack;
 
+/// <summary>A way to a broker that leads through a relay.</summary>
+/// <param name="RelayPort">Where clients connect: a relay of somebody else's.</param>
+/// <param name="BrokerPort">Where the relay connects.</param>
+public sealed record BrokerRelay(int RelayPort, int BrokerPort);
+
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
 internal sealed class KafkaNode : IAsyncDisposable
 {
@@ -16,7 +21,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     private readonly string _logFile;
     private readonly bool _detached;
 
-    public KafkaNode(int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached)
+    public KafkaNode(
+        int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached, int? relayPort)
     {
         Id = id;
         _installation = installation;
@@ -26,6 +32,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         _logFile = folder.LogFile(name);
         Port = ports.Take();
         ControllerPort = ports.Take();
+        Relay = relayPort is { } port ? new BrokerRelay(port, ports.Take()) : null;
     }
 
     public int Id { get; }
@@ -33,6 +40,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     public int Port { get; }
 
     public int ControllerPort { get; }
+
+    public BrokerRelay? Relay { get; }
 
     public string DataFolder => Path.Combine(_folder, "data");
 

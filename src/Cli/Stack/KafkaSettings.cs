@@ -14,13 +14,16 @@ internal static class KafkaSettings
         var inSync = replicas == 1 ? 1 : 2;
         var voters = string.Join(',', cluster.Select(static voter =>
             string.Create(CultureInfo.InvariantCulture, $"{voter.Id}@127.0.0.1:{voter.ControllerPort}")));
+        // Whoever comes in by the relay's listener is sent on to the relay, not past it.
+        var listener = node.Relay is { } relay ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{relay.BrokerPort}") : "";
+        var advertised = node.Relay is { } its ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{its.RelayPort}") : "";
         return string.Create(CultureInfo.InvariantCulture, $"""
             process.roles=broker,controller
             node.id={node.Id}
             controller.quorum.voters={voters}
-            listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}
-            advertised.listeners=CLIENT://127.0.0.1:{node.Port}
-            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT
+            listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}{listener}
+            advertised.listeners=CLIENT://127.0.0.1:{node.Port}{advertised}
+            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAY:PLAINTEXT
             inter.broker.listener.name=CLIENT
             controller.listener.names=CONTROLLER
             log.dirs={node.DataFolder}

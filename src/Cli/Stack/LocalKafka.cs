@@ -15,6 +15,9 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>The addresses of all brokers, running or not, for <c>bootstrap.servers</c>.</summary>
     public string BootstrapServers => string.Join(',', _nodes.Select(static node => node.Address));
 
+    /// <summary>The ways to the brokers that lead through relays; empty where there are none.</summary>
+    public IReadOnlyList<BrokerRelay> Relays => [.. _nodes.Select(static node => node.Relay).OfType<BrokerRelay>()];
+
     /// <summary>How many brokers there are, running or not: 1 or 3.</summary>
     public int BrokerCount => _nodes.Count;
 
@@ -27,6 +30,8 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <param name="brokers">1 or 3.</param>
     /// <param name="detached">Whether the brokers go on when this process ends.</param>
     /// <param name="progress">Is told what is being done.</param>
+    /// <param name="relayPorts">For each broker the port of a relay, through which clients that bootstrap there reach it
+    /// (see <see cref="Relays"/>); none when absent.</param>
     /// <param name="cancellationToken">Gives up, leaving no process.</param>
     /// <exception cref="StackException">Kafka or Java is missing, or a broker refuses to start.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="brokers"/> is neither 1 nor 3.</exception>
@@ -36,6 +41,7 @@ public sealed class LocalKafka : IAsyncDisposable
         int brokers = 1,
         bool detached = false,
         IProgress<string>? progress = null,
+        IReadOnlyList<int>? relayPorts = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(folder);
@@ -49,7 +55,8 @@ public sealed class LocalKafka : IAsyncDisposable
         var installation = KafkaInstallation.Find();
         KafkaNode[] nodes =
         [
-            .. Enumerable.Range(1, brokers).Select(id => new KafkaNode(id, installation, folder, ports, detached)),
+            .. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
+                id, installation, folder, ports, detached, relayPorts is null ? null : relayPorts[id - 1])),
         ];
         var clusterId = NewClusterId();
         var cluster = new LocalKafka(nodes);

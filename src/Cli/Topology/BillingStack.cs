@@ -182,7 +182,7 @@ public sealed class BillingStack : IAsyncDisposable
                 break;
             case "auto":
                 _kafka = await LocalKafka.StartNewAsync(
-                    Folder, _ports, _options.Brokers, _options.Detached, progress, cancellationToken);
+                    Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, cancellationToken);
                 _brokers = _kafka.BootstrapServers;
                 break;
             default:

@@ -29,6 +29,9 @@ public sealed record StackOptions
     /// <summary>Port of the first proxy, the others on the ports after it; 0 for free ones.</summary>
     public int Port { get; init; }
 
+    /// <summary>For each of the stack's own brokers the port of a relay that leads to it; none if null.</summary>
+    public IReadOnlyList<int>? BrokerRelayPorts { get; init; }
+
     /// <summary>Further settings of every service, by their names as environment variables, e.g.
     /// <c>Billing__Proxy__InFlightMax</c>; they win over the stack's own.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;

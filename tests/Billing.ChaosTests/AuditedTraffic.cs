@@ -1,0 +1,55 @@
+using Billing.Cli.Auditing;
+using Billing.Cli.Chaos;
+using Billing.IntegrationTests.Services;
+
+namespace Billing.ChaosTests;
+
+/// <summary>Payments that go on while something fails, and the proof at the end that each of them is in the books once.
+/// </summary>
+internal sealed class AuditedTraffic : IAsyncDisposable
+{
+    private readonly StackFixture _stack;
+    private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
+    private readonly Traffic _traffic;
+
+    public AuditedTraffic(StackFixture stack, params IReadOnlyList<string> proxies)
+    {
+        _stack = stack;
+        _traffic = new Traffic(
+            new TrafficOptions
+            {
+                Proxies = proxies.Count > 0 ? proxies : stack.Stack.ProxyAddresses,
+                Journal = _journal,
+                Workers = 48,
+                Rate = 400,
+                AccountPrefix = "chaos-" + Guid.NewGuid().ToString("N")[..8] + "-",
+                TwinPercent = 10,
+            },
+            TimeProvider.System);
+        _traffic.Start();
+    }
+
+    /// <summary>Waits until so many more payments are answered.</summary>
+    public Task WaitForMoreAsync(int count) => _traffic.WaitForMoreAsync(count, Conditions.Patience, CancellationToken.None);
+
+    /// <summary>Stops paying: every payment must have its answer, and the books must hold each once.</summary>
+    public async Task<TrafficResult> EndCleanAsync()
+    {
+        var seen = await _traffic.StopAsync(Conditions.Patience);
+        var audit = await new Auditor(_stack.ConnectionString).RunAsync([_journal], CancellationToken.None);
+        Assert.Empty(seen.Violations);
+        Assert.Equal(0, seen.Unanswered);
+        Assert.Empty(audit.Lost);
+        Assert.Empty(audit.Doubled);
+        Assert.Empty(audit.Wrong);
+        Assert.True(audit.IsClean);
+        Assert.Equal(seen.Payments, audit.Recorded);
+        return seen;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _traffic.DisposeAsync();
+        File.Delete(_journal);
+    }
+}

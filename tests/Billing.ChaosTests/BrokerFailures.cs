@@ -1,0 +1,152 @@
+using Billing.Cli.Chaos;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.IntegrationTests.Services;
+using Billing.Messaging.Kafka;
+using Confluent.Kafka;
+using Grpc.Core;
+
+namespace Billing.ChaosTests;
+
+/// <summary>The whole table over three brokers. Garbage, other wire versions and forged reply topics one by one are in the
+/// integration tests (KafkaFailures); here they come together, at their largest, while payments go on.</summary>
+[Collection(OverBrokers.Name)]
+public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
+{
+    private static readonly TimeSpan SoakDuration = TimeSpan.FromSeconds(40);
+
+    protected override ServiceRole Backend => ServiceRole.PaymentBackend;
+
+    protected override ServiceRole Front => ServiceRole.Proxy;
+
+    [Fact]
+    public async Task A_proxy_killed_fails_its_calls_with_UNAVAILABLE_and_the_client_goes_elsewhere_with_the_same_id()
+    {
+        var prefix = StackFixture.NewAccount();
+        var requests = Enumerable.Range(0, 400).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
+        var proxy = stack.Proxy(0);
+        await proxy.MakePaymentAsync(StackFixture.Payment());
+        await using var traffic = Pay();
+
+        var calls = requests.ConvertAll(request => FailureOfAsync(proxy, request));
+        await Task.WhenAny(calls);
+        await KillAsync(Stack.Of(ServiceRole.Proxy).First());
+        var failures = (await Task.WhenAll(calls)).OfType<RpcException>().ToList();
+        var client = stack.Client();
+        await Task.WhenAll(requests.Select(request => client.MakePaymentAsync(request)));
+
+        Assert.NotEmpty(failures);
+        Assert.All(failures, failure => Assert.Equal(StatusCode.Unavailable, failure.StatusCode));
+        Assert.Equal(requests.Count, await stack.CountEventsAsync(prefix + "-%"));
+        await Conditions.ReviveAsync(Stack);
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task A_broker_of_three_killed_and_started_again_costs_a_delay()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(300);
+
+        Stack.Kafka!.KillBroker(2);
+        await traffic.WaitForMoreAsync(300);
+        await Stack.Kafka.StartBrokerAsync(2);
+        await traffic.WaitForMoreAsync(300);
+
+        await traffic.EndCleanAsync();
+        await AllReplicasAreInSyncAsync();
+    }
+
+    [Fact]
+    public async Task A_backend_that_slept_past_its_session_finds_that_others_have_done_its_work()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(300);
+        var (sleeper, other) = (Stack.Of(ServiceRole.PaymentBackend).First(), Stack.Of(ServiceRole.PaymentBackend).Last());
+        var (sleeps, takesOver) = (new LogTail(sleeper.Process), new LogTail(other.Process));
+
+        sleeper.Process.Pause();
+        await takesOver.WaitForAsync("Assigned billing.payments");
+        await traffic.WaitForMoreAsync(300);
+        sleeper.Process.Resume();
+        await sleeps.WaitForAsync("Lost billing.payments", "A batch was not stored");
+        await traffic.WaitForMoreAsync(300);
+
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task Records_that_no_proxy_would_send_become_dead_letters_and_stop_nothing()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(100);
+        using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig
+        {
+            BootstrapServers = Stack.BootstrapServers,
+            GroupId = "test-" + Guid.NewGuid(),
+            EnableAutoCommit = false,
+        }).Build();
+        var letters = new TopicPartition(Topics.DeadLetters, 0);
+        consumer.Assign(new TopicPartitionOffset(letters, consumer.QueryWatermarkOffsets(letters, Conditions.Patience).High));
+
+        var sent = await BadRecords.SendAsync(Stack.BootstrapServers!, CancellationToken.None);
+        var found = new List<ConsumeResult<byte[], byte[]>>();
+        using var patience = new CancellationTokenSource(Conditions.Patience, TimeProvider.System);
+        while (found.Count < sent)
+        {
+            found.Add(consumer.Consume(patience.Token));
+        }
+
+        Assert.All(found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetters.ReasonHeader)));
+        var oversized = found.Where(l => l.Message.Headers.TryGetLastBytes(DeadLetters.TruncatedHeader, out _)).ToList();
+        Assert.Equal(Topics.AllPayments.Count, oversized.Count);
+        Assert.All(oversized, letter => Assert.True(letter.Message.Value.Length < BadRecords.Oversized().Length));
+        Assert.Equal(0, await stack.CountEventsAsync("chaos"));
+        await traffic.WaitForMoreAsync(100);
+        await traffic.EndCleanAsync();
+        Assert.DoesNotContain(Stack.Services, service => service.Process.HasExited);
+    }
+
+    [Fact]
+    public async Task A_soak_with_a_fixed_seed_ends_clean()
+    {
+        var options = new ChaosOptions
+        {
+            Seed = 5,
+            Duration = SoakDuration,
+            Workers = 48,
+            Stack = new StackOptions
+            {
+                Proxies = BrokerStack.Proxies,
+                PaymentBackends = BrokerStack.PaymentBackends,
+                BalanceBackends = BrokerStack.BalanceBackends,
+                Brokers = BrokerStack.Brokers,
+            },
+        };
+        var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
+        var output = TestContext.Current.TestOutputHelper!;
+        try
+        {
+            var soak = new Soak(Stack, options, TimeProvider.System, output.WriteLine);
+            var result = await soak.RunAsync(
+                FaultSchedule.Create(options.Seed, options.Duration, options.Targets), journal, CancellationToken.None);
+
+            Assert.Empty(result.Traffic.Violations);
+            Assert.True(result.IsClean);
+            Assert.Equal(result.Traffic.Payments, result.Audit.Recorded);
+            await AllReplicasAreInSyncAsync();
+        }
+        finally
+        {
+            File.Delete(journal);
+        }
+    }
+
+    private async Task AllReplicasAreInSyncAsync()
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers }).Build();
+        await Conditions.UntilAsync("all replicas are in sync", () => Task.FromResult(
+            admin.GetMetadata(Conditions.Patience).Topics.SelectMany(t => t.Partitions)
+                .All(p => p.InSyncReplicas.Length == BrokerStack.Brokers)));
+    }
+}

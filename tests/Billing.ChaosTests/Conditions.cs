@@ -1,0 +1,93 @@
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.ChaosTests;
+
+/// <summary>Waits for what must become true, within bounds.</summary>
+internal static class Conditions
+{
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(120);
+
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
+
+    public static async Task UntilAsync(string what, Func<Task<bool>> condition)
+    {
+        using var poll = new PeriodicTimer(PollInterval);
+        var start = TimeProvider.System.GetTimestamp();
+        while (!await condition())
+        {
+            Assert.True(TimeProvider.System.GetElapsedTime(start) < Patience, $"{what}: not within {Patience.TotalSeconds} s");
+            await poll.WaitForNextTickAsync();
+        }
+    }
+
+    /// <summary>Asks again, as a caller whose call's outcome is unknown does, until there is an answer.</summary>
+    public static async Task<MakePaymentResponse> AskUntilAnsweredAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
+    {
+        MakePaymentResponse? answer = null;
+        await UntilAsync($"an answer to {request.TransactionId}", async () =>
+        {
+            try
+            {
+                answer = await proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(10)));
+                return true;
+            }
+            catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.DeadlineExceeded)
+            {
+                return false;
+            }
+        });
+        return answer!;
+    }
+
+    /// <summary>Asks while the event store is away.</summary>
+    public static async Task<RpcException> FailsWhileStoreIsAwayAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request) =>
+        await Assert.ThrowsAsync<RpcException>(
+            () => proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(60))).ResponseAsync);
+
+    public static void SaysStoreIsAway(RpcException failure)
+    {
+        Assert.Equal(StatusCode.Unavailable, failure.StatusCode);
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, failure.Trailers.GetValue(Trailers.Reason));
+    }
+
+    public static DateTime In(TimeSpan time) => (TimeProvider.System.GetUtcNow() + time).UtcDateTime;
+
+    /// <summary>Starts the services again that have ended.</summary>
+    public static async Task ReviveAsync(BillingStack stack)
+    {
+        foreach (var gone in stack.Services.Where(s => s.Process.HasExited).ToList())
+        {
+            await stack.AddAsync(gone.Role, gone.Number, CancellationToken.None);
+        }
+    }
+}
+
+/// <summary>What a process writes from now on.</summary>
+internal sealed class LogTail(string file)
+{
+    private readonly long _start = File.Exists(file) ? new FileInfo(file).Length : 0;
+
+    public LogTail(ChildProcess process)
+        : this(process.LogFile)
+    {
+    }
+
+    public string Text
+    {
+        get
+        {
+            using var log = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+            log.Position = _start;
+            using var reader = new StreamReader(log);
+            return reader.ReadToEnd();
+        }
+    }
+
+    public Task WaitForAsync(params string[] any) => Conditions.UntilAsync(
+        $"{Path.GetFileName(file)} says '{string.Join("' or '", any)}'",
+        () => Task.FromResult(any.Any(sign => Text.Contains(sign, StringComparison.Ordinal))));
+}

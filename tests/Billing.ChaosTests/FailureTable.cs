@@ -1,0 +1,181 @@
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.IntegrationTests.Services;
+using Billing.V1;
+using Grpc.Core;
+using Grpc.Net.Client;
+
+namespace Billing.ChaosTests;
+
+/// <summary>The rows of the architecture's table of failures that hold whatever carries the commands, each caused for real
+/// while payments go on.</summary>
+public abstract class FailureTable
+{
+    private readonly StackFixture _fixture;
+
+    protected FailureTable(StackFixture fixture)
+    {
+        Assert.SkipWhen(fixture.Missing is not null, fixture.Missing ?? "");
+        _fixture = fixture;
+    }
+
+    protected BillingStack Stack => _fixture.Stack;
+
+    /// <summary>What decides payments.</summary>
+    protected abstract ServiceRole Backend { get; }
+
+    /// <summary>What takes calls.</summary>
+    protected abstract ServiceRole Front { get; }
+
+    private protected AuditedTraffic Pay(params IReadOnlyList<string> proxies) => new(_fixture, proxies);
+
+    [Fact]
+    public async Task A_backend_killed_in_the_middle_loses_and_doubles_nothing()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(300);
+
+        await KillAsync(Stack.Of(Backend).First());
+        await Conditions.ReviveAsync(Stack);
+        await traffic.WaitForMoreAsync(300);
+
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task PostgreSQL_crashed_and_started_again_costs_a_delay()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(300);
+
+        await Stack.Postgres!.CrashAsync();
+        await Stack.Postgres.StartAsync();
+        await traffic.WaitForMoreAsync(300);
+
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task PostgreSQL_away_for_long_is_told_to_callers_and_what_they_asked_for_is_recorded_once()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(100);
+        var request = StackFixture.Payment();
+
+        await Stack.Postgres!.CrashAsync();
+        RpcException told;
+        try
+        {
+            told = await Conditions.FailsWhileStoreIsAwayAsync(_fixture.Proxy(), request);
+        }
+        finally
+        {
+            await Stack.Postgres.StartAsync();
+        }
+        var paid = await Conditions.AskUntilAnsweredAsync(_fixture.Proxy(), request);
+
+        Conditions.SaysStoreIsAway(told);
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        Assert.Equal(1, await _fixture.CountEventsAsync(request.AccountId));
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task A_request_sent_twice_at_the_same_time_gets_the_same_answer_twice()
+    {
+        for (var i = 0; i < 20; i++)
+        {
+            var request = StackFixture.Payment();
+
+            var answers = await Task.WhenAll(
+                _fixture.Proxy(i).MakePaymentAsync(request).ResponseAsync, _fixture.Proxy(i + 1).MakePaymentAsync(request).ResponseAsync);
+
+            Assert.Equal(answers[0], answers[1]);
+            Assert.Equal(1, await _fixture.CountEventsAsync(request.AccountId));
+        }
+    }
+
+    [Fact]
+    public async Task Ten_copies_of_a_thousand_payments_sent_at_once_get_ten_thousand_answers_and_a_thousand_events()
+    {
+        var prefix = StackFixture.NewAccount();
+        var requests = Enumerable.Range(0, 1000).Select(i => StackFixture.Payment($"{prefix}-{i % 50}", 0.01m)).ToList();
+        var proxies = Enumerable.Range(0, 10).Select(_fixture.Proxy).ToList();
+
+        var answers = await Task.WhenAll(proxies.SelectMany(proxy => requests.Select(request =>
+            proxy.MakePaymentAsync(request, deadline: Conditions.In(Conditions.Patience)).ResponseAsync)));
+
+        Assert.Equal(10_000, answers.Length);
+        Assert.All(answers.GroupBy(a => a.TransactionId), copies =>
+        {
+            Assert.Equal(10, copies.Count());
+            Assert.Single(copies.Distinct());
+        });
+        Assert.Equal(1000, await _fixture.CountEventsAsync(prefix + "-%"));
+    }
+
+    [Fact]
+    public async Task Ten_times_what_a_proxy_may_have_in_flight_is_refused_in_part_with_a_hint_and_paid_once()
+    {
+        const int capacity = 20;
+        var full = await Stack.AddAsync(Front, 9, CancellationToken.None, new Dictionary<string, string>
+        {
+            ["Billing__Proxy__InFlightMax"] = "20",
+        });
+        try
+        {
+            using var channel = GrpcChannel.ForAddress(full.Address);
+            var proxy = new V1.Billing.BillingClient(channel);
+            var prefix = StackFixture.NewAccount();
+            var requests = Enumerable.Range(0, 10 * capacity).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
+
+            var answers = await Task.WhenAll(requests.Select(request => FailureOfAsync(proxy, request)));
+            var refused = answers.OfType<RpcException>().ToList();
+
+            Assert.NotEmpty(refused);
+            Assert.InRange(refused.Count, 1, requests.Count - capacity);
+            Assert.All(refused, failure =>
+            {
+                Assert.Equal(StatusCode.ResourceExhausted, failure.StatusCode);
+                Assert.Equal(ErrorReasons.TooManyInFlight, failure.Trailers.GetValue(Trailers.Reason));
+                Assert.Equal("200", failure.Trailers.GetValue(Trailers.RetryPushback));
+            });
+            Assert.Equal(requests.Count - refused.Count, await _fixture.CountEventsAsync(prefix + "-%"));
+            var client = _fixture.Client();
+            await Task.WhenAll(requests.Select(request => client.MakePaymentAsync(request)));
+            Assert.Equal(requests.Count, await _fixture.CountEventsAsync(prefix + "-%"));
+        }
+        finally
+        {
+            await Stack.RemoveAsync(full);
+        }
+    }
+
+    private protected static async Task<RpcException?> FailureOfAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
+    {
+        try
+        {
+            await proxy.MakePaymentAsync(request);
+            return null;
+        }
+        catch (RpcException e)
+        {
+            return e;
+        }
+    }
+
+    private protected static async Task KillAsync(ServiceProcess service)
+    {
+        service.Process.Kill();
+        await service.Process.WaitForExitAsync(CancellationToken.None);
+    }
+}
+
+/// <summary>In one process.</summary>
+[Collection(InOneProcess.Name)]
+public sealed class EmbeddedFailures(OneProcessStack stack) : FailureTable(stack)
+{
+    protected override ServiceRole Backend => ServiceRole.Embedded;
+
+    protected override ServiceRole Front => ServiceRole.Embedded;
+}

@@ -1,0 +1,132 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+using Billing.IntegrationTests.Services;
+using Billing.V1;
+using Npgsql;
+
+namespace Billing.ChaosTests;
+
+/// <summary>The event store's disk is full: a small file system of its own, mounted for the test, holds the tables that
+/// payments are written to, and a ballast file takes what is left of it.</summary>
+[Collection(OverBrokers.Name)]
+public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
+{
+    private static readonly TimeSpan MountBound = TimeSpan.FromSeconds(10);
+    private static readonly string[] Tables = ["mt_events", "mt_streams", "payment_receipts"];
+
+    private readonly StackFolder _folder = StackFolder.Create();
+    private string _disk = "";
+
+    public async ValueTask InitializeAsync()
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        Assert.SkipUnless(Environment.IsPrivilegedProcess, "only root may mount a small file system");
+        _disk = _folder.CreateSubfolder("disk");
+        try
+        {
+            var megabytes = 8 + (await SizeAsync() / 1_000_000 * 3);
+            await RunAsync("mount", "-t", "tmpfs", "-o", string.Create(CultureInfo.InvariantCulture, $"size={megabytes}m,mode=0755"), "billing-test", _disk);
+        }
+        catch (StackException e)
+        {
+            await _folder.DisposeAsync();
+            Assert.Skip("a small file system cannot be mounted here: " + e.Message.Split('\n')[0]);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_disk.Length > 0)
+        {
+            await RunAsync("umount", _disk);
+            await _folder.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task A_full_disk_costs_a_delay_then_callers_are_told_and_everything_is_recorded_once_when_there_is_room()
+    {
+        var ballast = Path.Combine(_disk, "ballast");
+        var request = StackFixture.Payment();
+        await MoveToAsync("small");
+        try
+        {
+            await using var traffic = new AuditedTraffic(stack);
+            await traffic.WaitForMoreAsync(100);
+            var store = new LogTail(stack.Stack.Folder.LogFile("postgres"));
+
+            await FillAsync(ballast);
+            await store.WaitForAsync("No space left on device");
+            var told = await Conditions.FailsWhileStoreIsAwayAsync(stack.Proxy(), request);
+            File.Delete(ballast);
+            var paid = await Conditions.AskUntilAnsweredAsync(stack.Proxy(), request);
+            await traffic.WaitForMoreAsync(300);
+
+            await traffic.EndCleanAsync();
+            Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+            Assert.Equal(1, await stack.CountEventsAsync(request.AccountId));
+            Conditions.SaysStoreIsAway(told);
+        }
+        finally
+        {
+            File.Delete(ballast);
+            await MoveToAsync("pg_default");
+        }
+    }
+
+    private static async Task FillAsync(string path)
+    {
+        await using var file = File.Create(path);
+        var block = new byte[4096];
+        try
+        {
+            while (true)
+            {
+                await file.WriteAsync(block);
+                await file.FlushAsync();
+            }
+        }
+        catch (IOException)
+        {
+            // Full: what the test wants.
+        }
+    }
+
+    private async Task MoveToAsync(string place)
+    {
+        await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
+        if (place == "small")
+        {
+            var folder = Path.Combine(_disk, "tables");
+            Directory.CreateDirectory(folder);
+            await RunAsync("chown", "--reference", Path.Combine(stack.Stack.Folder.FullName, "postgres"), folder);
+            await ExecuteAsync(database, $"create tablespace small location '{folder}'");
+        }
+        foreach (var table in Tables)
+        {
+            await ExecuteAsync(database, $"alter table billing.{table} set tablespace {place}");
+        }
+        if (place != "small")
+        {
+            await ExecuteAsync(database, "drop tablespace small");
+        }
+    }
+
+    private async Task<long> SizeAsync()
+    {
+        await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
+        await using var command = database.CreateCommand("select sum(pg_table_size(('billing.' || name)::regclass))::bigint from unnest($1) as name");
+        command.Parameters.AddWithValue(Tables);
+        return (long)(await command.ExecuteScalarAsync())!;
+    }
+
+    private static async Task ExecuteAsync(NpgsqlDataSource database, string sql)
+    {
+        await using var command = database.CreateCommand(sql);
+        command.CommandTimeout = (int)Conditions.Patience.TotalSeconds;
+        await command.ExecuteNonQueryAsync();
+    }
+
+    private Task RunAsync(string program, params string[] arguments) => ChildProcess.RunAsync(
+        new ChildProcessStart(program, program, arguments, _folder.LogFile(program)), MountBound, CancellationToken.None);
+}

@@ -1,0 +1,95 @@
+using Billing.Cli.Chaos;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.IntegrationTests.Services;
+
+// A stack takes most of a small machine.
+[assembly: CollectionBehavior(DisableTestParallelization = true)]
+
+namespace Billing.ChaosTests;
+
+/// <summary>Three brokers, each with a relay for whoever wants a slow way to it; three proxies, two payment backends, one
+/// balance backend; a card network that takes its time, so that whatever fails meets payments in flight.</summary>
+public sealed class BrokerStack : StackFixture
+{
+    public const int Proxies = 3;
+    public const int PaymentBackends = 2;
+    public const int BalanceBackends = 1;
+    public const int Brokers = 3;
+
+    private readonly TcpRelay[] _relays;
+
+    public BrokerStack()
+        : this(new TcpRelay[Brokers])
+    {
+    }
+
+    private BrokerStack(TcpRelay[] relays)
+        : base(Options(relays))
+    {
+        _relays = relays;
+        Missing = KafkaPrograms.FindHome() is null
+            ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+            : null;
+    }
+
+    /// <summary>The addresses by which a client reaches the brokers through relays that delay as told.</summary>
+    public string RelayedBrokers(RelayBehaviour behaviour)
+    {
+        var ways = Stack.Kafka!.Relays;
+        for (var i = 0; i < _relays.Length; i++)
+        {
+            _relays[i].Lead(ways[i].BrokerPort, behaviour);
+        }
+        return string.Join(',', _relays.Select(r => $"127.0.0.1:{r.Port}"));
+    }
+
+    private static StackOptions Options(TcpRelay[] relays)
+    {
+        for (var i = 0; i < relays.Length; i++)
+        {
+            relays[i] = new TcpRelay();
+        }
+        return new StackOptions
+        {
+            Proxies = Proxies,
+            PaymentBackends = PaymentBackends,
+            BalanceBackends = BalanceBackends,
+            Brokers = Brokers,
+            BrokerRelayPorts = [.. relays.Select(r => r.Port)],
+            Jitter = true,
+            Settings = ChaosSettings.All,
+        };
+    }
+}
+
+/// <summary>Everything in one process.</summary>
+public sealed class OneProcessStack() : StackFixture(new StackOptions
+{
+    Kafka = "embedded",
+    PaymentBackends = 2,
+    BalanceBackends = 1,
+    Jitter = true,
+    Settings = ChaosSettings.All,
+});
+
+internal static class ChaosSettings
+{
+    public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.ShortJitter)
+    {
+        // Long enough for a restart of PostgreSQL, short enough to be waited for.
+        ["Billing__Backend__StoreAwayMax"] = "00:00:03",
+    };
+}
+
+[CollectionDefinition(Name)]
+public sealed class OverBrokers : ICollectionFixture<BrokerStack>
+{
+    public const string Name = "Over brokers";
+}
+
+[CollectionDefinition(Name)]
+public sealed class InOneProcess : ICollectionFixture<OneProcessStack>
+{
+    public const string Name = "In one process";
+}
