@@ -25,6 +25,7 @@ internal sealed record ChaosReport
     public required IReadOnlyDictionary<string, long> Failures { get; init; }
     public required IReadOnlyList<string> Violations { get; init; }
     public required IReadOnlyList<SlowCallReport> Slowest { get; init; }
+    public required IReadOnlyList<string> Unpublished { get; init; }
     public required int EndedThemselves { get; init; }
     public required AuditCounts Audit { get; init; }
     public required bool Clean { get; init; }
@@ -53,6 +54,7 @@ internal sealed record ChaosReport
             Failures = result.Traffic.Failures,
             Violations = result.Traffic.Violations,
             Slowest = [.. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What))],
+            Unpublished = result.Unpublished,
             EndedThemselves = result.EndedThemselves,
             Audit = AuditCounts.Of(result.Audit),
             Clean = result.IsClean,

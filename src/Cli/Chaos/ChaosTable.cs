@@ -29,6 +29,11 @@ internal static class ChaosTable
             $"{report.Payments} payments answered, {report.SentTwice} of them sent twice at once, {report.Balances} balance checks; {report.Retried} calls sent again by the client, {report.AskedAgain} asked again."));
         PrintFailures(console, report);
         ReportTable.PrintAudit(console, result.Audit);
+        console.WriteLine(Text($"Events recorded and not published: {report.Unpublished.Count}"));
+        foreach (var missing in report.Unpublished.Take(NamedMax))
+        {
+            console.WriteLine("  not published: " + missing);
+        }
         foreach (var kind in report.Kinds.Where(k => k.Missed))
         {
             console.WriteLine(Text($"TARGET MISSED: {kind.Kind} kept a caller waiting for {kind.LongestCallS:0.00} s; the target is {kind.TargetS} s."));

@@ -11,14 +11,16 @@ namespace Billing.Cli.Chaos;
 /// <param name="Offsets">When each fault struck, from the start.</param>
 /// <param name="Traffic">What the callers saw.</param>
 /// <param name="EndedThemselves">Services that ended without having been told to.</param>
+/// <param name="Unpublished">Events that the books hold and the topic of events does not.</param>
 /// <param name="Audit">What the books say.</param>
 internal sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
-    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves, AuditResult Audit)
+    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves, IReadOnlyList<string> Unpublished, AuditResult Audit)
 {
-    /// <summary>Whether every payment has an answer, every answer is in the books once, and no answer contradicts another.
-    /// </summary>
-    public bool IsClean => Audit.IsClean && Traffic.Unanswered == 0 && Traffic.Violations.Count == 0;
+    /// <summary>Whether every payment has an answer, every answer is in the books once, no answer contradicts another, and
+    /// every event is published.</summary>
+    public bool IsClean =>
+        Audit.IsClean && Traffic.Unanswered == 0 && Traffic.Violations.Count == 0 && Unpublished.Count == 0;
 }
 
 /// <summary>Pays without pause while the faults of a schedule strike, makes the stack whole again, and audits.</summary>
@@ -28,6 +30,8 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
 
     // For this long after everything is as before, a slow call is still the fault's.
     private static readonly TimeSpan Aftermath = TimeSpan.FromSeconds(5);
+
+    private static readonly TimeSpan PublishBound = TimeSpan.FromSeconds(30);
 
     private const int SlowestNamed = 20;
 
@@ -57,11 +61,14 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
         var faults = await StrikeAsync(schedule, injector, cancellationToken);
         Say("the stack is whole; the workers finish");
         var seen = await traffic.StopAsync(FinishBound);
+        var unpublished = await EventFeed.MissingAsync(
+            stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
         var audit = await new Auditor(stack.ConnectionString).RunAsync([journal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))],
-            [.. traffic.Calls.Slowest(SlowestNamed).Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What))], seen, injector.EndedThemselves, audit);
+            [.. traffic.Calls.Slowest(SlowestNamed).Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What))], seen, injector.EndedThemselves,
+            unpublished, audit);
     }
 
     private async Task<IReadOnlyList<InjectedFault>> StrikeAsync(

@@ -23,6 +23,8 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     private readonly ReplyConsumer _replies;
     private readonly PendingReplies _pending;
     private readonly string _replyTopic;
+    private readonly TimeProvider _time;
+    private readonly TimeSpan _startTimeout;
     private readonly ITimer _heartbeat;
 
     /// <summary>Creates the transport; nothing is sent before <see cref="StartAsync"/>.</summary>
@@ -31,6 +33,8 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         TimeProvider time, ILogger<KafkaRequestTransport> logger)
     {
         _topics = topics;
+        _time = time;
+        _startTimeout = options.Value.StartTimeout;
         _pending = pending;
         _logger = logger;
         var id = ProxyId.Create(time);
@@ -44,7 +48,8 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _heartbeat = time.CreateTimer(_ => Beat(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Makes the topics that are missing and starts to read replies.</summary>
+    /// <summary>Makes the topics that are missing and starts to read replies. Returns when the first heartbeat has come
+    /// back: a proxy that took calls before it could hear the answers would keep its first callers waiting.</summary>
     /// <exception cref="Hosting.StartupException">No broker answers.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -52,6 +57,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         await _topics.CreateReplyTopicAsync(_replyTopic);
         _replies.Start();
         _heartbeat.Change(TimeSpan.Zero, KafkaTopics.HeartbeatInterval);
+        await HearAsync(cancellationToken);
         await _topics.SweepReplyTopicsAsync();
     }
 
@@ -104,6 +110,19 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _heartbeat.Dispose();
         _replies.Dispose();
         _producer.Dispose();
+    }
+
+    private async Task HearAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await _replies.Reading.WaitAsync(_startTimeout, _time, cancellationToken);
+        }
+        catch (TimeoutException e)
+        {
+            throw new Hosting.StartupException(
+                $"What is written to the reply topic {_replyTopic} does not come back within {_startTimeout.TotalSeconds:0.#} s (Billing:Kafka:StartTimeout).", e);
+        }
     }
 
     private static Headers Headers()

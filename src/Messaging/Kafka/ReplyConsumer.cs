@@ -11,7 +11,11 @@ internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingR
     : IDisposable
 {
     private readonly CancellationTokenSource _stopping = new();
+    private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Task _loop = Task.CompletedTask;
+
+    /// <summary>Completes with the first record: from then on the topic is known to lead here.</summary>
+    public Task Reading => _reading.Task;
 
     public void Start() =>
         _loop = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
@@ -30,12 +34,14 @@ internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingR
             .SetErrorHandler((_, e) => KafkaLog.Error(logger, e))
             .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
             .Build();
-        consumer.Assign(new TopicPartitionOffset(topic, 0, Offset.Beginning));
+        // Not "the beginning": that is a question to a broker that may not know so new a topic yet.
+        consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
         while (!_stopping.IsCancellationRequested)
         {
             try
             {
                 Complete(consumer.Consume(_stopping.Token));
+                _reading.TrySetResult();
             }
             catch (OperationCanceledException)
             {
