@@ -132,6 +132,8 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
                 FaultSchedule.Create(options.Seed, options.Duration, options.Targets), journal, CancellationToken.None);
 
             Assert.Empty(result.Traffic.Violations);
+            Assert.Empty(result.Forgotten);
+            Assert.Empty(result.Unpublished);
             Assert.True(result.IsClean);
             Assert.Equal(result.Traffic.Payments, result.Audit.Recorded);
             await AllReplicasAreInSyncAsync();

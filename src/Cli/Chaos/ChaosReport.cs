@@ -25,6 +25,8 @@ internal sealed record ChaosReport
     public required IReadOnlyDictionary<string, long> Failures { get; init; }
     public required IReadOnlyList<string> Violations { get; init; }
     public required IReadOnlyList<SlowCallReport> Slowest { get; init; }
+    public required int Direct { get; init; }
+    public required IReadOnlyList<string> Forgotten { get; init; }
     public required IReadOnlyList<string> Unpublished { get; init; }
     public required int EndedThemselves { get; init; }
     public required AuditCounts Audit { get; init; }
@@ -54,6 +56,8 @@ internal sealed record ChaosReport
             Failures = result.Traffic.Failures,
             Violations = result.Traffic.Violations,
             Slowest = [.. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What))],
+            Direct = result.Direct,
+            Forgotten = result.Forgotten,
             Unpublished = result.Unpublished,
             EndedThemselves = result.EndedThemselves,
             Audit = AuditCounts.Of(result.Audit),

@@ -29,7 +29,11 @@ internal static class ChaosTable
             $"{report.Payments} payments answered, {report.SentTwice} of them sent twice at once, {report.Balances} balance checks; {report.Retried} calls sent again by the client, {report.AskedAgain} asked again."));
         PrintFailures(console, report);
         ReportTable.PrintAudit(console, result.Audit);
-        console.WriteLine(Text($"Events recorded and not published: {report.Unpublished.Count}"));
+        console.WriteLine(Text($"Commands sent past the proxies and never again: acknowledged {report.Direct}, forgotten {report.Forgotten.Count}; events recorded and not published: {report.Unpublished.Count}"));
+        foreach (var missing in report.Forgotten.Take(NamedMax))
+        {
+            console.WriteLine("  forgotten: " + missing);
+        }
         foreach (var missing in report.Unpublished.Take(NamedMax))
         {
             console.WriteLine("  not published: " + missing);

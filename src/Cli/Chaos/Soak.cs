@@ -11,16 +11,19 @@ namespace Billing.Cli.Chaos;
 /// <param name="Offsets">When each fault struck, from the start.</param>
 /// <param name="Traffic">What the callers saw.</param>
 /// <param name="EndedThemselves">Services that ended without having been told to.</param>
+/// <param name="Direct">Commands that nobody asked for again.</param>
+/// <param name="Forgotten">Of these, the ones that the brokers have and the books do not.</param>
 /// <param name="Unpublished">Events that the books hold and the topic of events does not.</param>
 /// <param name="Audit">What the books say.</param>
 internal sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
-    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves, IReadOnlyList<string> Unpublished, AuditResult Audit)
+    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves, int Direct, IReadOnlyList<string> Forgotten,
+    IReadOnlyList<string> Unpublished, AuditResult Audit)
 {
-    /// <summary>Whether every payment has an answer, every answer is in the books once, no answer contradicts another, and
-    /// every event is published.</summary>
+    /// <summary>Whether every payment has an answer, every answer is in the books once, no answer contradicts another,
+    /// no command that the brokers acknowledged is forgotten, and every event is published.</summary>
     public bool IsClean =>
-        Audit.IsClean && Traffic.Unanswered == 0 && Traffic.Violations.Count == 0 && Unpublished.Count == 0;
+        Audit.IsClean && Traffic.Unanswered == 0 && Traffic.Violations.Count == 0 && Forgotten.Count == 0 && Unpublished.Count == 0;
 }
 
 /// <summary>Pays without pause while the faults of a schedule strike, makes the stack whole again, and audits.</summary>
@@ -34,6 +37,12 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
     private static readonly TimeSpan PublishBound = TimeSpan.FromSeconds(30);
 
     private const int SlowestNamed = 20;
+
+    // Payments of each worker before the first fault: partitions that were just made take seconds to find their replicas.
+    private const int WarmUpRounds = 8;
+
+    // One payment in so many goes past the proxies.
+    private const int DirectPart = 10;
 
     private long _start;
 
@@ -56,11 +65,25 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
             time);
         using var injector = new FaultInjector(stack, time, line => Say(line));
         traffic.Start();
-        await traffic.WaitForMoreAsync(options.Workers, FinishBound, cancellationToken);
+        await traffic.WaitForMoreAsync(options.Workers * WarmUpRounds, FinishBound, cancellationToken);
+        using var direct = new DirectCommands(
+            stack.BootstrapServers!, Math.Max(1, options.Rate / DirectPart), options.Seed, time);
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var sending = direct.RunAsync(enough.Token);
         _start = time.GetTimestamp();
-        var faults = await StrikeAsync(schedule, injector, cancellationToken);
+        IReadOnlyList<InjectedFault> faults;
+        try
+        {
+            faults = await StrikeAsync(schedule, injector, cancellationToken);
+        }
+        finally
+        {
+            await enough.CancelAsync();
+            await sending;
+        }
         Say("the stack is whole; the workers finish");
         var seen = await traffic.StopAsync(FinishBound);
+        var forgotten = await direct.MissingAsync(stack.ConnectionString, PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
         var audit = await new Auditor(stack.ConnectionString).RunAsync([journal], cancellationToken);
@@ -68,7 +91,7 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))],
             [.. traffic.Calls.Slowest(SlowestNamed).Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What))], seen, injector.EndedThemselves,
-            unpublished, audit);
+            direct.Acknowledged, forgotten, unpublished, audit);
     }
 
     private async Task<IReadOnlyList<InjectedFault>> StrikeAsync(
