@@ -121,6 +121,7 @@ public abstract class FailureTable
         var full = await Stack.AddAsync(Front, 9, CancellationToken.None, new Dictionary<string, string>
         {
             ["Billing__Proxy__InFlightMax"] = "20",
+            ["Billing__Proxy__StreamWindow"] = "20",
         });
         try
         {

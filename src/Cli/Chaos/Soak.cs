@@ -86,7 +86,9 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
         var forgotten = await direct.MissingAsync(stack.ConnectionString, PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
-        var audit = await new Auditor(stack.ConnectionString).RunAsync([journal], cancellationToken);
+        // With the proxies: what the replicas hold in memory must be what the events sum up to, after all they went through.
+        var audit = await new Auditor(stack.ConnectionString) { Proxies = stack.ProxyAddresses }
+            .RunAsync([journal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))],

@@ -143,13 +143,13 @@ internal sealed class Traffic : IAsyncDisposable
         {
             var paid = await AskAsync("payment of " + StreamOf(payment), (client, token) => client.MakePaymentAsync(payment, token), first, then);
             Interlocked.Increment(ref _answered);
-            Note(payment, paid.Outcome, paid.Version);
+            _journal.Add(JournalEntry.Of(payment, paid));
             return paid;
         }
         catch (OperationCanceledException)
         {
             Interlocked.Increment(ref _unanswered);
-            Note(payment, PaymentOutcome.Unspecified, 0);
+            _journal.Add(JournalEntry.Of(payment, null));
             throw;
         }
     }
@@ -219,10 +219,6 @@ internal sealed class Traffic : IAsyncDisposable
             await Task.Delay(AskAgainAfter, _time, _giveUp.Token);
         }
     }
-
-    private void Note(MakePaymentRequest payment, PaymentOutcome outcome, long version) => _journal.Add(new JournalEntry(
-        Guid.Parse(payment.TransactionId), StreamOf(payment),
-        payment.Amount.CurrencyCode, payment.Amount.ToDecimal(), outcome, version));
 
     private static string StreamOf(MakePaymentRequest payment) => StreamId.For(payment.PaymentType, payment.AccountId);
 

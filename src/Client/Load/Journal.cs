@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Threading.Channels;
+using Billing.Contracts;
 using Billing.V1;
 
 namespace Billing.Client.Load;
@@ -19,6 +20,14 @@ public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
     decimal? Balance = null)
 {
+    /// <summary>The entry of a payment.</summary>
+    /// <param name="request">What was asked.</param>
+    /// <param name="response">What was answered; null where nothing was.</param>
+    public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse? response) => new(
+        Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
+        request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
+        response?.Version ?? 0, response?.Balance.ToDecimal());
+
     /// <summary>Reads a line: the fields in order, with commas between; the last may be left out.</summary>
     /// <exception cref="FormatException">It is not a journal's line.</exception>
     public static JournalEntry Parse(string line) =>

@@ -110,10 +110,8 @@ public sealed class LoadGenerator : IAsyncDisposable
         }
     }
 
-    private void Note(MakePaymentRequest request, MakePaymentResponse? response) => _journal?.Add(new JournalEntry(
-        Guid.Parse(request.TransactionId), StreamId.For(request.PaymentType, request.AccountId),
-        request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
-        response?.Version ?? 0, response?.Balance.ToDecimal()));
+    private void Note(MakePaymentRequest request, MakePaymentResponse? response) =>
+        _journal?.Add(JournalEntry.Of(request, response));
 
     private MakePaymentRequest Payment() => new()
     {

@@ -154,7 +154,10 @@ public sealed class CommandsInFlightTests
         var change = Samples.PaymentCommand(correlationId: 1);
         change.CreditLimit = new SetCreditLimitRequest
         {
-            TransactionId = Samples.TransactionId, AccountId = "acct-42", PaymentType = PaymentType.Visa, Limit = Samples.Dollars(10),
+            TransactionId = Samples.TransactionId,
+            AccountId = "acct-42",
+            PaymentType = PaymentType.Visa,
+            Limit = Samples.Dollars(10),
         };
         var command = Assert.Single(_inFlight.Enter([new RecordingDelivery(change), Deliver(2)], 0));
         var fact = command.Command.Decide(Account.Opened(1000), DateTimeOffset.UnixEpoch)!;
