@@ -91,10 +91,15 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
             .RunAsync([journal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
-            [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))],
-            [.. traffic.Calls.Slowest(SlowestNamed).Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What))], seen, injector.EndedThemselves,
-            direct.Acknowledged, forgotten, unpublished, audit);
+            [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], Slowest(traffic.Calls), seen,
+            injector.EndedThemselves, direct.Acknowledged, forgotten, unpublished, audit);
     }
+
+    private List<(TimeSpan Began, TimeSpan Took, string What)> Slowest(CallTimes calls) =>
+    [
+        .. calls.Slowest(SlowestNamed)
+            .Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What)),
+    ];
 
     private async Task<IReadOnlyList<InjectedFault>> StrikeAsync(
         IReadOnlyList<Fault> schedule, FaultInjector injector, CancellationToken cancellationToken)

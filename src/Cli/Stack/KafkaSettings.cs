@@ -48,11 +48,12 @@ internal static class KafkaSettings
             group.consumer.session.timeout.ms=3000
             group.consumer.min.heartbeat.interval.ms=500
             group.consumer.heartbeat.interval.ms=500
-            # So is a broker.
-            broker.heartbeat.interval.ms=500
-            broker.session.timeout.ms=3000
+            # So is one broker of several, and before the sessions of the groups that it coordinates have ended. One broker
+            # alone cannot be replaced, only be missed by mistake.
+            broker.heartbeat.interval.ms=300
+            broker.session.timeout.ms={(replicas == 1 ? 9000 : 1500)}
             controller.quorum.election.timeout.ms=500
-            controller.quorum.fetch.timeout.ms=1500
+            controller.quorum.fetch.timeout.ms=1000
             replica.lag.time.max.ms=5000
 
             # A small machine, and a heap of 256 MB.

@@ -241,8 +241,9 @@ public sealed class BillingStack : IAsyncDisposable
         }
         if (_kafka is not null)
         {
-            // The stack's own brokers allow shorter sessions than Kafka's defaults do.
-            settings["Billing__Kafka__SessionTimeout"] = "00:00:03";
+            // The stack's own brokers allow shorter sessions than Kafka's defaults do; it is longer than they take to replace
+            // one of them, so that a group whose coordinator dies need not form anew.
+            settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
             settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
         }
         if (role == ServiceRole.Proxy)
