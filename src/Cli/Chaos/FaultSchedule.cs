@@ -76,7 +76,10 @@ internal static class FaultSchedule
                 at, kind, random.Next(targets.In(profile.Pool)) + 1,
                 TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)));
             faults.Add(fault);
-            at = fault.Until + TimeSpan.FromMilliseconds(random.Next(PauseMinMs, PauseMaxMs));
+            // What a fault costs must not be taken for what the next one does: others have until its target to take over.
+            var takenOver = fault.At + TimeSpan.FromSeconds(profile.TargetSeconds ?? 0);
+            at = (fault.Until > takenOver ? fault.Until : takenOver)
+                + TimeSpan.FromMilliseconds(random.Next(PauseMinMs, PauseMaxMs));
         }
         return faults;
     }
