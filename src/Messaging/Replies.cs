@@ -17,4 +17,11 @@ public static class Replies
         CorrelationId = correlationId,
         Error = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field },
     };
+
+    /// <summary>The reply to a command that only reads, where the event store is away: nothing is lost by asking again.
+    /// </summary>
+    /// <param name="correlationId">The command's correlation id.</param>
+    public static Reply StoreUnreadable(ulong correlationId) => Error(
+        correlationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
+        "The event store cannot be read at the moment.");
 }

@@ -31,10 +31,9 @@ public static class WireFormat
         ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, out Command? command, [NotNullWhen(false)] out string? refusal)
     {
         command = null;
-        if (!version.SequenceEqual(VersionBytes.Span))
+        refusal = VersionRefusal(version);
+        if (refusal is not null)
         {
-            refusal = string.Create(CultureInfo.InvariantCulture,
-                $"the header {VersionHeader} is not {Version}");
             return false;
         }
         try
@@ -61,10 +60,9 @@ public static class WireFormat
         [NotNullWhen(false)] out string? refusal)
     {
         recorded = null;
-        refusal = null;
-        if (!version.SequenceEqual(VersionBytes.Span))
+        refusal = VersionRefusal(version);
+        if (refusal is not null)
         {
-            refusal = string.Create(CultureInfo.InvariantCulture, $"the header {VersionHeader} is not {Version}");
             return false;
         }
         try
@@ -81,6 +79,10 @@ public static class WireFormat
         }
         return recorded is not null;
     }
+
+    private static string? VersionRefusal(ReadOnlySpan<byte> version) => version.SequenceEqual(VersionBytes.Span)
+        ? null
+        : string.Create(CultureInfo.InvariantCulture, $"the header {VersionHeader} is not {Version}");
 
     private static string? Refusal(Command command)
     {

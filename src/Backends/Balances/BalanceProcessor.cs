@@ -173,8 +173,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             Failed(e, batch.Count);
-            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Replies.Error(d.Command.CorrelationId, StatusCode.Unavailable,
-                ErrorReasons.EventStoreUnavailable, "The event store cannot be read at the moment.")));
+            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Replies.StoreUnreadable(d.Command.CorrelationId)));
         }
     }
 
@@ -186,8 +185,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
                     $"min_version is {command.Balance.MinVersion}; the account is at version {account.Version}."),
                 "min_version");
 
-    private static string Stream(Command command) =>
-        StreamId.For(command.Balance.PaymentType, command.Balance.AccountId);
+    private static string Stream(Command command) => CommandRoute.Of(command).StreamId;
 
     private static Reply Answer(Command command, Account account, Timestamp asOf) => new()
     {

@@ -50,8 +50,7 @@ internal sealed partial class StatementProcessor(
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreRetry.IsAway(e))
         {
-            settler.Settle([(delivery, Replies.Error(command.CorrelationId, StatusCode.Unavailable,
-                ErrorReasons.EventStoreUnavailable, "The event store cannot be read at the moment."))], []);
+            settler.Settle([(delivery, Replies.StoreUnreadable(command.CorrelationId))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {

@@ -13,12 +13,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
     /// </summary>
     public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot)
     {
-        var version = ReadOnlySpan<byte>.Empty;
-        if (record.Message.Headers.TryGetLastBytes(WireFormat.VersionHeader, out var bytes))
-        {
-            version = bytes;
-        }
-        if (WireFormat.TryReadCommand(record.Message.Value, version, out var command, out var refusal))
+        if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
         {
             return new KafkaDelivery(command!, record, slot, publisher.DeadLetters);
         }

@@ -188,12 +188,7 @@ public sealed class EventFollower : IHostedService, IDisposable
 
     private Event? Read(ConsumeResult<byte[], byte[]> record)
     {
-        var version = ReadOnlySpan<byte>.Empty;
-        if (record.Message.Headers.TryGetLastBytes(WireFormat.VersionHeader, out var bytes))
-        {
-            version = bytes;
-        }
-        if (WireFormat.TryReadEvent(record.Message.Value, version, out var recorded, out var refusal))
+        if (WireFormat.TryReadEvent(record.Message.Value, record.WireVersion(), out var recorded, out var refusal))
         {
             return recorded;
         }
