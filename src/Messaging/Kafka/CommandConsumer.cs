@@ -33,12 +33,11 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     private readonly IHostApplicationLifetime _lifetime;
     private readonly TimeProvider _time;
     private readonly ILogger<CommandConsumer> _logger;
-    private readonly CancellationTokenSource _stopping = new();
+    private readonly ConsumerThread _thread = new();
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
 
     // Read and not yet handed to the handler.
     private List<Delivery> _drained = [];
-    private Task _loop = Task.CompletedTask;
     private bool _paused;
 
     /// <summary>Creates the consumer; it joins its group on <see cref="StartAsync"/>.</summary>
@@ -67,28 +66,24 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await _topics.EnsureSharedAsync();
-        _loop = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        _thread.Start(Run);
     }
 
     /// <summary>Leaves the group, having waited a while for what is in flight and committed what is settled.</summary>
-    public async Task StopAsync(CancellationToken cancellationToken)
-    {
-        await _stopping.CancelAsync();
-        await _loop;
-    }
+    public Task StopAsync(CancellationToken cancellationToken) => _thread.StopAsync();
 
     /// <inheritdoc/>
-    public void Dispose() => _stopping.Dispose();
+    public void Dispose() => _thread.Dispose();
 
     private void Run()
     {
         try
         {
-            _follower?.Built.Wait(_stopping.Token);
+            _follower?.Built.Wait(_thread.Stopping);
             using var consumer = Build();
             consumer.Subscribe(_subscription.Topics);
             KafkaLog.Subscribed(_logger, string.Join(", ", _subscription.Topics), _subscription.Group);
-            while (!_stopping.IsCancellationRequested)
+            while (!_thread.Stopping.IsCancellationRequested)
             {
                 PauseOrResume(consumer);
                 Drain(consumer);
@@ -97,7 +92,7 @@ public sealed class CommandConsumer : IHostedService, IDisposable
             WaitUntilSettled(consumer, _watermarks.Keys.ToList());
             consumer.Close();
         }
-        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        catch (OperationCanceledException) when (_thread.Stopping.IsCancellationRequested)
         {
             // Stopped while the read model was built: there is no group to leave yet.
         }

@@ -29,10 +29,9 @@ public sealed class EventFollower : IHostedService, IDisposable
     private readonly IHostApplicationLifetime _lifetime;
     private readonly TimeProvider _time;
     private readonly ILogger<EventFollower> _logger;
-    private readonly CancellationTokenSource _stopping = new();
+    private readonly ConsumerThread _thread = new();
     private readonly TaskCompletionSource _built = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Dictionary<TopicPartition, Offset> _next = [];
-    private Task _loop = Task.CompletedTask;
 
     /// <summary>Creates the follower; it begins on <see cref="StartAsync"/>.</summary>
     public EventFollower(
@@ -58,18 +57,14 @@ public sealed class EventFollower : IHostedService, IDisposable
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await _topics.EnsureSharedAsync();
-        _loop = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        _thread.Start(Run);
     }
 
     /// <summary>Stops following, or building.</summary>
-    public async Task StopAsync(CancellationToken cancellationToken)
-    {
-        await _stopping.CancelAsync();
-        await _loop;
-    }
+    public Task StopAsync(CancellationToken cancellationToken) => _thread.StopAsync();
 
     /// <inheritdoc/>
-    public void Dispose() => _stopping.Dispose();
+    public void Dispose() => _thread.Dispose();
 
     private void Run()
     {
@@ -80,14 +75,14 @@ public sealed class EventFollower : IHostedService, IDisposable
             while (true)
             {
                 NoteEnds(consumer, admin);
-                _model.RebuildAsync(_stopping.Token).GetAwaiter().GetResult();
+                _model.RebuildAsync(_thread.Stopping).GetAwaiter().GetResult();
                 Assign(consumer);
                 _built.TrySetResult();
                 FollowUntilEventsAreGone(consumer, admin);
                 consumer.Unassign();
             }
         }
-        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        catch (OperationCanceledException) when (_thread.Stopping.IsCancellationRequested)
         {
             // Told to stop; there is nothing to commit and no group to leave.
         }
@@ -122,8 +117,8 @@ public sealed class EventFollower : IHostedService, IDisposable
             catch (KafkaException e) when (!e.Error.IsFatal)
             {
                 KafkaLog.ClientError(_logger, e.Error.Reason);
-                _stopping.Token.WaitHandle.WaitOne(RetryInterval);
-                _stopping.Token.ThrowIfCancellationRequested();
+                _thread.Stopping.WaitHandle.WaitOne(RetryInterval);
+                _thread.Stopping.ThrowIfCancellationRequested();
             }
         }
     }
@@ -142,7 +137,7 @@ public sealed class EventFollower : IHostedService, IDisposable
         var looked = _time.GetTimestamp();
         while (Drain(consumer))
         {
-            _stopping.Token.ThrowIfCancellationRequested();
+            _thread.Stopping.ThrowIfCancellationRequested();
             if (_time.GetElapsedTime(looked) >= PartitionsInterval)
             {
                 AddPartitions(consumer, admin);

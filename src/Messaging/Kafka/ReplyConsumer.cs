@@ -10,23 +10,17 @@ namespace Billing.Messaging.Kafka;
 internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingReplies pending, ILogger logger)
     : IDisposable
 {
-    private readonly CancellationTokenSource _stopping = new();
+    private readonly ConsumerThread _thread = new();
     private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private Task _loop = Task.CompletedTask;
 
     /// <summary>Completes with the first record: from then on the topic is known to lead here.</summary>
     public Task Reading => _reading.Task;
 
-    public void Start() =>
-        _loop = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+    public void Start() => _thread.Start(Run);
 
-    public async Task StopAsync()
-    {
-        await _stopping.CancelAsync();
-        await _loop;
-    }
+    public Task StopAsync() => _thread.StopAsync();
 
-    public void Dispose() => _stopping.Dispose();
+    public void Dispose() => _thread.Dispose();
 
     private void Run()
     {
@@ -36,11 +30,11 @@ internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingR
             .Build();
         // Not "the beginning": that is a question to a broker that may not know so new a topic yet.
         consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
-        while (!_stopping.IsCancellationRequested)
+        while (!_thread.Stopping.IsCancellationRequested)
         {
             try
             {
-                Complete(consumer.Consume(_stopping.Token));
+                Complete(consumer.Consume(_thread.Stopping));
                 _reading.TrySetResult();
             }
             catch (OperationCanceledException)
