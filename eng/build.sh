@@ -34,7 +34,7 @@ build_input() {
     printf '%s\n' "$BILLING_SDK"
     printf '%s\n' "${BILLING_LIBRDKAFKA:-}" "$BILLING_CACHE" "${CI:-}"
     find "$BILLING_ROOT" -maxdepth 1 -type f -printf '%p %s %T@\n'
-    find "$BILLING_ROOT/src" "$BILLING_ROOT/tests" "$BILLING_ROOT/polyfills" "$BILLING_ROOT/eng" \
+    find "$BILLING_ROOT/src" "$BILLING_ROOT/load" "$BILLING_ROOT/tests" "$BILLING_ROOT/polyfills" "$BILLING_ROOT/eng" \
       -type d \( -name bin -o -name obj \) -prune -o -type f ! -name '*.lock.json' -printf '%p %s %T@\n'
     find "$BILLING_CACHE"/librdkafka-*/librdkafka.so ${BILLING_LIBRDKAFKA:+"$BILLING_LIBRDKAFKA"} \
       -printf '%p %s %T@\n' 2>/dev/null || true

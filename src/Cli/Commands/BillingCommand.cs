@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Help;
 using Billing.Cli.Background;
 using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
@@ -11,13 +12,26 @@ namespace Billing.Cli.Commands;
 /// <summary>The command line of <c>./billing</c>.</summary>
 internal static class BillingCommand
 {
-    public static RootCommand Create(IAnsiConsole console) => new("The billing platform on this machine.")
+    /// <param name="console">Where to print.</param>
+    /// <param name="further">Commands that build on these.</param>
+    public static Command Create(IAnsiConsole console, params IEnumerable<Command> further)
     {
-        Run(console), ChaosCommand.Create(console), Up(console), Status(console), Down(console), ServeEmbedded(),
-        AuditCommand.Create(console),
-        RebuildCommand.Create(console),
-        DeadLettersCommand.Create(console),
-    };
+        // Not a RootCommand: that would call itself by its file's name.
+        var root = new Command("billing", "The billing platform on this machine.")
+        {
+            Run(console), ChaosCommand.Create(console), Up(console), Status(console), Down(console), ServeEmbedded(),
+            AuditCommand.Create(console),
+            RebuildCommand.Create(console),
+            DeadLettersCommand.Create(console),
+            new HelpOption(),
+            new VersionOption(),
+        };
+        foreach (var command in further)
+        {
+            root.Add(command);
+        }
+        return root;
+    }
 
     private static Command Run(IAnsiConsole console)
     {

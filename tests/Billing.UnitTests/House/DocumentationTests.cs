@@ -13,6 +13,7 @@ public sealed class DocumentationTests
     [InlineData("Billing.Backends")]
     [InlineData("Billing.Client")]
     [InlineData("Billing.Cli")]
+    [InlineData("Billing.Load")]
     public void Every_public_type_says_what_it_is(string assembly)
     {
         var documented = XDocument.Load(Path.Combine(AppContext.BaseDirectory, assembly + ".xml"))

@@ -109,6 +109,6 @@ public sealed class FlagsTests
 
     private static ParseResult Parse(string line) => Root().Parse(line);
 
-    private static RootCommand Root() =>
+    private static Command Root() =>
         BillingCommand.Create(AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }));
 }

@@ -1,0 +1,4 @@
+using Billing.Cli.Commands;
+using Billing.Load.Commands;
+
+return await BillingProgram.RunAsync(args, MeasuringCommands.Create);
