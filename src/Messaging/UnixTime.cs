@@ -3,6 +3,12 @@ namespace Billing.Messaging;
 /// <summary>The wire contract's clock: microseconds since the Unix epoch.</summary>
 public static class UnixTime
 {
+    private static readonly long DateMax = Microseconds(DateTimeOffset.MaxValue);
+
+    /// <summary>Whether so many microseconds after the Unix epoch are a time that can be stated: above zero, and before the
+    /// year 10000.</summary>
+    public static bool IsDate(long microseconds) => microseconds > 0 && microseconds <= DateMax;
+
     /// <summary>The present time in microseconds since the Unix epoch.</summary>
     public static long Microseconds(this TimeProvider time) => Microseconds(time.GetUtcNow());
 

@@ -94,6 +94,10 @@ public static class WireFormat
         {
             return "transaction_id is not a UUID";
         }
+        if (command.Timing is { } timing && !(UnixTime.IsDate(timing.SentUnixUs) && UnixTime.IsDate(command.ReceivedUnixUs)))
+        {
+            return "timing.sent_unix_us or received_unix_us is not a time";
+        }
         return command.RequestCase switch
         {
             Command.RequestOneofCase.Payment => PaymentRefusal(command),

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -15,9 +16,14 @@ public sealed class BillingService(
     public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context)
     {
         sender.Check(request, FieldRules.Check(request));
+        var timing = TimedCall.Read(context);
         using var admitted = admission.Enter();
-        var command = new Command { TransactionId = request.TransactionId, Payment = request };
+        var command = new Command { TransactionId = request.TransactionId, Payment = request, Timing = timing };
         var reply = await sender.SendAsync(command, sender.PatienceOf(context), context.CancellationToken);
+        if (timing is not null)
+        {
+            TimedCall.Answer(context, command, reply, time.Microseconds());
+        }
         return reply.Payment ?? throw Failure.OtherReply(reply);
     }
 

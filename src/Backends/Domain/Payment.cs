@@ -6,7 +6,9 @@ namespace Billing.Backends.Domain;
 /// <param name="TransactionId">The idempotency key.</param>
 /// <param name="Amount">More than zero.</param>
 /// <param name="Currency">ISO 4217.</param>
-public sealed record Payment(Guid TransactionId, decimal Amount, string Currency) : AccountCommand(TransactionId)
+/// <param name="Times">When it came here, where its client asked for that; the event keeps it.</param>
+public sealed record Payment(Guid TransactionId, decimal Amount, string Currency, RequestTimes? Times = null)
+    : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
     /// <returns>The payment, accepted or declined; never null.</returns>
@@ -14,10 +16,10 @@ public sealed record Payment(Guid TransactionId, decimal Amount, string Currency
     {
         if (account.Currency is { } currency && currency != Currency)
         {
-            return new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CurrencyMismatch, now);
+            return new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CurrencyMismatch, now, Times);
         }
         return Amount > account.CreditLimit - account.Balance
-            ? new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CreditLimitExceeded, now)
-            : new PaymentAccepted(TransactionId, Amount, Currency, now);
+            ? new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CreditLimitExceeded, now, Times)
+            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times);
     }
 }

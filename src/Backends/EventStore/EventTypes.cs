@@ -38,8 +38,12 @@ public static class EventTypes
         }
         options.Events.Upcast<CreditLimitChangedV1, CreditLimitChanged>(CreditLimitChangedV1.Name, old => old.Upcast());
         options.UseSystemTextJsonForSerialization(
-            configure: json => json.TypeInfoResolver =
-                JsonTypeInfoResolver.Combine(EventJson.Default, new DefaultJsonTypeInfoResolver()));
+            configure: json =>
+            {
+                json.TypeInfoResolver = JsonTypeInfoResolver.Combine(EventJson.Default, new DefaultJsonTypeInfoResolver());
+                // What an event need not have is left out: a payment that is not timed is stored as before there were times.
+                json.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull;
+            });
     }
 
     /// <summary>Reads a stored event, in whatever shape it was written.</summary>

@@ -63,12 +63,24 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
         _settler.Enter(deliveries.Count);
+        NoteConsumed(deliveries);
         // In flight first, receipts later: the other way round a command could slip from one to the other between.
         var fresh = _inFlight.Enter(deliveries, _time.GetTimestamp());
         if (fresh.Count > 0)
         {
             _accepted.Writer.TryWrite(fresh);
             _work.Release();
+        }
+    }
+
+    private void NoteConsumed(IReadOnlyList<Delivery> deliveries)
+    {
+        foreach (var delivery in deliveries)
+        {
+            if (delivery.Command.Timing is { } timing)
+            {
+                timing.ConsumedUnixUs = _time.Microseconds();
+            }
         }
     }
 
@@ -176,17 +188,18 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         _inFlight.Leave(done);
         var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
+        var now = _time.Microseconds();
         foreach (var command in done)
         {
             if (command.Refusal is { Reason: Contracts.ErrorReasons.ProcessingFailed } refusal)
             {
-                foreach (var (delivery, reply) in command.Answers())
+                foreach (var (delivery, reply) in command.Answers(now))
                 {
                     _settler.Reject(delivery, refusal.Message, reply);
                 }
                 continue;
             }
-            answers.AddRange(command.Answers());
+            answers.AddRange(command.Answers(now));
             if (command.Recorded is { } recorded)
             {
                 events.Add(recorded);

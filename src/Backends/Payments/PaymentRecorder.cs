@@ -130,9 +130,10 @@ public sealed partial class PaymentRecorder
         {
             await _store.AppendAsync(events, cancellationToken);
         }
+        var stored = _time.Microseconds();
         for (var i = 0; i < decided.Count; i++)
         {
-            decided[i].Record(events[i].Recorded);
+            decided[i].Record(events[i].Recorded, stored);
             _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Partition);
         }
     }

@@ -10,6 +10,7 @@ namespace Billing.Backends.Payments;
 public sealed class PendingCommand
 {
     private readonly List<Asker> _askers;
+    private long _storedUnixUs;
 
     /// <summary>A command that one delivery asks for so far.</summary>
     /// <param name="delivery">The delivery.</param>
@@ -65,7 +66,14 @@ public sealed class PendingCommand
     }
 
     /// <summary>Ends the command with what is recorded for it.</summary>
-    public void Record(Event recorded) => Recorded = recorded;
+    /// <param name="recorded">The event.</param>
+    /// <param name="storedUnixUs">When this command's own was committed, in microseconds since the Unix epoch; 0 where it was
+    /// recorded before.</param>
+    public void Record(Event recorded, long storedUnixUs = 0)
+    {
+        Recorded = recorded;
+        _storedUnixUs = storedUnixUs;
+    }
 
     /// <summary>Ends the command with nothing recorded for it.</summary>
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
@@ -85,8 +93,26 @@ public sealed class PendingCommand
 
     /// <summary>The answer to each delivery; null for one whose caller was told something else before. Call this when no
     /// more can join.</summary>
-    public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers() =>
-        _askers.Select(a => (a.Delivery, a.IsTold ? null : Answer(a.Delivery.Command)));
+    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch, for those that are timed.</param>
+    public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers(long nowUnixUs) =>
+        _askers.Select(a => (a.Delivery, a.IsTold ? null : Answer(a, nowUnixUs)));
+
+    private Reply Answer(Asker asker, long nowUnixUs)
+    {
+        var reply = Answer(asker.Delivery.Command);
+        if (asker.Delivery.Command.Timing is { } timing)
+        {
+            // Those that joined were not decided: what the first one asked for was, maybe before they came.
+            var isDecided = asker == _askers[0] && _storedUnixUs > 0;
+            reply.Timing = new Timing(timing)
+            {
+                DecidedUnixUs = isDecided ? Recorded!.DecidedUnixUs : 0,
+                StoredUnixUs = isDecided ? _storedUnixUs : 0,
+                RepliedUnixUs = nowUnixUs,
+            };
+        }
+        return reply;
+    }
 
     private Reply Answer(Command command)
     {

@@ -15,7 +15,8 @@ internal static class WireCommand
     public static AccountCommand ToDomain(Command command) => command.RequestCase switch
     {
         Command.RequestOneofCase.Payment => new Payment(
-            Guid.Parse(command.TransactionId), command.Payment.Amount.ToDecimal(), command.Payment.Amount.CurrencyCode),
+            Guid.Parse(command.TransactionId), command.Payment.Amount.ToDecimal(), command.Payment.Amount.CurrencyCode,
+            Times(command)),
         Command.RequestOneofCase.CreditLimit => new CreditLimitChange(
             Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode),
         _ => throw new ArgumentException($"A {command.RequestCase} changes no account.", nameof(command)),
@@ -49,6 +50,10 @@ internal static class WireCommand
         }
         return reply;
     }
+
+    private static RequestTimes? Times(Command command) => command.Timing is not { } timing ? null : new(
+        UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
+        UnixTime.FromMicroseconds(timing.ConsumedUnixUs));
 
     // Not Money's own equality: that also compares fields which only a newer client knows.
     private static (string, long, int) Content(V1.Money amount) => (amount.CurrencyCode, amount.Units, amount.Nanos);

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
@@ -42,7 +43,14 @@ public sealed class BillingClient : IDisposable
     /// <returns>Accepted or declined; a declined payment is an answer, not an error.</returns>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<MakePaymentResponse> MakePaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
-        CallAsync((proxy, options) => proxy.Billing.MakePaymentAsync(request, options), cancellationToken);
+        CallAsync((proxy, options) => proxy.Billing.MakePaymentAsync(request, options).ResponseAsync, cancellationToken);
+
+    /// <summary>Charges an account, as <see cref="MakePaymentAsync"/> does, and asks when each step of it was taken; the
+    /// stored event keeps it too. Where the call had to be sent again, the times are those of the try that was answered.
+    /// </summary>
+    /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
+    public Task<TimedPayment> MakeTimedPaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
+        CallAsync((proxy, options) => PayTimedAsync(proxy, request, options), cancellationToken);
 
     /// <summary>Charges many accounts over one stream to one proxy at a time, which costs far less than a call for each. At
     /// most <see cref="BillingClientOptions.StreamWindow"/> payments are in hand at a time: whoever enumerates slowly is
@@ -67,7 +75,7 @@ public sealed class BillingClient : IDisposable
     /// <summary>Reads an account's balance.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
-        CallAsync((proxy, options) => proxy.Billing.CheckBalanceAsync(request, options), cancellationToken);
+        CallAsync((proxy, options) => proxy.Billing.CheckBalanceAsync(request, options).ResponseAsync, cancellationToken);
 
     /// <summary>Reads what happened to an account, in order. When the stream breaks, it goes on at the next proxy after the
     /// last entry received.</summary>
@@ -85,7 +93,7 @@ public sealed class BillingClient : IDisposable
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<SetCreditLimitResponse> SetCreditLimitAsync(
         SetCreditLimitRequest request, CancellationToken cancellationToken = default) =>
-        CallAsync((proxy, options) => proxy.Admin.SetCreditLimitAsync(request, options), cancellationToken);
+        CallAsync((proxy, options) => proxy.Admin.SetCreditLimitAsync(request, options).ResponseAsync, cancellationToken);
 
     /// <summary>The machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty where there is none.
     /// </summary>
@@ -94,8 +102,21 @@ public sealed class BillingClient : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _proxies.Dispose();
 
+    private async Task<TimedPayment> PayTimedAsync(ProxyServices proxy, MakePaymentRequest request, CallOptions options)
+    {
+        var sent = _time.GetUtcNow();
+        var header = StepTimes.ToUnixUs(sent).ToString(CultureInfo.InvariantCulture);
+        using var call = proxy.Billing.MakePaymentAsync(
+            request, options.WithHeaders(new Metadata { { RequestHeaders.SentAt, header } }));
+        var answer = await call;
+        var returned = _time.GetUtcNow();
+        // A proxy from before there were times tells none.
+        var known = StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times);
+        return new TimedPayment(answer, (known ? times! : new StepTimes(Sent: sent)) with { Returned = returned });
+    }
+
     private async Task<T> CallAsync<T>(
-        Func<ProxyServices, CallOptions, AsyncUnaryCall<T>> call, CancellationToken cancellationToken)
+        Func<ProxyServices, CallOptions, Task<T>> call, CancellationToken cancellationToken)
     {
         // One deadline for all tries, so that a retry never makes the caller wait longer than it said.
         var options = new CallOptions(
@@ -113,7 +134,7 @@ public sealed class BillingClient : IDisposable
     }
 
     private Task<T> CallAgainAsync<T>(
-        Func<ProxyServices, CallOptions, AsyncUnaryCall<T>> call, uint turn, CallOptions options, RpcException first) =>
+        Func<ProxyServices, CallOptions, Task<T>> call, uint turn, CallOptions options, RpcException first) =>
         _callRetries.TryAgainAsync(
             first,
             async () =>

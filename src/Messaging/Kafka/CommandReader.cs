@@ -15,7 +15,11 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
     {
         if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
         {
-            return new KafkaDelivery(command!, record, slot, publisher.DeadLetters);
+            if (command!.Timing is { } timing)
+            {
+                timing.AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp);
+            }
+            return new KafkaDelivery(command, record, slot, publisher.DeadLetters);
         }
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
@@ -26,6 +30,9 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         }
         return null;
     }
+
+    private static long AppendedUnixUs(Timestamp timestamp) =>
+        timestamp.Type == TimestampType.NotAvailable ? 0 : timestamp.UnixTimestampMs * 1000;
 
     private sealed class KafkaDelivery(
         Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, DeadLetters deadLetters)

@@ -19,6 +19,9 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private static readonly TimeSpan ReplyRetention = TimeSpan.FromMinutes(10);
 
+    // A timed command's record then says when it reached the broker, not when it was handed to the producer.
+    private static readonly Dictionary<string, string> StampedByBroker = new() { ["message.timestamp.type"] = "LogAppendTime" };
+
     private readonly KafkaOptions _options = options.Value;
 
     /// <summary>Makes the request, event and dead-letter topics that do not exist yet.</summary>
@@ -26,9 +29,13 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task EnsureSharedAsync()
     {
         using var admin = Connect();
-        IEnumerable<string> wide = [.. Topics.AllPayments, .. Topics.AllBalances, Topics.Events];
+        IEnumerable<TopicSpecification> wide =
+        [
+            .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, StampedByBroker)),
+            .. Topics.AllBalances.Append(Topics.Events).Select(t => Specification(t, _options.Partitions)),
+        ];
         var existing = Existing(admin);
-        var missing = wide.Where(t => !existing.Contains(t)).Select(t => Specification(t, _options.Partitions)).ToList();
+        var missing = wide.Where(t => !existing.Contains(t.Name)).ToList();
         if (!existing.Contains(Topics.DeadLetters))
         {
             missing.Add(Specification(Topics.DeadLetters, 1));
@@ -41,12 +48,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task CreateReplyTopicAsync(string topic)
     {
         using var admin = Connect();
-        var specification = Specification(topic, 1);
-        specification.Configs = new Dictionary<string, string>
-        {
-            ["retention.ms"] = ((long)ReplyRetention.TotalMilliseconds).ToString(System.Globalization.CultureInfo.InvariantCulture),
-        };
-        await CreateAsync(admin, [specification]);
+        var retention = ((long)ReplyRetention.TotalMilliseconds).ToString(System.Globalization.CultureInfo.InvariantCulture);
+        await CreateAsync(admin, [Specification(topic, 1, new Dictionary<string, string> { ["retention.ms"] = retention })]);
     }
 
     /// <summary>Deletes a reply topic; a failure is logged, since the sweep will find the topic later.</summary>
@@ -110,11 +113,12 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     private HashSet<string> Existing(IAdminClient admin) =>
         [.. admin.GetMetadata(_options.StartTimeout).Topics.Select(t => t.Topic)];
 
-    private TopicSpecification Specification(string topic, int partitions) => new()
+    private TopicSpecification Specification(string topic, int partitions, Dictionary<string, string>? configs = null) => new()
     {
         Name = topic,
         NumPartitions = partitions,
         ReplicationFactor = _options.ReplicationFactor,
+        Configs = configs,
     };
 
     private async Task CreateAsync(IAdminClient admin, List<TopicSpecification> missing)

@@ -56,6 +56,22 @@ public sealed class WireFormatTests
     }
 
     [Theory]
+    [InlineData(1, 1, true)]
+    [InlineData(0, 1, false)]
+    [InlineData(1, 0, false)]
+    [InlineData(-1, 1, false)]
+    [InlineData(long.MaxValue, 1, false)]
+    [InlineData(1, long.MaxValue, false)]
+    public void A_timed_command_must_state_times(long sent, long received, bool believed)
+    {
+        var command = Samples.PaymentCommand();
+        command.ReceivedUnixUs = received;
+        command.Timing = new Timing { SentUnixUs = sent };
+        Assert.Equal(believed, WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out _, out var refusal));
+        Assert.Equal(believed ? null : "timing.sent_unix_us or received_unix_us is not a time", refusal);
+    }
+
+    [Theory]
     [InlineData("")]
     [InlineData("2")]
     [InlineData("1 ")]

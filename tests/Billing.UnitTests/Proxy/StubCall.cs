@@ -1,4 +1,5 @@
 using Grpc.Core;
+using Microsoft.AspNetCore.Http;
 
 namespace Billing.UnitTests.Proxy;
 
@@ -22,6 +23,13 @@ internal sealed class StubCall(DateTime deadline, CancellationToken cancellation
     protected override Status StatusCore { get; set; }
 
     protected override WriteOptions? WriteOptionsCore { get; set; }
+
+    /// <summary>The request as the server has it.</summary>
+    public DefaultHttpContext Http { get; } = new();
+
+    // Where the server's own extension looks for it in a call that is not the server's.
+    protected override IDictionary<object, object> UserStateCore =>
+        new Dictionary<object, object> { ["__HttpContext"] = Http };
 
     protected override AuthContext AuthContextCore { get; } = new(null, []);
 

@@ -19,22 +19,19 @@ public sealed class EventTypesTests
         let time = DateTimeOffset.UnixEpoch.AddTicks(Math.Abs((long)at) * 10_000_001)
         from fact in Gen.Elements<AccountEvent>(
             new PaymentAccepted(id, value, amount.CurrencyCode, time),
+            new PaymentAccepted(id, value, amount.CurrencyCode, time, new RequestTimes(time.AddMicroseconds(-3), time.AddMicroseconds(-2), time)),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CreditLimitExceeded, time),
             new PaymentDeclined(id, value, amount.CurrencyCode, DeclineReason.CurrencyMismatch, time),
             new CreditLimitChanged(id, value, amount.CurrencyCode, time))
         select fact;
 
+    private readonly StoreOptions _options = new();
+
+    public EventTypesTests() => EventTypes.Configure(_options, "billing");
+
     [Fact]
-    public void Every_event_is_read_as_it_was_stored()
-    {
-        var options = new StoreOptions();
-        EventTypes.Configure(options, "billing");
-        Events.Holds(fact =>
-        {
-            var json = options.Serializer().ToJson(fact);
-            Assert.Equal(fact, EventTypes.Read(NameOf(fact), Encoding.UTF8.GetBytes(json)));
-        });
-    }
+    public void Every_event_is_read_as_it_was_stored() => Events.Holds(
+        fact => Assert.Equal(fact, EventTypes.Read(NameOf(fact), Encoding.UTF8.GetBytes(Json(fact)))));
 
     [Fact]
     public void The_first_version_of_each_shape_stays_readable()
@@ -61,11 +58,35 @@ public sealed class EventTypesTests
             $$"""{"TransactionId":"{{Samples.TransactionId}}","Limit":500,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00"}""")));
 
     [Fact]
+    public void An_event_without_times_is_stored_as_before_there_were_times()
+    {
+        var at = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+        Assert.Equal(
+            $$"""{"TransactionId":"{{Samples.TransactionId}}","Amount":10.5,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00"}""",
+            Json(new PaymentAccepted(Guid.Parse(Samples.TransactionId), 10.5m, "USD", at)));
+        Assert.Equal(
+            $$"""{"TransactionId":"{{Samples.TransactionId}}","Amount":10.5,"Currency":"USD","Reason":2,"DecidedAt":"2026-01-31T12:00:00+00:00"}""",
+            Json(new PaymentDeclined(Guid.Parse(Samples.TransactionId), 10.5m, "USD", DeclineReason.CurrencyMismatch, at)));
+    }
+
+    [Fact]
+    public void The_event_of_a_timed_payment_has_how_it_came_as_times_that_a_database_reads()
+    {
+        var at = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+        var times = new RequestTimes(at.AddMicroseconds(-1500), at.AddMicroseconds(-1000), at.AddMicroseconds(-1));
+        Assert.EndsWith(
+            ",\"Times\":{\"SentAt\":\"2026-01-31T11:59:59.9985+00:00\",\"ReceivedAt\":\"2026-01-31T11:59:59.999+00:00\",\"ConsumedAt\":\"2026-01-31T11:59:59.999999+00:00\"}}",
+            Json(new PaymentAccepted(Guid.Parse(Samples.TransactionId), 10.5m, "USD", at, times)), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void An_unknown_type_is_refused_by_its_name()
     {
         var e = Assert.Throws<InvalidOperationException>(() => EventTypes.Read("payment_accepted_v9", "{}"u8));
         Assert.Contains("'payment_accepted_v9'", e.Message, StringComparison.Ordinal);
     }
+
+    private string Json(AccountEvent fact) => _options.Serializer().ToJson(fact);
 
     private static string NameOf(AccountEvent fact) => fact switch
     {

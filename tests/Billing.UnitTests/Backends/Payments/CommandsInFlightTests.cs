@@ -4,12 +4,15 @@ using Billing.Backends.Payments;
 using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using Billing.V1;
+using Billing.Wire.V1;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Backends.Payments;
 
 public sealed class CommandsInFlightTests
 {
+    private const long Decided = 65;
+
     private readonly CommandsInFlight _inFlight = new();
 
     [Fact]
@@ -18,7 +21,7 @@ public sealed class CommandsInFlightTests
         var fresh = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
         Assert.Empty(_inFlight.Enter([Deliver(3)], 0));
         fresh.Record(Accepted(10));
-        Assert.Equal([1UL, 2UL, 3UL], fresh.Answers().Select(a => a.Reply!.CorrelationId));
+        Assert.Equal([1UL, 2UL, 3UL], fresh.Answers(0).Select(a => a.Reply!.CorrelationId));
     }
 
     [Fact]
@@ -54,7 +57,7 @@ public sealed class CommandsInFlightTests
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
         payment.Record(Accepted(10));
-        var answers = payment.Answers().Select(a => a.Reply!.Payment).ToList();
+        var answers = payment.Answers(0).Select(a => a.Reply!.Payment).ToList();
         Assert.Equal(PaymentOutcome.Accepted, answers[0].Outcome);
         Assert.Equal(answers[0], answers[1]);
     }
@@ -74,7 +77,7 @@ public sealed class CommandsInFlightTests
             new RecordingDelivery(otherType), new RecordingDelivery(otherCurrency),
         ], 0));
         payment.Record(Accepted(10));
-        var replies = payment.Answers().Select(a => a.Reply!).ToList();
+        var replies = payment.Answers(0).Select(a => a.Reply!).ToList();
         Assert.NotNull(replies[0].Payment);
         Assert.All(replies.Skip(1), reply =>
         {
@@ -90,7 +93,7 @@ public sealed class CommandsInFlightTests
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Deliver(2)], 0));
         var declined = payment.Command.Decide(Account.Opened(1), DateTimeOffset.UnixEpoch)!;
         payment.Record(RecordedEvent.ToWire(payment.StreamId, declined, Account.Opened(1).Apply(declined)));
-        Assert.All(payment.Answers(), a => Assert.Equal(PaymentOutcome.Declined, a.Reply!.Payment.Outcome));
+        Assert.All(payment.Answers(0), a => Assert.Equal(PaymentOutcome.Declined, a.Reply!.Payment.Outcome));
     }
 
     [Fact]
@@ -101,7 +104,7 @@ public sealed class CommandsInFlightTests
         newer.Payment.Amount = Money.Parser.ParseFrom([.. Google.Protobuf.MessageExtensions.ToByteArray(newer.Payment.Amount), 0x78, 0x01]);
         var payment = Assert.Single(_inFlight.Enter([new RecordingDelivery(newer)], 0));
         payment.Record(Accepted(10));
-        Assert.NotNull(Assert.Single(payment.Answers()).Reply!.Payment);
+        Assert.NotNull(Assert.Single(payment.Answers(0)).Reply!.Payment);
     }
 
     [Fact]
@@ -122,7 +125,7 @@ public sealed class CommandsInFlightTests
         Assert.False(payment.IsDone);
         payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
         Assert.True(payment.IsDone);
-        Assert.All(payment.Answers(), a => Assert.Equal(ErrorReasons.CommandExpired, a.Reply!.Error.Reason));
+        Assert.All(payment.Answers(0), a => Assert.Equal(ErrorReasons.CommandExpired, a.Reply!.Error.Reason));
         Assert.Equal([1UL, 2UL], Correlations(payment));
     }
 
@@ -135,7 +138,7 @@ public sealed class CommandsInFlightTests
         Assert.Equal(1UL, Assert.Single(_inFlight.TellWaiting(since: 15)).Command.CorrelationId);
         Assert.Empty(_inFlight.TellWaiting(since: 15));
         command.Record(Accepted(10));
-        Assert.Equal([null, 2UL], command.Answers().Select(a => a.Reply?.CorrelationId));
+        Assert.Equal([null, 2UL], command.Answers(0).Select(a => a.Reply?.CorrelationId));
     }
 
     [Fact]
@@ -162,10 +165,44 @@ public sealed class CommandsInFlightTests
         var command = Assert.Single(_inFlight.Enter([new RecordingDelivery(change), Deliver(2)], 0));
         var fact = command.Command.Decide(Account.Opened(1000), DateTimeOffset.UnixEpoch)!;
         command.Record(RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact)));
-        var replies = command.Answers().Select(a => a.Reply!).ToList();
+        var replies = command.Answers(0).Select(a => a.Reply!).ToList();
         Assert.Equal(Samples.Dollars(10), replies[0].CreditLimit.Limit);
         Assert.Equal(1, replies[0].CreditLimit.Version);
         Assert.Equal(ErrorReasons.TransactionIdReused, replies[1].Error.Reason);
+    }
+
+    [Fact]
+    public void A_reply_has_times_only_where_its_command_asks_and_only_the_first_was_decided_and_stored()
+    {
+        var payment = Assert.Single(_inFlight.Enter([DeliverTimed(1, consumed: 50), DeliverTimed(2, consumed: 60), Deliver(3)], 0));
+        payment.Record(Accepted(10), storedUnixUs: 70);
+        Assert.Equal<Timing?>(
+            [
+                new Timing { SentUnixUs = 1, ConsumedUnixUs = 50, DecidedUnixUs = Decided, StoredUnixUs = 70, RepliedUnixUs = 80 },
+                new Timing { SentUnixUs = 1, ConsumedUnixUs = 60, RepliedUnixUs = 80 },
+                null,
+            ],
+            payment.Answers(80).Select(a => a.Reply!.Timing));
+    }
+
+    [Fact]
+    public void What_was_recorded_before_was_not_decided_and_stored_for_this_command()
+    {
+        var payment = Assert.Single(_inFlight.Enter([DeliverTimed(1, consumed: 50)], 0));
+        payment.Record(Accepted(10));
+        Assert.Equal(
+            new Timing { SentUnixUs = 1, ConsumedUnixUs = 50, RepliedUnixUs = 80 }, Assert.Single(payment.Answers(80)).Reply!.Timing);
+    }
+
+    [Fact]
+    public void The_event_of_a_timed_payment_keeps_how_it_came()
+    {
+        var delivery = DeliverTimed(1, consumed: 50);
+        delivery.Command.ReceivedUnixUs = 20;
+        var payment = Assert.Single(_inFlight.Enter([delivery], 0));
+        var times = new RequestTimes(At(1), At(20), At(50));
+        Assert.Equal(times, Assert.IsType<Backends.Domain.PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), At(60))).Times);
+        Assert.Equal(times, Assert.IsType<Backends.Domain.PaymentDeclined>(payment.Command.Decide(Account.Opened(1), At(60))).Times);
     }
 
     [Fact]
@@ -178,7 +215,17 @@ public sealed class CommandsInFlightTests
     }
 
     private static IEnumerable<ulong> Correlations(PendingCommand payment) =>
-        payment.Answers().Select(a => a.Delivery.Command.CorrelationId);
+        payment.Answers(0).Select(a => a.Delivery.Command.CorrelationId);
+
+    private static RecordingDelivery DeliverTimed(ulong correlationId, long consumed)
+    {
+        var command = Samples.PaymentCommand(correlationId: correlationId);
+        command.ReceivedUnixUs = 20;
+        command.Timing = new Timing { SentUnixUs = 1, ConsumedUnixUs = consumed };
+        return new RecordingDelivery(command);
+    }
+
+    private static DateTimeOffset At(long us) => DateTimeOffset.UnixEpoch.AddTicks(us * TimeSpan.TicksPerMicrosecond);
 
     private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0)
     {
@@ -189,7 +236,7 @@ public sealed class CommandsInFlightTests
 
     private static Wire.V1.Event Accepted(decimal amount)
     {
-        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", DateTimeOffset.UnixEpoch);
+        var fact = new Backends.Domain.PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", At(Decided));
         return RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact));
     }
 }

@@ -1,0 +1,53 @@
+namespace Billing.Load.Reporting;
+
+/// <summary>What a measurement has to say to a person: plain data, without a trace of how it is drawn.</summary>
+public sealed record Report
+{
+    /// <summary>What was measured.</summary>
+    public required string Title { get; init; }
+
+    /// <summary>The outcome in one sentence; empty for none.</summary>
+    public string Subtitle { get; init; } = "";
+
+    /// <summary>What one must know to read the figures: machine, command, date, versions.</summary>
+    public IReadOnlyList<Fact> Facts { get; init; } = [];
+
+    /// <summary>The parts, in order.</summary>
+    public IReadOnlyList<Section> Sections { get; init; } = [];
+
+    /// <summary>Writes the report as one HTML file that needs nothing else, and each chart as an SVG file beside it.</summary>
+    /// <param name="folderOrFile">A file, where it ends in <c>.html</c>; otherwise a folder, made where it is missing, which gets
+    /// a <c>report.html</c>. What is there under the same names is replaced.</param>
+    /// <param name="cancellationToken">Stops between two files.</param>
+    /// <returns>The path of the HTML file.</returns>
+    /// <exception cref="IOException">A file cannot be written.</exception>
+    public Task<string> WriteAsync(string folderOrFile, CancellationToken cancellationToken = default) =>
+        ReportFiles.WriteAsync(this, folderOrFile, cancellationToken);
+}
+
+/// <summary>One thing to know about a measurement.</summary>
+/// <param name="Name">E.g. <c>Machine</c>.</param>
+/// <param name="Value">E.g. <c>2 cores, 7.8 GiB</c>.</param>
+public sealed record Fact(string Name, string Value);
+
+/// <summary>A part of a report.</summary>
+/// <param name="Title">Its heading; empty for none.</param>
+/// <param name="Blocks">What it consists of, in order.</param>
+public sealed record Section(string Title, params IReadOnlyList<Block> Blocks);
+
+/// <summary>Something that a section shows.</summary>
+public abstract record Block;
+
+/// <summary>Text, in plain words.</summary>
+/// <param name="Content">A blank line ends a paragraph.</param>
+public sealed record Prose(string Content) : Block;
+
+/// <summary>A few numbers in large type: what a reader should take away.</summary>
+/// <param name="Items">Two to six are read best.</param>
+public sealed record KeyFigures(params IReadOnlyList<KeyFigure> Items) : Block;
+
+/// <summary>One number in large type.</summary>
+/// <param name="Value">The number, formatted.</param>
+/// <param name="Unit">Its unit; empty for none.</param>
+/// <param name="Label">What it is.</param>
+public sealed record KeyFigure(string Value, string Unit, string Label);

@@ -1,0 +1,9 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Client;
+
+/// <summary>The answer to a timed payment.</summary>
+/// <param name="Answer">Accepted or declined.</param>
+/// <param name="Times">When its steps were taken.</param>
+public sealed record TimedPayment(MakePaymentResponse Answer, StepTimes Times);

@@ -1,0 +1,43 @@
+using Billing.Contracts;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Proxy;
+
+/// <summary>Calls whose callers ask when each step was taken, by <see cref="RequestHeaders.SentAt"/>.</summary>
+internal static class TimedCall
+{
+    /// <summary>What a timed call's command carries; null where the caller does not ask.</summary>
+    /// <exception cref="RpcException">INVALID_ARGUMENT: the header is no time.</exception>
+    public static Timing? Read(ServerCallContext call)
+    {
+        // Not call.RequestHeaders: that copies every header of every call.
+        if (!call.GetHttpContext().Request.Headers.TryGetValue(RequestHeaders.SentAt, out var value))
+        {
+            return null;
+        }
+        return StepTimes.TryParseUnixUs(value.ToString(), out var sent)
+            ? new Timing { SentUnixUs = sent }
+            : throw Failure.BadField(new FieldViolation(
+                RequestHeaders.SentAt, "must be whole microseconds since the Unix epoch, e.g. 1769860800000000"));
+    }
+
+    /// <summary>Tells the caller, in the trailer <see cref="Trailers.Times"/>.</summary>
+    public static void Answer(ServerCallContext call, Command command, Reply reply, long answeredUnixUs)
+    {
+        // A backend that knows nothing of times leaves them out.
+        var backend = reply.Timing ?? new Timing();
+        var times = StepTimes.Of(new Dictionary<string, long>(StringComparer.Ordinal)
+        {
+            ["sent"] = command.Timing.SentUnixUs,
+            ["received"] = command.ReceivedUnixUs,
+            ["appended"] = backend.AppendedUnixUs,
+            ["consumed"] = backend.ConsumedUnixUs,
+            ["decided"] = backend.DecidedUnixUs,
+            ["stored"] = backend.StoredUnixUs,
+            ["replied"] = backend.RepliedUnixUs,
+            ["answered"] = answeredUnixUs,
+        });
+        call.ResponseTrailers.Add(Trailers.Times, times.ToString());
+    }
+}

@@ -1,0 +1,121 @@
+using Billing.Contracts;
+using Grpc.Core;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Payments whose clients ask when each step was taken, whatever carries the commands.</summary>
+public abstract class TimedPayments
+{
+    // The broker states whole milliseconds, and two processes may read the clock of one machine a little apart.
+    private static readonly TimeSpan Slack = TimeSpan.FromMilliseconds(5);
+
+    private readonly StackFixture _stack;
+    private readonly string[] _steps;
+
+    protected TimedPayments(StackFixture stack, params string[] notTaken)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+        _steps = [.. StepTimes.Names.Except(notTaken)];
+    }
+
+    [Fact]
+    public async Task Every_step_has_its_time_and_the_steps_follow_one_another()
+    {
+        var client = _stack.Client();
+        await client.MakePaymentAsync(StackFixture.Payment());
+        var before = TimeProvider.System.GetUtcNow();
+
+        var paid = await client.MakeTimedPaymentAsync(StackFixture.Payment());
+
+        var steps = paid.Times.Steps().Where(s => s.Value is not null).ToList();
+        Assert.Equal(_steps, steps.Select(s => s.Key));
+        Assert.Equal(1, paid.Answer.Version);
+        Assert.InRange(paid.Times.Sent!.Value, before - Slack, before + TimeSpan.FromSeconds(60));
+        Assert.All(steps.Zip(steps.Skip(1)), pair => Assert.True(
+            pair.First.Value <= pair.Second.Value + Slack, $"{pair.First} is after {pair.Second}"));
+        Assert.InRange(paid.Times.Returned!.Value - paid.Times.Sent!.Value, TimeSpan.Zero, TimeSpan.FromSeconds(60));
+    }
+
+    [Fact]
+    public async Task The_path_can_be_told_from_the_store_alone()
+    {
+        var request = StackFixture.Payment();
+
+        var paid = await _stack.Client().MakeTimedPaymentAsync(request);
+
+        var (stored, json) = await StoredAsync(request.AccountId);
+        var read = Assert.IsType<Backends.Domain.PaymentAccepted>(
+            Backends.EventStore.EventTypes.Read("payment_accepted_v1", System.Text.Encoding.UTF8.GetBytes(json)));
+        Assert.Equal(paid.Times.Sent, Whole(read.Times!.SentAt));
+        Assert.Equal(paid.Times.Received, Whole(read.Times.ReceivedAt));
+        Assert.Equal(paid.Times.Consumed, Whole(read.Times.ConsumedAt));
+        Assert.Equal(paid.Times.Decided, Whole(read.DecidedAt));
+        Assert.InRange(stored, read.DecidedAt - Slack, paid.Times.Stored!.Value + Slack);
+    }
+
+    [Fact]
+    public async Task A_payment_that_is_not_timed_leaves_no_times_in_the_store()
+    {
+        var request = StackFixture.Payment();
+        using var call = _stack.Proxy().MakePaymentAsync(request);
+        await call;
+        Assert.Null(call.GetTrailers().Get(Trailers.Times));
+        Assert.DoesNotContain("Times", (await StoredAsync(request.AccountId)).Json, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_copy_gets_the_first_answer_and_times_of_its_own_without_what_was_not_done_again()
+    {
+        var client = _stack.Client();
+        var request = StackFixture.Payment();
+        var first = await client.MakeTimedPaymentAsync(request);
+
+        var again = await client.MakeTimedPaymentAsync(request);
+
+        Assert.Equal(first.Answer, again.Answer);
+        Assert.True(again.Times.Sent >= first.Times.Returned);
+        Assert.True(again.Times.Consumed + Slack >= first.Times.Returned);
+        Assert.Null(again.Times.Decided);
+        Assert.Null(again.Times.Stored);
+    }
+
+    [Fact]
+    public async Task A_declined_payment_is_timed_too()
+    {
+        var request = StackFixture.Payment(amount: 1_000_000);
+        var paid = await _stack.Client().MakeTimedPaymentAsync(request);
+        Assert.Equal(V1.PaymentOutcome.Declined, paid.Answer.Outcome);
+        Assert.Equal(_steps, paid.Times.Steps().Where(s => s.Value is not null).Select(s => s.Key));
+    }
+
+    [Fact]
+    public async Task A_bad_time_is_refused_and_nothing_is_charged()
+    {
+        var request = StackFixture.Payment();
+        var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(
+            request, new Metadata { { RequestHeaders.SentAt, "yesterday" } }).ResponseAsync);
+        Assert.Equal(StatusCode.InvalidArgument, failure.StatusCode);
+        Assert.Equal(RequestHeaders.SentAt, failure.Trailers.GetValue(Trailers.Field));
+        Assert.Equal(0, await _stack.CountEventsAsync(request.AccountId));
+    }
+
+    private static DateTimeOffset Whole(DateTimeOffset at) => at.AddTicks(-(at.Ticks % TimeSpan.TicksPerMicrosecond));
+
+    private async Task<(DateTimeOffset Timestamp, string Json)> StoredAsync(string account)
+    {
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var select = database.CreateCommand("select timestamp, data::text from billing.mt_events where stream_id = 'visa/' || $1");
+        select.Parameters.AddWithValue(account);
+        await using var rows = await select.ExecuteReaderAsync();
+        Assert.True(await rows.ReadAsync());
+        return (new DateTimeOffset(rows.GetDateTime(0)), rows.GetString(1));
+    }
+}
+
+/// <summary>Over Kafka, which adds the broker's own moment.</summary>
+public sealed class TimedPaymentsOverKafka(KafkaStack stack) : TimedPayments(stack), IClassFixture<KafkaStack>;
+
+/// <summary>In one process, where no broker appends anything.</summary>
+public sealed class TimedPaymentsEmbedded(EmbeddedStack stack) : TimedPayments(stack, "appended"), IClassFixture<EmbeddedStack>;
