@@ -28,7 +28,13 @@ internal static class HtmlPage
     }
 
     private static XElement Fact(Fact fact) => Element("div", fact.Value.Length > LongFact ? "long" : null,
-        Element("dt", null, fact.Name), Element("dd", null, fact.Value));
+        Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Code(fact.Value) : fact.Value));
+
+    /// <summary>Words of a command break at spaces, not at the hyphens of their options.</summary>
+    private static XElement Code(string text) => Element("code", null, text.Split(' ').SelectMany((word, i) => new object[]
+    {
+        i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Svg.Clean(word),
+    }));
 
     private static XElement Part(Section section) => Element("section", null,
         section.Title.Length > 0 ? Element("h2", null, section.Title) : null, section.Blocks.Select(Show));

@@ -28,7 +28,8 @@ public sealed record Report
 /// <summary>One thing to know about a measurement.</summary>
 /// <param name="Name">E.g. <c>Machine</c>.</param>
 /// <param name="Value">E.g. <c>2 cores, 7.8 GiB</c>.</param>
-public sealed record Fact(string Name, string Value);
+/// <param name="IsCode">Whether it is to be typed, as a command is.</param>
+public sealed record Fact(string Name, string Value, bool IsCode = false);
 
 /// <summary>A part of a report.</summary>
 /// <param name="Title">Its heading; empty for none.</param>

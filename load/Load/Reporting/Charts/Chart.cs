@@ -12,6 +12,9 @@ public abstract record Chart(string Title) : Block
     /// <summary>The width in which charts are drawn for phones, in pixels.</summary>
     internal const double Narrow = 372;
 
+    /// <summary>Series that are told apart by their colours; further ones begin anew.</summary>
+    internal const int Colors = 8;
+
     /// <summary>The name of its file, without an ending; by default made from the title.</summary>
     public string Name { get; init; } = "";
 
@@ -60,5 +63,5 @@ public abstract record Chart(string Title) : Block
     private protected abstract double Draw(double width, List<XElement> content);
 
     /// <summary>The class of the series with this number, from 0: its colour.</summary>
-    private protected static string Color(int series) => "s" + ((series % 7) + 1).ToString(System.Globalization.CultureInfo.InvariantCulture);
+    private protected static string Color(int series) => "s" + ((series % Colors) + 1).ToString(System.Globalization.CultureInfo.InvariantCulture);
 }

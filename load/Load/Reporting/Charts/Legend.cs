@@ -29,7 +29,7 @@ internal static class Legend
             {
                 (x, y) = (0, y + LineHeight);
             }
-            var color = (i % 7) + 1;
+            var color = (i % Chart.Colors) + 1;
             content.Add(isLine
                 ? Svg.Line(x, y - 4, x + Swatch + 4, y - 4, $"line s{color}")
                 : Svg.Rect(x, y - 10, 12, 12, $"fill s{color}", 2));

@@ -11,7 +11,7 @@ public sealed record Series(string Name, IReadOnlyList<(double X, double Y)> Poi
 /// <param name="Title">What it shows.</param>
 /// <param name="X">To the right.</param>
 /// <param name="Y">Upward; begins at zero unless it is logarithmic.</param>
-/// <param name="Lines">The lines; up to seven are told apart by their colours.</param>
+/// <param name="Lines">The lines; up to eight are told apart by their colours.</param>
 public sealed record LineChart(string Title, Axis X, Axis Y, params IReadOnlyList<Series> Lines) : Chart(Title)
 {
     // More would lie upon one another.

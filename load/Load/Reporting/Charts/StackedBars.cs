@@ -15,6 +15,10 @@ public sealed record Stack(string Label, params IReadOnlyList<double> Values);
 public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> Parts, params IReadOnlyList<Stack> Bars)
     : Chart(Title)
 {
+    /// <summary>Whether every bar is drawn in full length, so that shares can be compared where the sums differ much. The numbers
+    /// in the bars, and behind them, are still the values.</summary>
+    public bool IsShare { get; init; }
+
     private const double BarHeight = 30;
     private const double BarGap = 16;
 
@@ -26,8 +30,9 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
         var isNarrow = width < 500;
         var heading = isNarrow ? 20 : 0;
         var left = isNarrow ? 0 : Math.Min(width * 0.3, Bars.Max(b => Svg.WidthOf(b.Label)) + 14);
-        var right = width - Bars.Max(b => Svg.WidthOf(Numbers.Significant(Total(b)))) - 12;
-        var scale = Scale.For(Axis with { IsLogarithmic = false }, Bars.Select(Total), fromZero: true, isNarrow ? 4 : 8);
+        var right = width - Bars.Max(b => Svg.WidthOf(Sum(b))) - 12;
+        var axis = IsShare ? new Axis("Share of the " + Axis.Label.ToLowerInvariant(), "%") : Axis with { IsLogarithmic = false };
+        var scale = Scale.For(axis, IsShare ? [100] : Bars.Select(Total), fromZero: true, isNarrow ? 4 : 8);
         var step = heading + BarHeight + BarGap;
         var bottom = top + (Bars.Count * step) + 2;
         foreach (var tick in scale.Ticks)
@@ -42,10 +47,11 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
             content.Add(isNarrow
                 ? Svg.Text(0, y + 13, Bars[i].Label, "category")
                 : Svg.Text(left - 10, y + (BarHeight / 2) + 4, Bars[i].Label, "category", "end"));
-            DrawBar(content, Bars[i], y + heading, v => left + (scale.At(v) * (right - left)));
+            var full = IsShare ? Math.Max(double.Epsilon, Total(Bars[i])) / 100 : 1;
+            DrawBar(content, Bars[i], y + heading, v => left + (scale.At(v / full) * (right - left)));
         }
         content.Add(Svg.Line(left, top, left, bottom, "base"));
-        content.Add(Svg.Text((left + right) / 2, bottom + 40, Axis.Title, "axis", "middle"));
+        content.Add(Svg.Text((left + right) / 2, bottom + 40, axis.Title, "axis", "middle"));
         return bottom + 48;
     }
 
@@ -69,8 +75,10 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
                 content.Add(Svg.Text((from + to) / 2, y + (BarHeight / 2) + 4.5, label, "inside on-" + Color(part), "middle"));
             }
         }
-        content.Add(Svg.Text(place(sum) + 6, y + (BarHeight / 2) + 4.5, Numbers.Significant(sum), "value"));
+        content.Add(Svg.Text(place(sum) + 6, y + (BarHeight / 2) + 4.5, Sum(bar), "value"));
     }
+
+    private string Sum(Stack bar) => IsShare ? Axis.Value(Total(bar)) : Numbers.Significant(Total(bar));
 
     private static double Total(Stack bar) => bar.Values.Sum(Counted);
 

@@ -6,6 +6,8 @@ using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
+using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
+using PaymentDeclined = Billing.Backends.Domain.PaymentDeclined;
 
 namespace Billing.UnitTests.Backends.Payments;
 
@@ -201,8 +203,8 @@ public sealed class CommandsInFlightTests
         delivery.Command.ReceivedUnixUs = 20;
         var payment = Assert.Single(_inFlight.Enter([delivery], 0));
         var times = new RequestTimes(At(1), At(20), At(50));
-        Assert.Equal(times, Assert.IsType<Backends.Domain.PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), At(60))).Times);
-        Assert.Equal(times, Assert.IsType<Backends.Domain.PaymentDeclined>(payment.Command.Decide(Account.Opened(1), At(60))).Times);
+        Assert.Equal(times, Assert.IsType<PaymentAccepted>(payment.Command.Decide(Account.Opened(1000), At(60))).Times);
+        Assert.Equal(times, Assert.IsType<PaymentDeclined>(payment.Command.Decide(Account.Opened(1), At(60))).Times);
     }
 
     [Fact]
@@ -236,7 +238,7 @@ public sealed class CommandsInFlightTests
 
     private static Wire.V1.Event Accepted(decimal amount)
     {
-        var fact = new Backends.Domain.PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", At(Decided));
+        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", At(Decided));
         return RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact));
     }
 }

@@ -1,0 +1,93 @@
+using Billing.Cli.Experiment;
+using Billing.Cli.Topology;
+using Npgsql;
+using Spectre.Console;
+
+namespace Billing.Load.Tracing;
+
+/// <summary>Sends timed payments and writes down when each step of each was taken. What there is when it is stopped is
+/// written too.</summary>
+internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeProvider time)
+{
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan JoinMax = TimeSpan.FromSeconds(60);
+
+    // Payments that are under way when the trace is stopped are given so long to be answered.
+    private static readonly TimeSpan StopMax = TimeSpan.FromSeconds(5);
+
+    /// <returns>The process's exit code: 0 only if every payment was answered, and found in the event store where that is
+    /// known; 130 where it was stopped.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        await using var stack = options.Targets.Count == 0 ? await StartingAsync(cancellationToken) : null;
+        var proxies = stack?.ProxyAddresses ?? options.Targets;
+        var startedAt = time.GetUtcNow();
+        var payments = await SendingAsync(proxies, cancellationToken);
+        var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
+        var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt);
+        TraceTable.Print(console, summary);
+        await WriteAsync(summary, payments);
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return 130;
+        }
+        return summary.Requests.Failed == 0 && (!isJoined || summary.Requests.InStore == payments.Count) ? 0 : 1;
+    }
+
+    private Task<BillingStack> StartingAsync(CancellationToken cancellationToken) => console.Status().StartAsync(
+        "Starting", status => BillingStack.StartAsync(options.Stack, new StatusProgress(console, status), cancellationToken));
+
+    private async Task<IReadOnlyList<TracedPayment>> SendingAsync(IReadOnlyList<string> proxies, CancellationToken cancellationToken)
+    {
+        await using var loop = new OpenLoop(options, proxies, time);
+        await console.Status().StartAsync("Warming up", _ => loop.WarmUpAsync(cancellationToken));
+        var running = loop.RunAsync(cancellationToken);
+        await console.Progress()
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .StartAsync(async progress =>
+            {
+                var bar = progress.AddTask("Payments", maxValue: options.Requests);
+                while (!cancellationToken.IsCancellationRequested
+                    && await Task.WhenAny(running, Task.Delay(ProgressInterval, time, CancellationToken.None)) != running)
+                {
+                    bar.Value = loop.Done;
+                }
+                if (!cancellationToken.IsCancellationRequested
+                    || await Task.WhenAny(running, Task.Delay(StopMax, time, CancellationToken.None)) == running)
+                {
+                    await running;
+                }
+                bar.Value = loop.Done;
+            });
+        return loop.Payments;
+    }
+
+    private async Task<bool> JoinAsync(string? eventStore, IReadOnlyList<TracedPayment> payments)
+    {
+        if (eventStore is null)
+        {
+            return false;
+        }
+        // Not the command's token: what there is when it is stopped is looked up too.
+        using var bound = new CancellationTokenSource(JoinMax, time);
+        try
+        {
+            await StoreTimestamps.JoinAsync(eventStore, payments, bound.Token);
+            return true;
+        }
+        catch (Exception e) when (e is NpgsqlException or OperationCanceledException)
+        {
+            console.MarkupLineInterpolated($"[yellow]The event store was not asked: {e.Message}[/]");
+            return false;
+        }
+    }
+
+    private async Task WriteAsync(TraceSummary summary, IReadOnlyList<TracedPayment> payments)
+    {
+        Directory.CreateDirectory(options.Out);
+        await TraceFile.WriteAsync(Path.Combine(options.Out, "trace.csv"), payments);
+        await summary.WriteAsync(Path.Combine(options.Out, "summary.json"));
+        var page = await TraceReport.Of(summary, payments).WriteAsync(options.Out);
+        console.MarkupLineInterpolated($"Report: {page}");
+    }
+}
