@@ -90,7 +90,7 @@ internal static class TraceReport
     private static IEnumerable<Table> Steps(IReadOnlyList<LegSummary> steps)
     {
         var milestones = Leg.Milestones.Select(m => m.Name).ToHashSet();
-        var decimals = Math.Max(1, Numbers.Decimals(steps.Select(s => s.P90Ms)));
+        var decimals = steps.Any(s => s.P90Ms >= 100) ? 1 : 2;
         yield return Percentiles("Each step", steps.Where(s => !milestones.Contains(s.Name)), decimals) with
         {
             Note = "The percentiles of steps do not add up to those of the whole way: no payment is slow everywhere.",

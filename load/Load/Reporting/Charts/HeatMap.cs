@@ -32,7 +32,7 @@ public sealed record HeatMap(
         var left = RowLabels.Max(Svg.WidthOf) + 14;
         var cell = Math.Min(120, (width - left - 2) / Math.Max(1, ColumnLabels.Count));
         const double Top = 46;
-        content.Add(Svg.Text(0, 12, $"{Rows} ↓   {Columns} →", "axis"));
+        content.Add(Svg.Text(0, 12, $"{Rows} ↓ · {Columns} →", "axis"));
         for (var c = 0; c < ColumnLabels.Count; c++)
         {
             content.Add(Svg.Text(left + ((c + 0.5) * cell), Top - 10, ColumnLabels[c], "label", "middle"));
@@ -87,8 +87,15 @@ public sealed record HeatMap(
         var (from, to, t) = (Ramp[i], Ramp[i + 1], place - i);
         int Mix(int a, int b) => (int)Math.Round(a + ((b - a) * t));
         var (r, g, b) = (Mix(from.R, to.R), Mix(from.G, to.G), Mix(from.B, to.B));
-        // The brightness that an eye sees, from 0 to 255.
-        return (string.Create(CultureInfo.InvariantCulture, $"#{r:x2}{g:x2}{b:x2}"), (0.299 * r) + (0.587 * g) + (0.114 * b) < 140);
+        // Below this luminance white letters have more contrast than dark ones.
+        return (string.Create(CultureInfo.InvariantCulture, $"#{r:x2}{g:x2}{b:x2}"), Luminance(r, g, b) < 0.2);
+    }
+
+    /// <summary>Relative luminance, from 0 to 1, as the guidelines for accessible pages define it.</summary>
+    private static double Luminance(int r, int g, int b)
+    {
+        static double Linear(int part) => part <= 10 ? part / 255.0 / 12.92 : Math.Pow(((part / 255.0) + 0.055) / 1.055, 2.4);
+        return (0.2126 * Linear(r)) + (0.7152 * Linear(g)) + (0.0722 * Linear(b));
     }
 
     private double? At(int row, int column) =>

@@ -58,6 +58,7 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
     private void DrawBar(List<XElement> content, Stack bar, double y, Func<double, double> place)
     {
         var sum = 0.0;
+        var decimals = Numbers.Decimals([Total(bar)]);
         for (var part = 0; part < Parts.Count && part < bar.Values.Count; part++)
         {
             var value = Counted(bar.Values[part]);
@@ -69,7 +70,7 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
             }
             content.Add(Svg.Rect(from, y, to - from, BarHeight, "fill part " + Color(part))
                 .Titled($"{bar.Label}, {Parts[part]}: {Axis.Value(value)}"));
-            var label = Numbers.Significant(value);
+            var label = Numbers.Fixed(value, decimals);
             if (Svg.WidthOf(label) + 10 < to - from)
             {
                 content.Add(Svg.Text((from + to) / 2, y + (BarHeight / 2) + 4.5, label, "inside on-" + Color(part), "middle"));

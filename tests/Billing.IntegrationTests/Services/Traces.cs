@@ -1,0 +1,63 @@
+using Billing.Cli.Topology;
+using Billing.Load.Reporting;
+using Billing.Load.Tracing;
+using Spectre.Console;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary><c>./billing trace</c> against a stack that is there.</summary>
+public sealed class Traces(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IDisposable
+{
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-trace-");
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    [Fact]
+    public async Task A_trace_holds_every_payment_with_its_steps_and_the_stores_own_timestamp()
+    {
+        var exit = await RunAsync(requests: 200, rate: 400, CancellationToken.None);
+
+        var payments = TraceFile.Read(Path.Combine(_folder.FullName, "trace.csv"));
+        Assert.Equal(0, exit);
+        Assert.Equal(200, payments.Count);
+        Assert.Equal(200, payments.Select(p => p.TransactionId).Distinct().Count());
+        Assert.All(payments, p => Assert.Equal(
+            Enum.GetValues<Moment>().Except([Moment.Appended]), Enum.GetValues<Moment>().Where(p.Has)));
+        Assert.All(payments, p => Assert.InRange(p[Moment.Recorded], p[Moment.Sent], p[Moment.Returned]));
+        Assert.Contains("proxy → backend", await File.ReadAllTextAsync(Path.Combine(_folder.FullName, "report.html"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Equal("The way of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "summary.json")).Title);
+    }
+
+    [Fact]
+    public async Task A_trace_that_is_stopped_writes_what_it_has()
+    {
+        using var stop = new CancellationTokenSource();
+        // Longer than any test may take: only stopping ends it.
+        var running = RunAsync(requests: 1_000_000, rate: 100, stop.Token);
+        while (await stack.CountEventsAsync("acct-1") == 0)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(20), TestContext.Current.CancellationToken);
+        }
+        await stop.CancelAsync();
+
+        Assert.Equal(130, await running);
+        Assert.NotEmpty(TraceFile.Read(Path.Combine(_folder.FullName, "trace.csv")));
+        Assert.True(File.Exists(Path.Combine(_folder.FullName, "report.html")));
+    }
+
+    private Task<int> RunAsync(int requests, int rate, CancellationToken cancellationToken)
+    {
+        var options = new TraceOptions
+        {
+            Stack = new StackOptions { Postgres = stack.ConnectionString },
+            Targets = stack.Stack.ProxyAddresses,
+            Requests = requests,
+            Rate = rate,
+            WarmUp = 20,
+            Accounts = 5,
+            Out = _folder.FullName,
+        };
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
+        return new TraceRun(options, console, TimeProvider.System).RunAsync(cancellationToken);
+    }
+}

@@ -1,0 +1,27 @@
+using System.CommandLine;
+using Billing.Load.Commands;
+using Spectre.Console;
+
+namespace Billing.UnitTests.Load.Commands;
+
+public sealed class TraceCommandTests
+{
+    [Theory]
+    [InlineData("--rate 0", "--rate must be within 1 and 100000; it is 0.")]
+    [InlineData("--during 0", "--during must be within 1 and 86400; it is 0.")]
+    [InlineData("--requests -1", "--requests must be within 0 and 10000000; it is -1.")]
+    [InlineData("--targets localhost:5000", "--targets must be addresses of the form http://HOST:PORT; one is 'localhost:5000'.")]
+    [InlineData("--targets http://a:1,ftp://b:2", "--targets must be addresses of the form http://HOST:PORT; one is 'ftp://b:2'.")]
+    public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
+        Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("--requests 100 --rate 50 --connections 8 --out here")]
+    [InlineData("--targets http://a:1,http://b:2 --postgres Host=localhost;Database=billing")]
+    [InlineData("--kafka embedded --payment-backends 1 --jitter on")]
+    public void What_can_be_is_taken(string arguments) => Assert.Empty(Parse(arguments).Errors);
+
+    private static ParseResult Parse(string arguments) =>
+        TraceCommand.Create(AnsiConsole.Console).Parse(arguments.Split(' ', StringSplitOptions.RemoveEmptyEntries));
+}
