@@ -8,8 +8,7 @@ public sealed class BackendOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Backend";
 
-    /// <summary>Which requests the process serves.</summary>
-    [Required(ErrorMessage = "Billing:Backend:Role is missing; it must be Payments or Balances.")]
+    /// <summary>Which requests the process serves, over Kafka; elsewhere it serves both.</summary>
     public BackendRole? Role { get; set; }
 
     /// <summary>Commands that one transaction takes at most. A batch is whatever has piled up while the one before it was

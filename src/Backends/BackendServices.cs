@@ -56,6 +56,8 @@ public static class BackendServices
     /// <summary>A backend that serves the topics of its role.</summary>
     public static IServiceCollection AddKafkaBackend(this IServiceCollection services, BackendOptions backend)
     {
+        services.AddSingleton<IValidateOptions<BackendOptions>>(new ProblemValidation<BackendOptions>(
+            options => options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
         services.AddSingleton<KafkaAnswerPublisher>();
         services.AddSingleton<IAnswerPublisher>(provider => provider.GetRequiredService<KafkaAnswerPublisher>());
         services.AddSingleton<AnswerSettler>();

@@ -1,17 +1,39 @@
 using Billing.Backends;
+using Billing.Backends.Direct;
+using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 
 return await Service.RunAsync(() =>
 {
     var builder = Service.CreateBuilder(args);
-    var backend = builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions();
-    builder.Services.AddKafkaCore(builder.Configuration);
+    var isDirect = TransportSetting.Read(builder.Configuration) == TransportKind.Direct;
     builder.Services.AddBackendCore(builder.Configuration);
-    builder.Services.AddKafkaBackend(backend);
+    if (isDirect)
+    {
+        builder.AddDirectBackend();
+    }
+    else
+    {
+        builder.Services.AddKafkaCore(builder.Configuration);
+        builder.Services.AddKafkaBackend(
+            builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions());
+    }
     var app = builder.Build();
-    var consumer = app.Services.GetRequiredService<CommandConsumer>();
+    var isReady = isDirect ? DirectReadiness(app) : KafkaReadiness(app);
     app.MapGet("/health/live", () => "live");
-    app.MapGet("/health/ready", () => consumer.HasJoined ? Results.Ok("ready") : Results.StatusCode(503));
+    app.MapGet("/health/ready", () => isReady() ? Results.Ok("ready") : Results.StatusCode(503));
     return app;
 });
+
+static Func<bool> KafkaReadiness(WebApplication app)
+{
+    var consumer = app.Services.GetRequiredService<CommandConsumer>();
+    return () => consumer.HasJoined;
+}
+
+static Func<bool> DirectReadiness(WebApplication app)
+{
+    var executor = app.MapDirectBackend();
+    return () => executor.IsReady;
+}

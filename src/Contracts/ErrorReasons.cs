@@ -11,6 +11,9 @@ public static class ErrorReasons
     /// <summary>INVALID_ARGUMENT: the request is larger than the proxy takes.</summary>
     public const string RequestTooLarge = "REQUEST_TOO_LARGE";
 
+    /// <summary>INVALID_ARGUMENT, over REST: the body is not the JSON that is asked for.</summary>
+    public const string MalformedBody = "MALFORMED_BODY";
+
     /// <summary>ALREADY_EXISTS: the transaction id was used before with other content.</summary>
     public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
 
@@ -35,6 +38,10 @@ public static class ErrorReasons
 
     /// <summary>UNAVAILABLE: the command could not be published.</summary>
     public const string BrokerUnavailable = "BROKER_UNAVAILABLE";
+
+    /// <summary>UNAVAILABLE: the backend that serves the account does not answer, or is not ready. A payment may or may not be
+    /// recorded; ask again with the same transaction id.</summary>
+    public const string BackendUnavailable = "BACKEND_UNAVAILABLE";
 
     /// <summary>UNAVAILABLE: the event store could not be reached in time. A payment may or may not be recorded; ask again
     /// with the same transaction id.</summary>

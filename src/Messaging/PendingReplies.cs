@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Contracts;
 using Billing.Wire.V1;
-using Grpc.Core;
 
 namespace Billing.Messaging;
 
@@ -90,8 +88,7 @@ public sealed class PendingReplies : IDisposable
         {
             if (waiter.DueAt <= now)
             {
-                Complete(Replies.Error(id, StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
-                    "No backend answered before the deadline. The payment may or may not be recorded: ask again with the same transaction_id."));
+                Complete(Replies.NoAnswerInTime(id));
             }
         }
     }

@@ -18,6 +18,12 @@ public static class Replies
         Error = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field },
     };
 
+    /// <summary>The reply of a proxy to a command that no backend answered before its deadline.</summary>
+    /// <param name="correlationId">The command's correlation id.</param>
+    public static Reply NoAnswerInTime(ulong correlationId) => Error(
+        correlationId, StatusCode.DeadlineExceeded, Contracts.ErrorReasons.NoAnswerInTime,
+        "No backend answered before the deadline. The payment may or may not be recorded: ask again with the same transaction_id.");
+
     /// <summary>The reply to a command that only reads, where the event store is away: nothing is lost by asking again.
     /// </summary>
     /// <param name="correlationId">The command's correlation id.</param>

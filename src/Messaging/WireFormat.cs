@@ -45,7 +45,9 @@ public static class WireFormat
             refusal = "the value is not a Command: " + e.Message;
             return false;
         }
-        refusal = Refusal(command);
+        refusal = Topics.IsReplyTopic(command.ProxyTopic)
+            ? Refusal(command)
+            : $"proxy_topic does not name a reply topic ({Topics.ReplyPrefix}...)";
         return refusal is null;
     }
 
@@ -84,12 +86,9 @@ public static class WireFormat
         ? null
         : string.Create(CultureInfo.InvariantCulture, $"the header {VersionHeader} is not {Version}");
 
-    private static string? Refusal(Command command)
+    /// <summary>Why a command must not be processed, whichever way it came; null where it may be.</summary>
+    public static string? Refusal(Command command)
     {
-        if (!Topics.IsReplyTopic(command.ProxyTopic))
-        {
-            return $"proxy_topic does not name a reply topic ({Topics.ReplyPrefix}...)";
-        }
         if (!Guid.TryParse(command.TransactionId, out _))
         {
             return "transaction_id is not a UUID";

@@ -1,3 +1,5 @@
+using Billing.Messaging;
+using Billing.Messaging.Direct;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
@@ -5,8 +7,15 @@ using Billing.Proxy;
 return await Service.RunAsync(() =>
 {
     var builder = Service.CreateBuilder(args);
-    builder.Services.AddKafkaCore(builder.Configuration);
-    builder.Services.AddKafkaRequestTransport();
+    if (TransportSetting.Read(builder.Configuration) == TransportKind.Direct)
+    {
+        builder.Services.AddDirectRequestTransport(builder.Configuration);
+    }
+    else
+    {
+        builder.Services.AddKafkaCore(builder.Configuration);
+        builder.Services.AddKafkaRequestTransport();
+    }
     builder.Services.AddProxy(builder.Configuration);
     var app = builder.Build();
     app.MapProxy();

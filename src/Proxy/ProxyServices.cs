@@ -22,7 +22,7 @@ public static class ProxyServices
             new ProblemValidation<ProxyOptions>(options => options.Problems()));
         services.AddServiceTime();
         services.AddGrpc();
-        services.AddSingleton<IConfigureOptions<KestrelServerOptions>, Http2Server>();
+        services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
         return services
@@ -47,17 +47,13 @@ public static class ProxyServices
         routes.MapGrpcService<ReflectionV1AlphaService>();
     }
 
-    private sealed class Http2Server(IOptions<ProxyOptions> options) : IConfigureOptions<KestrelServerOptions>
+    private sealed class FrontServer(IOptions<ProxyOptions> options) : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
         {
-            kestrel.AddServerHeader = false;
-            kestrel.Limits.Http2.MaxStreamsPerConnection = options.Value.StreamsPerConnection;
-            // Windows for many small messages on one connection; the defaults stall a burst.
-            kestrel.Limits.Http2.InitialConnectionWindowSize = 4 * 1024 * 1024;
-            kestrel.Limits.Http2.InitialStreamWindowSize = 1024 * 1024;
+            kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
             // gRPC without TLS needs HTTP/2 by prior knowledge.
-            kestrel.ConfigureEndpointDefaults(endpoint => endpoint.Protocols = HttpProtocols.Http2);
+            kestrel.Speak(HttpProtocols.Http2, null, HttpProtocols.Http1);
         }
     }
 }

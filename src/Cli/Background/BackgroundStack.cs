@@ -67,8 +67,9 @@ internal sealed class BackgroundStack(IAnsiConsole console)
                 process.Identity.IsRunning ? "running" : "[red]gone[/]", process.Address ?? "");
         }
         console.Write(table);
-        console.WriteLine($"Transport  {state.Transport}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
+        console.WriteLine($"Transport  {state.Transport}{(state.Protocol is { } protocol ? " over " + protocol : "")}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
         console.WriteLine($"Proxies    {string.Join(',', state.Proxies)}");
+        console.WriteLine($"REST       {string.Join(',', state.Rest)} (documentation at /docs)");
         console.WriteLine($"PostgreSQL {state.ConnectionString}");
         console.WriteLine($"Logs       {Path.Combine(state.Folder, "logs")}");
     }

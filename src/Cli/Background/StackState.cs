@@ -10,9 +10,11 @@ internal sealed record StackState
 {
     public required string Folder { get; init; }
     public required string Transport { get; init; }
+    public string? Protocol { get; init; }
     public required string? BootstrapServers { get; init; }
     public required string ConnectionString { get; init; }
     public required IReadOnlyList<string> Proxies { get; init; }
+    public IReadOnlyList<string> Rest { get; init; } = [];
 
     /// <summary>The processes in the order in which they are to be stopped.</summary>
     public required IReadOnlyList<StackProcess> Processes { get; init; }
@@ -28,9 +30,11 @@ internal sealed record StackState
     {
         Folder = stack.Folder.FullName,
         Transport = stack.Transport,
+        Protocol = stack.Protocol,
         BootstrapServers = stack.BootstrapServers,
         ConnectionString = stack.ConnectionString,
         Proxies = stack.ProxyAddresses,
+        Rest = stack.RestAddresses,
         Processes =
         [
             .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address)),

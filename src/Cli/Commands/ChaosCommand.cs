@@ -9,7 +9,7 @@ internal static class ChaosCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var stack = new StackFlags(brokers: 3, jitter: "on");
+        var stack = new StackFlags(brokers: 3, jitter: "on", kafkaOnly: true);
         var seed = Flags.Number("--seed", "Decides the faults and the payments", 1, 0, int.MaxValue);
         var minutes = new Option<double>("--minutes") { Description = "How long faults go on; 3 are enough for every kind", DefaultValueFactory = _ => 3, HelpName = "M" };
         minutes.Validators.Add(result =>

@@ -9,6 +9,26 @@ namespace Billing.Cli.Commands;
 /// <summary>Options with bounds, whose errors name the option.</summary>
 internal static class Flags
 {
+    /// <summary>An option with a few values, of which the first is the default.</summary>
+    public static Option<string> Choice(string name, string description, params string[] values)
+    {
+        var option = new Option<string>(name)
+        {
+            Description = description,
+            DefaultValueFactory = _ => values[0],
+            HelpName = string.Join('|', values),
+        };
+        option.CompletionSources.Add(values);
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && !values.Contains(result.Tokens[0].Value))
+            {
+                result.AddError($"{name} must be {string.Join(", ", values[..^1])} or {values[^1]}; it is {result.Tokens[0].Value}.");
+            }
+        });
+        return option;
+    }
+
     public static Option<int> Number(string name, string description, int fallback, int min, int max)
     {
         var option = new Option<int>(name) { Description = description, DefaultValueFactory = _ => fallback, HelpName = "N" };
@@ -51,6 +71,12 @@ internal sealed class StackFlags
         HelpName = "auto|embedded|HOST:PORT",
     };
 
+    private readonly Option<string> _transport = Flags.Choice(
+        "--transport", "How proxies reach backends: through Kafka, or by direct calls", "kafka", "direct");
+
+    private readonly Option<string> _protocol = Flags.Choice(
+        "--protocol", "What is spoken with --transport direct, where --payment-backends serve payments and balances", "grpc", "rpcx", "rest");
+
     private readonly Option<string> _postgres = new("--postgres")
     {
         Description = "auto, or the connection string of a PostgreSQL that runs already",
@@ -58,8 +84,11 @@ internal sealed class StackFlags
         HelpName = "auto|CONNECTION",
     };
 
-    public StackFlags(int brokers = 1, string jitter = "off")
+    private readonly bool _kafkaOnly;
+
+    public StackFlags(int brokers = 1, string jitter = "off", bool kafkaOnly = false)
     {
+        _kafkaOnly = kafkaOnly;
         _brokers.DefaultValueFactory = _ => brokers;
         _jitter.DefaultValueFactory = _ => jitter;
         _jitter.CompletionSources.Add("on", "off");
@@ -101,6 +130,24 @@ internal sealed class StackFlags
         {
             command.Add(option);
         }
+        if (_kafkaOnly)
+        {
+            return;
+        }
+        command.Add(_transport);
+        command.Add(_protocol);
+        command.Validators.Add(result =>
+        {
+            var isDirect = result.GetValue(_transport) == "direct";
+            if (isDirect && result.GetResult(_kafka) is { Implicit: false })
+            {
+                result.AddError("--kafka has no meaning with --transport direct.");
+            }
+            if (!isDirect && result.GetResult(_protocol) is { Implicit: false })
+            {
+                result.AddError("--protocol has no meaning without --transport direct.");
+            }
+        });
     }
 
     public StackOptions Read(ParseResult parsed) => new()
@@ -108,6 +155,8 @@ internal sealed class StackFlags
         Proxies = parsed.GetValue(_proxies),
         PaymentBackends = parsed.GetValue(_payments),
         BalanceBackends = parsed.GetValue(_balances),
+        Transport = _kafkaOnly ? "kafka" : parsed.GetValue(_transport)!,
+        Protocol = _kafkaOnly ? "grpc" : parsed.GetValue(_protocol)!,
         Brokers = parsed.GetValue(_brokers),
         Jitter = parsed.GetValue(_jitter) == "on",
         Kafka = parsed.GetValue(_kafka)!,

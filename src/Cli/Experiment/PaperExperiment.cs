@@ -16,7 +16,10 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         await using var stack = await StartingAsync(cancellationToken);
-        console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}.");
+        var backends = stack.Protocol is { } protocol
+            ? $"{options.Stack.PaymentBackends} backends over {protocol}"
+            : $"{options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends";
+        console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {backends}, jitter {(options.Stack.Jitter ? "on" : "off")}.");
         var clients = Enumerable.Range(1, options.Clients).Select(n => ClientProcess.Start(Load(stack), n, stack.Folder)).ToList();
         try
         {
@@ -79,9 +82,11 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
         return new RunReport
         {
             Transport = stack.Transport,
+            Protocol = stack.Protocol,
             Clients = options.Clients,
             Proxies = stack.ProxyAddresses.Count,
-            Backends = new BackendCounts(options.Stack.PaymentBackends, options.Stack.BalanceBackends),
+            Backends = new BackendCounts(
+                options.Stack.PaymentBackends, stack.Protocol is null ? options.Stack.BalanceBackends : options.Stack.PaymentBackends),
             Jitter = options.Stack.Jitter,
             Payments = KindReport.Of(payments),
             Balances = KindReport.Of(balances),

@@ -10,6 +10,10 @@ namespace Billing.Cli.Experiment;
 internal sealed record RunReport
 {
     public required string Transport { get; init; }
+
+    /// <summary>What the direct transport speaks; null over others.</summary>
+    public string? Protocol { get; init; }
+
     public required int Clients { get; init; }
     public required int Proxies { get; init; }
     public required BackendCounts Backends { get; init; }

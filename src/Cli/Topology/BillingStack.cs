@@ -17,6 +17,9 @@ public sealed class BillingStack : IAsyncDisposable
     private LocalKafka? _kafka;
     private string? _brokers;
 
+    // Fixed when the stack starts: every proxy must know the same backends, those that are down too.
+    private string[] _backendAddresses = [];
+
     // Replaced as a whole, so that whoever enumerates it sees one state: services come and go while others look.
     private volatile IReadOnlyList<ServiceProcess> _services = [];
 
@@ -30,10 +33,13 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>Data and logs.</summary>
     public StackFolder Folder { get; }
 
-    /// <summary>How commands travel: <c>kafka</c> or <c>embedded</c>.</summary>
-    public string Transport => _brokers is null ? "embedded" : "kafka";
+    /// <summary>How commands travel: <c>kafka</c>, <c>embedded</c> or <c>direct</c>.</summary>
+    public string Transport => IsDirect ? "direct" : _brokers is null ? "embedded" : "kafka";
 
-    /// <summary>Addresses of the brokers; null on the embedded transport.</summary>
+    /// <summary>What proxies and backends speak over <c>direct</c>; null elsewhere.</summary>
+    public string? Protocol => IsDirect ? _options.Protocol : null;
+
+    /// <summary>Addresses of the brokers; null where there is no Kafka.</summary>
     public string? BootstrapServers => _brokers;
 
     /// <summary>Npgsql's connection string of the event store.</summary>
@@ -49,7 +55,13 @@ public sealed class BillingStack : IAsyncDisposable
     public IReadOnlyList<ServiceProcess> Services => _services;
 
     /// <summary>Addresses of the proxies.</summary>
-    public IReadOnlyList<string> ProxyAddresses => [.. Of(ServiceRole.Proxy).Concat(Of(ServiceRole.Embedded)).Select(s => s.Address)];
+    public IReadOnlyList<string> ProxyAddresses => [.. _services.Where(s => s.IsFront).Select(s => s.Address)];
+
+    /// <summary>Addresses of the proxies for REST.</summary>
+    public IReadOnlyList<string> RestAddresses => [.. _services.Select(s => s.RestAddress).OfType<string>()];
+
+    /// <summary>Where the backends listen for commands over <c>direct</c>, <c>host:port</c>; none elsewhere.</summary>
+    public IReadOnlyList<string> BackendAddresses => _backendAddresses;
 
     /// <summary>Every process of the stack.</summary>
     public IEnumerable<ChildProcess> Processes =>
@@ -122,8 +134,8 @@ public sealed class BillingStack : IAsyncDisposable
         if (!_options.Detached)
         {
             // Proxies first, so that the calls they have taken are still answered.
-            await StopAllAsync(s => s.Role is ServiceRole.Proxy or ServiceRole.Embedded);
-            await StopAllAsync(s => s.Role is not (ServiceRole.Proxy or ServiceRole.Embedded));
+            await StopAllAsync(s => s.IsFront);
+            await StopAllAsync(s => !s.IsFront);
         }
         foreach (var service in _services)
         {
@@ -173,6 +185,10 @@ public sealed class BillingStack : IAsyncDisposable
 
     private async Task StartKafkaAsync(IProgress<string> progress, CancellationToken cancellationToken)
     {
+        if (IsDirect)
+        {
+            return;
+        }
         switch (_options.Kafka)
         {
             case "embedded":
@@ -199,9 +215,18 @@ public sealed class BillingStack : IAsyncDisposable
             await AddAsync(ServiceRole.Embedded, 1, cancellationToken);
             return;
         }
+        if (IsDirect)
+        {
+            _backendAddresses = [.. Enumerable.Range(0, _options.PaymentBackends)
+                .Select(_ => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{_ports.Take()}"))];
+            LaunchAll(ServiceRole.DirectBackend, _options.PaymentBackends);
+        }
+        else
+        {
+            LaunchAll(ServiceRole.PaymentBackend, _options.PaymentBackends);
+            LaunchAll(ServiceRole.BalanceBackend, _options.BalanceBackends);
+        }
         LaunchAll(ServiceRole.Proxy, _options.Proxies);
-        LaunchAll(ServiceRole.PaymentBackend, _options.PaymentBackends);
-        LaunchAll(ServiceRole.BalanceBackend, _options.BalanceBackends);
         await Task.WhenAll(_services.Select(s => s.WaitUntilReadyAsync(cancellationToken)));
     }
 
@@ -215,11 +240,16 @@ public sealed class BillingStack : IAsyncDisposable
 
     private ServiceProcess Launch(ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null)
     {
-        var isFront = role is ServiceRole.Proxy or ServiceRole.Embedded;
+        var isFront = ServiceProcess.IsFrontRole(role);
         var previous = Of(role).FirstOrDefault(s => s.Number == number);
         var port = previous is not null ? new Uri(previous.Address).Port
             : isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
-        var settings = Settings(role);
+        var settings = Settings(role, number);
+        if (isFront)
+        {
+            settings[ServiceProcess.RestUrl] = previous?.RestAddress
+                ?? string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{_ports.Take()}");
+        }
         foreach (var (name, value) in _options.Settings.Concat(own ?? FrozenDictionary<string, string>.Empty))
         {
             settings[name] = value;
@@ -232,7 +262,9 @@ public sealed class BillingStack : IAsyncDisposable
         return service;
     }
 
-    private Dictionary<string, string?> Settings(ServiceRole role)
+    private bool IsDirect => _options.Transport == "direct";
+
+    private Dictionary<string, string?> Settings(ServiceRole role, int number)
     {
         var settings = new Dictionary<string, string?>(StringComparer.Ordinal);
         if (_brokers is not null)
@@ -246,15 +278,43 @@ public sealed class BillingStack : IAsyncDisposable
             settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
             settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
         }
-        if (role == ServiceRole.Proxy)
+        if (IsDirect)
         {
-            return settings;
+            settings["Billing__Transport"] = "direct";
+            settings["Billing__Direct__Protocol"] = _options.Protocol;
         }
+        switch (role)
+        {
+            case ServiceRole.Proxy when IsDirect:
+                settings["Billing__Direct__Backends"] = string.Join(',', _backendAddresses);
+                break;
+            case ServiceRole.Proxy:
+                break;
+            default:
+                AddBackendSettings(settings, role, number);
+                break;
+        }
+        return settings;
+    }
+
+    private void AddBackendSettings(Dictionary<string, string?> settings, ServiceRole role, int number)
+    {
         settings["Billing__EventStore__ConnectionString"] = ConnectionString;
         settings["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false";
-        settings["Billing__Backend__Role"] = role == ServiceRole.BalanceBackend ? "Balances" : "Payments";
-        settings["Billing__Embedded__PaymentBackends"] = _options.PaymentBackends.ToString(CultureInfo.InvariantCulture);
-        settings["Billing__Embedded__BalanceBackends"] = _options.BalanceBackends.ToString(CultureInfo.InvariantCulture);
-        return settings;
+        switch (role)
+        {
+            case ServiceRole.DirectBackend when number > _backendAddresses.Length:
+                throw new StackException($"The proxies share the accounts out over {_backendAddresses.Length} backends; there is no backend {number}.");
+            case ServiceRole.DirectBackend:
+                settings["Billing__Direct__Listen"] = _backendAddresses[number - 1];
+                break;
+            case ServiceRole.Embedded:
+                settings["Billing__Embedded__PaymentBackends"] = _options.PaymentBackends.ToString(CultureInfo.InvariantCulture);
+                settings["Billing__Embedded__BalanceBackends"] = _options.BalanceBackends.ToString(CultureInfo.InvariantCulture);
+                break;
+            default:
+                settings["Billing__Backend__Role"] = role == ServiceRole.BalanceBackend ? "Balances" : "Payments";
+                break;
+        }
     }
 }

@@ -18,6 +18,9 @@ public enum ServiceRole
     /// <summary>Serves CheckBalance.</summary>
     BalanceBackend,
 
+    /// <summary>Serves both for its share of the accounts, called by the proxies without Kafka.</summary>
+    DirectBackend,
+
     /// <summary>All of these in one process, where there is no Kafka.</summary>
     Embedded,
 }
@@ -25,13 +28,17 @@ public enum ServiceRole
 /// <summary>One service of the stack, running.</summary>
 public sealed class ServiceProcess
 {
+    /// <summary>The setting that says where a proxy listens for REST, as an environment variable.</summary>
+    public const string RestUrl = "Billing__Rest__Url";
+
     private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
 
-    private ServiceProcess(ServiceRole role, int number, string address, ChildProcess process)
+    private ServiceProcess(ServiceRole role, int number, string address, string? restAddress, ChildProcess process)
     {
         Role = role;
         Number = number;
         Address = address;
+        RestAddress = restAddress;
         Process = process;
     }
 
@@ -43,6 +50,12 @@ public sealed class ServiceProcess
 
     /// <summary>Where it listens: a proxy for gRPC, a backend for health checks.</summary>
     public string Address { get; }
+
+    /// <summary>Where a proxy listens for REST; null for a backend.</summary>
+    public string? RestAddress { get; }
+
+    /// <summary>Whether calls are made to it from outside.</summary>
+    public bool IsFront => IsFrontRole(Role);
 
     /// <summary>Its process.</summary>
     public ChildProcess Process { get; }
@@ -64,6 +77,9 @@ public sealed class ServiceProcess
         ["DOTNET_TieredPGO"] = "0",
     };
 
+    /// <summary>Whether services of a role take calls from outside.</summary>
+    public static bool IsFrontRole(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
+
     /// <summary>A program's build output, beside this program's own.</summary>
     public static string ProgramFile(string project)
     {
@@ -81,6 +97,7 @@ public sealed class ServiceProcess
             ServiceRole.Proxy => ("proxy", "Billing.Proxy", Array.Empty<string>()),
             ServiceRole.PaymentBackend => ("payments", "Billing.Backends", []),
             ServiceRole.BalanceBackend => ("balances", "Billing.Backends", []),
+            ServiceRole.DirectBackend => ("backend", "Billing.Backends", []),
             _ => ("embedded", "Billing.Cli", ["serve-embedded"]),
         };
         var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{port}");
@@ -99,13 +116,13 @@ public sealed class ServiceProcess
                 Environment = environment,
                 Detached = detached,
             });
-        return new ServiceProcess(role, number, address, process);
+        return new ServiceProcess(role, number, address, settings.GetValueOrDefault(RestUrl), process);
     }
 
     /// <summary>Waits until the service takes work.</summary>
     /// <exception cref="StackException">It ended, or took too long.</exception>
     public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => Process.WaitUntilAsync(
-        Role is ServiceRole.Proxy or ServiceRole.Embedded ? IsServingAsync : HasJoinedAsync, ReadyTimeout, cancellationToken);
+        IsFront ? IsServingAsync : HasJoinedAsync, ReadyTimeout, cancellationToken);
 
     /// <summary>Whether a proxy says that it is serving.</summary>
     public async Task<bool> IsServingAsync(CancellationToken cancellationToken)

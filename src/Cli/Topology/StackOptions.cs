@@ -8,16 +8,22 @@ public sealed record StackOptions
     /// <summary>Proxies.</summary>
     public int Proxies { get; init; } = 3;
 
-    /// <summary>Payment backends.</summary>
+    /// <summary>Payment backends; over <c>direct</c>, backends that serve payments and balances.</summary>
     public int PaymentBackends { get; init; } = 3;
 
-    /// <summary>Balance backends.</summary>
+    /// <summary>Balance backends; none over <c>direct</c>.</summary>
     public int BalanceBackends { get; init; } = 3;
+
+    /// <summary><c>kafka</c>, or <c>direct</c>: proxies call the backends, and there is no Kafka.</summary>
+    public string Transport { get; init; } = "kafka";
+
+    /// <summary>What is spoken over <c>direct</c>: <c>grpc</c>, <c>rpcx</c> or <c>rest</c>.</summary>
+    public string Protocol { get; init; } = "grpc";
 
     /// <summary>Kafka brokers, 1 or 3, where the stack starts its own.</summary>
     public int Brokers { get; init; } = 1;
 
-    /// <summary><c>auto</c>, <c>embedded</c>, or the addresses of brokers that run already.</summary>
+    /// <summary>Over <c>kafka</c>: <c>auto</c>, <c>embedded</c>, or the addresses of brokers that run already.</summary>
     public string Kafka { get; init; } = "auto";
 
     /// <summary><c>auto</c>, or the connection string of a PostgreSQL that runs already.</summary>

@@ -74,8 +74,14 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     }
 
     /// <inheritdoc/>
-    protected override Task ExecuteAsync(CancellationToken stoppingToken) =>
-        Task.WhenAll(_payments.Concat(_balances).Select(lane => lane.RunAsync(stoppingToken)));
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    {
+        // None of these ends by itself: the first one to end was stopped, or has failed and says so for all.
+        var first = await Task.WhenAny(
+            _payments.Concat(_balances).Select(lane => lane.RunAsync(stoppingToken))
+                .Concat(HostedHandlers.OfType<BackgroundService>().Select(handler => handler.ExecuteTask ?? Task.CompletedTask)));
+        await first;
+    }
 
     private void Apply(IReadOnlyList<Event> events)
     {

@@ -42,6 +42,25 @@ public sealed class CommandLine : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("grpc")]
+    [InlineData("rest")]
+    public async Task A_run_by_direct_calls_needs_no_Kafka_and_its_audit_is_clean(string protocol)
+    {
+        var report = Path.Combine(_folder.FullName, "report.json");
+
+        var (exitCode, output) = await RunAsync(
+            "run", "--transport", "direct", "--protocol", protocol, "--proxies", "2", "--payment-backends", "2", "--clients", "2",
+            "--requests", "40", "--balances", "4", "--warm-up", "10", "--report", report);
+
+        Assert.Equal(0, exitCode);
+        Assert.Contains($"Transport direct, 2 clients, 2 proxies, 2 backends over {protocol}", output, StringComparison.Ordinal);
+        Assert.Contains("acknowledged 100, recorded 100, wrong 0, lost 0, doubled 0", output, StringComparison.Ordinal);
+        using var json = JsonDocument.Parse(await File.ReadAllTextAsync(report));
+        Assert.Equal("direct", json.RootElement.GetProperty("transport").GetString());
+        Assert.Equal(protocol, json.RootElement.GetProperty("protocol").GetString());
+    }
+
+    [Theory]
     [InlineData("--clients must be within", "run", "--clients", "0")]
     [InlineData("--brokers must be 1 or 3", "run", "--brokers", "2")]
     [InlineData("--kafka must be", "run", "--kafka", "nowhere")]

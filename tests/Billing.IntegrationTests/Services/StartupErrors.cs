@@ -58,6 +58,24 @@ public sealed class StartupErrors
         ("Billing__Backend__InFlightMax", "10"));
 
     [Fact]
+    public async Task An_unknown_transport_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:Transport must be kafka or direct; it is 'pigeon'", 2, ("Billing__Transport", "pigeon"));
+
+    [Fact]
+    public async Task A_proxy_that_calls_backends_and_knows_none_names_the_setting() => await FailsAsync(
+        "Billing.Proxy", "Billing:Direct:Backends is missing", 2, ("Billing__Transport", "direct"));
+
+    [Fact]
+    public async Task A_proxy_with_an_unknown_protocol_names_the_setting_and_the_value() => await FailsAsync(
+        "Billing.Proxy", "Billing:Direct:Protocol must be grpc, rpcx or rest; it is 'soap'", 2,
+        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Direct__Protocol", "soap"));
+
+    [Fact]
+    public async Task A_backend_that_is_called_and_has_no_address_names_the_setting() => await FailsAsync(
+        "Billing.Backends", "Billing:Direct:Listen is missing", 2,
+        ("Billing__Transport", "direct"), ("Billing__EventStore__ConnectionString", Postgres));
+
+    [Fact]
     public async Task A_taken_port_is_named()
     {
         using var taken = new TcpListener(IPAddress.Loopback, 0);

@@ -36,7 +36,7 @@ public sealed class BackendOptionsTests
         var found = new List<ValidationResult>();
         Assert.False(Validator.TryValidateObject(options, new ValidationContext(options), found, validateAllProperties: true));
         Assert.Equal(
-            ["BatchMax", "CachedAccountsMax", "DefaultCreditLimit", "InFlightMax", "Role"],
+            ["BatchMax", "CachedAccountsMax", "DefaultCreditLimit", "InFlightMax"],
             found.Select(f => f.ErrorMessage!.Split(' ')[0].Split(':')[^1]).Order(StringComparer.Ordinal));
     }
 }

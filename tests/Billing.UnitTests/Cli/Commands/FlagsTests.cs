@@ -12,6 +12,9 @@ public sealed class FlagsTests
     [InlineData("run --clients 1 --proxies 1 --payment-backends 1 --balance-backends 1 --requests 1 --balances 0 --warm-up 0")]
     [InlineData("run --brokers 3 --jitter on --kafka embedded --postgres auto --report out.json")]
     [InlineData("run --kafka a:9092,b:9093")]
+    [InlineData("run --transport kafka --kafka embedded")]
+    [InlineData("run --transport direct")]
+    [InlineData("run --transport direct --protocol rest")]
     [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
     [InlineData("up --port 5000")]
     [InlineData("status")]
@@ -38,6 +41,7 @@ public sealed class FlagsTests
     [InlineData("--brokers", "three")]
     [InlineData("--jitter", "maybe")]
     [InlineData("--jitter", "ON")]
+    [InlineData("--transport", "pigeon")]
     [InlineData("--kafka", "localhost")]
     [InlineData("--kafka", "localhost:")]
     [InlineData("--kafka", "localhost:99999")]
@@ -65,7 +69,11 @@ public sealed class FlagsTests
     [InlineData("run --port 5000", "--port")]
     [InlineData("status --clients 3", "--clients")]
     [InlineData("fly", "fly")]
-    public void An_unknown_option_or_command_is_an_error_that_names_it(string line, string named) =>
+    [InlineData("chaos --transport direct", "--transport")]
+    [InlineData("run --transport direct --kafka embedded", "--kafka")]
+    [InlineData("run --protocol rest", "--protocol")]
+    [InlineData("run --transport direct --protocol soap", "soap")]
+    public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
 
     [Fact]
@@ -90,6 +98,15 @@ public sealed class FlagsTests
                 Postgres = "Host=h",
             },
             stack.Read(parsed));
+    }
+
+    [Fact]
+    public void The_options_of_the_direct_transport_are_read()
+    {
+        var (stack, command) = StackCommand();
+        Assert.Equal(
+            new StackOptions { Transport = "direct", Protocol = "rest" },
+            stack.Read(command.Parse("--transport direct --protocol rest")));
     }
 
     [Fact]

@@ -1,0 +1,74 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Embedded;
+using Billing.Wire.V1;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Backends.Direct;
+
+/// <summary>What every protocol of the direct transport leads to: checks a command, has it processed in this process, and
+/// answers. Until the view of the balances is built it answers UNAVAILABLE.</summary>
+public sealed partial class CommandExecutor(
+    EmbeddedTransport processors, IOptions<BackendOptions> options, ILogger<CommandExecutor> logger) : BackgroundService
+{
+    private readonly int _inFlightMax = options.Value.InFlightMax;
+    private int _inFlight;
+    private volatile bool _ready;
+
+    /// <summary>Whether commands are taken.</summary>
+    public bool IsReady => _ready;
+
+    /// <summary>Processes a command. It is processed whether or not its sender waits; its deadline ends the wait.</summary>
+    /// <returns>The answer, or an error.</returns>
+    public async Task<Reply> ExecuteAsync(Command command)
+    {
+        if (WireFormat.Refusal(command) is { } refusal)
+        {
+            Refused(refusal);
+            return Replies.Error(
+                0, StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
+        }
+        if (!_ready)
+        {
+            return Replies.Error(
+                0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable,
+                "The backend that serves this account is starting or stopping.");
+        }
+        if (Interlocked.Increment(ref _inFlight) > _inFlightMax)
+        {
+            Interlocked.Decrement(ref _inFlight);
+            return Replies.Error(
+                0, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
+                $"The backend that serves this account has {_inFlightMax} commands in flight (Billing:Backend:InFlightMax).");
+        }
+        try
+        {
+            return await processors.SendAsync(command, CancellationToken.None);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _inFlight);
+        }
+    }
+
+    /// <summary>Stops taking commands, then ends the processors.</summary>
+    public override async Task StopAsync(CancellationToken cancellationToken)
+    {
+        _ready = false;
+        await base.StopAsync(cancellationToken);
+        await processors.StopAsync(cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    {
+        // Not at the host's start: the process says that it lives, and is not ready, while the view is built.
+        await processors.StartAsync(stoppingToken);
+        _ready = true;
+        await (processors.ExecuteTask ?? Task.CompletedTask).WaitAsync(stoppingToken);
+    }
+
+    [LoggerMessage(250, LogLevel.Warning, "A command was refused: {Refusal}")]
+    private partial void Refused(string refusal);
+}

@@ -1,0 +1,11 @@
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Backends.Direct;
+
+/// <summary>Commands over gRPC.</summary>
+public sealed class GrpcBackendService(CommandExecutor executor) : Backend.BackendBase
+{
+    /// <inheritdoc/>
+    public override Task<Reply> Execute(Command request, ServerCallContext context) => executor.ExecuteAsync(request);
+}

@@ -1,0 +1,109 @@
+using System.ComponentModel.DataAnnotations;
+using Billing.Messaging.Kafka;
+
+namespace Billing.Messaging.Direct;
+
+/// <summary>What proxies and backends speak that call each other directly.</summary>
+public enum DirectProtocol
+{
+    /// <summary>gRPC: the service Backend of backend.proto.</summary>
+    Grpc,
+
+    /// <summary>A light RPC: protobuf frames over TCP.</summary>
+    Rpcx,
+
+    /// <summary>JSON over HTTP/1.1.</summary>
+    Rest,
+}
+
+/// <summary>The direct transport; section <c>Billing:Direct</c>.</summary>
+public sealed class DirectOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string Section = "Billing:Direct";
+
+    /// <summary><c>grpc</c>, <c>rpcx</c> or <c>rest</c>, the same for proxies and backends.</summary>
+    public string Protocol { get; set; } = "grpc";
+
+    /// <summary>Of a proxy: the addresses of all backends, <c>host:port</c>, with commas between, the same for every proxy.
+    /// Their order does not matter.</summary>
+    public string Backends { get; set; } = "";
+
+    /// <summary>Of a backend: where it listens for commands, <c>host:port</c>.</summary>
+    public string Listen { get; set; } = "";
+
+    /// <summary>How long a proxy tries to reach a backend that does not answer at all.</summary>
+    public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Connections from a proxy to one backend over <c>rest</c>, where each carries one call at a time; further calls
+    /// wait for one.</summary>
+    [Range(1, 10_000, ErrorMessage = "Billing:Direct:RestConnections must be within 1 and 10000.")]
+    public int RestConnections { get; set; } = 256;
+
+    /// <summary>Concurrent calls on one HTTP/2 connection to a backend.</summary>
+    [Range(1, 100_000, ErrorMessage = "Billing:Direct:StreamsPerConnection must be within 1 and 100000.")]
+    public int StreamsPerConnection { get; set; } = 1000;
+
+    /// <summary>The protocol; <c>null</c> where the setting names none that there is.</summary>
+    public DirectProtocol? KnownProtocol => Protocol.ToUpperInvariant() switch
+    {
+        "GRPC" => DirectProtocol.Grpc,
+        "RPCX" => DirectProtocol.Rpcx,
+        "REST" => DirectProtocol.Rest,
+        _ => null,
+    };
+
+    /// <summary>The addresses of the backends.</summary>
+    public IReadOnlyList<string> BackendAddresses =>
+        Backends.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+
+    /// <summary>What is wrong with a proxy's settings, naming each.</summary>
+    public IEnumerable<string> ProxyProblems()
+    {
+        var addresses = BackendAddresses;
+        if (addresses.Count == 0)
+        {
+            yield return "Billing:Direct:Backends is missing; give the backends' addresses, e.g. localhost:6000,localhost:6001.";
+        }
+        foreach (var address in addresses.Where(a => !KafkaOptions.IsAddress(a)))
+        {
+            yield return $"Billing:Direct:Backends: '{address}' is not of the form host:port.";
+        }
+        foreach (var address in addresses.GroupBy(a => a, StringComparer.OrdinalIgnoreCase).Where(g => g.Count() > 1))
+        {
+            yield return $"Billing:Direct:Backends: '{address.Key}' is named {address.Count()} times.";
+        }
+        if (ConnectTimeout <= TimeSpan.Zero || ConnectTimeout > TimeSpan.FromMinutes(1))
+        {
+            yield return $"Billing:Direct:ConnectTimeout ({ConnectTimeout}) must be above zero and at most one minute.";
+        }
+        foreach (var problem in ProtocolProblems())
+        {
+            yield return problem;
+        }
+    }
+
+    /// <summary>What is wrong with a backend's settings, naming each.</summary>
+    public IEnumerable<string> BackendProblems()
+    {
+        if (Listen.Length == 0)
+        {
+            yield return "Billing:Direct:Listen is missing; give the address at which the proxies find this backend, e.g. 0.0.0.0:6000.";
+        }
+        else if (!KafkaOptions.IsAddress(Listen))
+        {
+            yield return $"Billing:Direct:Listen: '{Listen}' is not of the form host:port.";
+        }
+        foreach (var problem in ProtocolProblems())
+        {
+            yield return problem;
+        }
+    }
+
+    private IEnumerable<string> ProtocolProblems() => KnownProtocol switch
+    {
+        null => [$"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{Protocol}'."],
+        DirectProtocol.Rpcx => ["Billing:Direct:Protocol: 'rpcx' is not part of this build; it must be grpc or rest."],
+        _ => [],
+    };
+}

@@ -1,0 +1,42 @@
+using Billing.Messaging.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Messaging.Direct;
+
+/// <summary>What the direct transport is made of.</summary>
+public static class DirectServices
+{
+    /// <summary>The settings.</summary>
+    /// <param name="services">The services.</param>
+    /// <param name="configuration">Where the settings are.</param>
+    /// <param name="problems">What is wrong with them for this side of the transport.</param>
+    public static IServiceCollection AddDirectOptions(
+        this IServiceCollection services, IConfiguration configuration, Func<DirectOptions, IEnumerable<string>> problems)
+    {
+        services.AddOptions<DirectOptions>().Bind(configuration.GetSection(DirectOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        return services.AddSingleton<IValidateOptions<DirectOptions>>(new ProblemValidation<DirectOptions>(problems));
+    }
+
+    /// <summary>The proxy's side of the transport.</summary>
+    public static IServiceCollection AddDirectRequestTransport(this IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddDirectOptions(configuration, options => options.ProxyProblems());
+        services.AddServiceTime();
+        services.AddSingleton(provider =>
+        {
+            var options = provider.GetRequiredService<IOptions<DirectOptions>>().Value;
+            var time = provider.GetRequiredService<TimeProvider>();
+            return new DirectTransport(options.BackendAddresses, address => Channel(address, options, time), time);
+        });
+        return services.AddSingleton<IRequestTransport>(provider => provider.GetRequiredService<DirectTransport>());
+    }
+
+    private static IBackendChannel Channel(string address, DirectOptions options, TimeProvider time) => options.KnownProtocol switch
+    {
+        DirectProtocol.Rest => new RestBackendChannel(address, options, time),
+        _ => new GrpcBackendChannel(address, options, time),
+    };
+}

@@ -1,0 +1,63 @@
+using System.Net.Sockets;
+using Billing.Messaging.Hosting;
+using Billing.Wire.V1;
+using Grpc.Core;
+using Grpc.Net.Client;
+
+namespace Billing.Messaging.Direct;
+
+/// <summary>Calls a backend over gRPC.</summary>
+internal sealed class GrpcBackendChannel : IBackendChannel
+{
+    private readonly string _address;
+    private readonly TimeProvider _wallClock;
+    private readonly GrpcChannel _channel;
+    private readonly Backend.BackendClient _client;
+
+    public GrpcBackendChannel(string address, DirectOptions options, TimeProvider time)
+    {
+        _address = address;
+        // The client compares deadlines with the machine's clock.
+        _wallClock = time.WallClock();
+        _channel = GrpcChannel.ForAddress("http://" + address, new GrpcChannelOptions
+        {
+            HttpHandler = new SocketsHttpHandler
+            {
+                // A burst needs more streams than one connection has.
+                EnableMultipleHttp2Connections = true,
+                PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
+                KeepAlivePingDelay = TimeSpan.FromSeconds(15),
+                KeepAlivePingTimeout = TimeSpan.FromSeconds(5),
+                ConnectTimeout = options.ConnectTimeout,
+            },
+            DisposeHttpClient = true,
+        });
+        _client = new Backend.BackendClient(_channel);
+    }
+
+    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var deadline = (_wallClock.GetUtcNow() + left).UtcDateTime;
+            return await _client.ExecuteAsync(command, deadline: deadline, cancellationToken: cancellationToken);
+        }
+        catch (RpcException e)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            return Failed(e);
+        }
+    }
+
+    public void Dispose() => _channel.Dispose();
+
+    private Reply Failed(RpcException e) => e.StatusCode switch
+    {
+        StatusCode.Unavailable => CallFailure.Away(_address, e.Status.Detail),
+        StatusCode.DeadlineExceeded => CallFailure.Late(),
+        // A connection that breaks in the middle of a call has no status of its own.
+        _ when e.Status.DebugException is HttpRequestException or IOException or SocketException =>
+            CallFailure.Away(_address, e.Status.Detail),
+        _ => CallFailure.NoReply(e.StatusCode, _address, e.Status.Detail),
+    };
+}

@@ -1,0 +1,75 @@
+using System.Net.Http.Headers;
+using System.Text.Json;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Messaging.Direct;
+
+/// <summary>Calls a backend over REST: a command as JSON in one POST.</summary>
+internal sealed class RestBackendChannel : IBackendChannel
+{
+    private static readonly MediaTypeHeaderValue Json = new("application/json");
+
+    private readonly string _address;
+    private readonly Uri _commands;
+    private readonly TimeProvider _time;
+    private readonly HttpClient _http;
+
+    public RestBackendChannel(string address, DirectOptions options, TimeProvider time)
+    {
+        _address = address;
+        _commands = new Uri("http://" + address + WireJson.Path);
+        _time = time;
+        _http = new HttpClient(new SocketsHttpHandler
+        {
+            MaxConnectionsPerServer = options.RestConnections,
+            PooledConnectionIdleTimeout = TimeSpan.FromMinutes(1),
+            ConnectTimeout = options.ConnectTimeout,
+            UseCookies = false,
+            AllowAutoRedirect = false,
+        })
+        {
+            // Each call has a deadline of its own.
+            Timeout = Timeout.InfiniteTimeSpan,
+        };
+    }
+
+    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+    {
+        using var deadline = new CancellationTokenSource(left, _time);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
+        try
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, _commands) { Content = Body(command) };
+            using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended.Token);
+            if (!response.IsSuccessStatusCode)
+            {
+                return CallFailure.NoReply(StatusCode.Internal, _address, $"HTTP status {(int)response.StatusCode}");
+            }
+            await using var body = await response.Content.ReadAsStreamAsync(ended.Token);
+            return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, ended.Token)
+                ?? CallFailure.NoReply(StatusCode.Internal, _address, "its body is null");
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return CallFailure.Late();
+        }
+        catch (Exception e) when (e is HttpRequestException or IOException)
+        {
+            return CallFailure.Away(_address, e.Message);
+        }
+        catch (JsonException e)
+        {
+            return CallFailure.NoReply(StatusCode.Internal, _address, e.Message);
+        }
+    }
+
+    public void Dispose() => _http.Dispose();
+
+    private static ByteArrayContent Body(Command command)
+    {
+        var body = new ByteArrayContent(JsonSerializer.SerializeToUtf8Bytes(command, WireJson.Command));
+        body.Headers.ContentType = Json;
+        return body;
+    }
+}

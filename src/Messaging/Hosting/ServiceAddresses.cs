@@ -1,0 +1,80 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+
+namespace Billing.Messaging.Hosting;
+
+/// <summary>The addresses of a service that listens at one more than those of <c>Urls</c>. Without TLS nothing is negotiated,
+/// so a port speaks either HTTP/1.1 or HTTP/2.</summary>
+public static class ServiceAddresses
+{
+    private const string DefaultUrls = "http://localhost:5000";
+
+    /// <summary>Lets the service listen at a further address.</summary>
+    public static void AlsoListen(this WebApplicationBuilder builder, string url)
+    {
+        var urls = builder.Configuration[WebHostDefaults.ServerUrlsKey];
+        builder.WebHost.UseSetting(
+            WebHostDefaults.ServerUrlsKey, (string.IsNullOrEmpty(urls) ? DefaultUrls : urls) + ";" + url);
+    }
+
+    /// <summary>Says what is spoken where.</summary>
+    /// <param name="kestrel">The server.</param>
+    /// <param name="protocols">What is spoken at the addresses of <c>Urls</c>.</param>
+    /// <param name="furtherUrl">The further address; null or empty for none.</param>
+    /// <param name="furtherProtocols">What is spoken there.</param>
+    public static void Speak(
+        this KestrelServerOptions kestrel, HttpProtocols protocols, string? furtherUrl, HttpProtocols furtherProtocols)
+    {
+        var further = string.IsNullOrEmpty(furtherUrl) ? -1 : BindingAddress.Parse(furtherUrl).Port;
+        kestrel.ConfigureEndpointDefaults(
+            endpoint => endpoint.Protocols = endpoint.IPEndPoint?.Port == further ? furtherProtocols : protocols);
+    }
+
+    /// <summary>Sets the server up for many small calls on few HTTP/2 connections.</summary>
+    public static void ServeManyCalls(this KestrelServerOptions kestrel, int streamsPerConnection)
+    {
+        kestrel.AddServerHeader = false;
+        kestrel.Limits.Http2.MaxStreamsPerConnection = streamsPerConnection;
+        // Windows for many small messages on one connection; the defaults stall a burst.
+        kestrel.Limits.Http2.InitialConnectionWindowSize = 4 * 1024 * 1024;
+        kestrel.Limits.Http2.InitialStreamWindowSize = 1024 * 1024;
+    }
+
+    /// <summary>What is wrong with a further address; null where it can be used.</summary>
+    /// <param name="url">The address.</param>
+    /// <param name="urls">The value of <c>Urls</c>.</param>
+    public static string? Problem(string url, string? urls)
+    {
+        BindingAddress address;
+        try
+        {
+            address = BindingAddress.Parse(url);
+        }
+        catch (FormatException)
+        {
+            return $"'{url}' is not of the form http://host:port.";
+        }
+        if (address.Scheme != "http" || address.PathBase.Length > 0)
+        {
+            return $"'{url}' is not of the form http://host:port.";
+        }
+        var others = string.IsNullOrEmpty(urls) ? DefaultUrls : urls;
+        return others.Split(';').Any(other => PortOf(other) == address.Port)
+            ? $"'{url}' has the same port as Urls ('{others}'); the two speak different versions of HTTP."
+            : null;
+    }
+
+    private static int? PortOf(string url)
+    {
+        try
+        {
+            return BindingAddress.Parse(url).Port;
+        }
+        catch (FormatException)
+        {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.IntegrationTests.Services;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.ChaosTests;
+
+/// <summary>Proxies that call backends, and a card network that takes its time.</summary>
+public sealed class DirectChaosStack() : StackFixture(new StackOptions
+{
+    Transport = "direct",
+    Proxies = 2,
+    PaymentBackends = 2,
+    Jitter = true,
+    Settings = ChaosSettings.All,
+});
+
+/// <summary>By direct calls.</summary>
+public sealed class DirectFailures(DirectChaosStack stack) : FailureTable(stack), IClassFixture<DirectChaosStack>
+{
+    private readonly DirectChaosStack _fixture = stack;
+
+    protected override ServiceRole Backend => ServiceRole.DirectBackend;
+
+    protected override ServiceRole Front => ServiceRole.Proxy;
+
+    [Fact]
+    public async Task A_dead_backends_share_is_unavailable_until_it_is_back_and_the_others_are_served()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(100);
+        var prefix = StackFixture.NewAccount();
+        var requests = Enumerable.Range(0, 60).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
+        var dead = Stack.Of(Backend).First();
+
+        await KillAsync(dead);
+        var failures = (await Task.WhenAll(requests.Select(request => FailureOfAsync(_fixture.Proxy(), request))))
+            .OfType<RpcException>().ToList();
+        var whileDead = await _fixture.CountEventsAsync(prefix + "-%");
+        await Stack.AddAsync(dead.Role, dead.Number, CancellationToken.None);
+        var answers = await Task.WhenAll(requests.Select(request => Conditions.AskUntilAnsweredAsync(_fixture.Proxy(1), request)));
+
+        Assert.InRange(failures.Count, 1, requests.Count - 1);
+        Assert.All(failures, failure =>
+        {
+            Assert.Equal(StatusCode.Unavailable, failure.StatusCode);
+            Assert.Equal(ErrorReasons.BackendUnavailable, failure.Trailers.GetValue(Trailers.Reason));
+        });
+        Assert.Equal(requests.Count - failures.Count, whileDead);
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.Equal(requests.Count, await _fixture.CountEventsAsync(prefix + "-%"));
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task A_backend_told_to_stop_answers_what_it_has_taken_and_knows_every_balance_when_it_is_back()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(100);
+        var payments = await Task.WhenAll(Enumerable.Range(0, 40).Select(async _ =>
+        {
+            var request = StackFixture.Payment();
+            await Conditions.AskUntilAnsweredAsync(_fixture.Proxy(), request);
+            return request;
+        }));
+
+        foreach (var backend in Stack.Of(Backend).ToList())
+        {
+            Assert.True(await backend.Process.StopAsync(TimeSpan.FromSeconds(30)));
+            Assert.Equal(0, backend.Process.ExitCode);
+            await Stack.AddAsync(backend.Role, backend.Number, CancellationToken.None);
+        }
+
+        foreach (var payment in payments)
+        {
+            var balance = await _fixture.Client().CheckBalanceAsync(
+                new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType });
+            Assert.Equal(10, balance.Balance.ToDecimal());
+        }
+        await traffic.EndCleanAsync();
+    }
+}

@@ -1,0 +1,33 @@
+using Billing.Cli.Topology;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Two proxies that call two backends, without Kafka.</summary>
+public abstract class DirectStack(string protocol)
+    : StackFixture(new StackOptions { Transport = "direct", Protocol = protocol, Proxies = 2, PaymentBackends = 2 });
+
+/// <summary>Over gRPC.</summary>
+public sealed class DirectGrpcStack() : DirectStack("grpc");
+
+/// <summary>Over REST.</summary>
+public sealed class DirectRestStack() : DirectStack("rest");
+
+/// <summary>By direct calls over gRPC.</summary>
+public sealed class BillingOverDirectGrpc(DirectGrpcStack stack) : BillingBehaviour(stack), IClassFixture<DirectGrpcStack>;
+
+/// <summary>By direct calls over REST.</summary>
+public sealed class BillingOverDirectRest(DirectRestStack stack) : BillingBehaviour(stack), IClassFixture<DirectRestStack>;
+
+/// <summary>By direct calls over gRPC.</summary>
+public sealed class StreamsOverDirectGrpc(DirectGrpcStack stack) : StreamBehaviour(stack), IClassFixture<DirectGrpcStack>;
+
+/// <summary>By direct calls over REST.</summary>
+public sealed class StreamsOverDirectRest(DirectRestStack stack) : StreamBehaviour(stack), IClassFixture<DirectRestStack>;
+
+/// <summary>By direct calls over gRPC.</summary>
+public sealed class LimitsAndStatementsOverDirectGrpc(DirectGrpcStack stack)
+    : LimitsAndStatements(stack), IClassFixture<DirectGrpcStack>;
+
+/// <summary>By direct calls over REST.</summary>
+public sealed class LimitsAndStatementsOverDirectRest(DirectRestStack stack)
+    : LimitsAndStatements(stack), IClassFixture<DirectRestStack>;

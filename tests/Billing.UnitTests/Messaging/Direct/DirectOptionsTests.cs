@@ -1,0 +1,78 @@
+using Billing.Messaging;
+using Billing.Messaging.Direct;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Messaging.Direct;
+
+public sealed class DirectOptionsTests
+{
+    [Theory]
+    [InlineData("grpc", DirectProtocol.Grpc)]
+    [InlineData("GRPC", DirectProtocol.Grpc)]
+    [InlineData("Rest", DirectProtocol.Rest)]
+    [InlineData("rpcX", DirectProtocol.Rpcx)]
+    public void A_protocol_is_known_in_any_case(string protocol, DirectProtocol expected) =>
+        Assert.Equal(expected, new DirectOptions { Protocol = protocol }.KnownProtocol);
+
+    [Theory]
+    [InlineData("a:1")]
+    [InlineData("a:1,b:2")]
+    [InlineData(" a:1 , b:2 ,")]
+    public void Addresses_with_commas_between_have_no_problem(string backends) =>
+        Assert.Empty(new DirectOptions { Backends = backends }.ProxyProblems());
+
+    [Theory]
+    [InlineData("", "Billing:Direct:Backends is missing")]
+    [InlineData(" , ", "Billing:Direct:Backends is missing")]
+    [InlineData("a:1,nowhere", "Billing:Direct:Backends: 'nowhere' is not of the form host:port")]
+    [InlineData("a:1,b:0", "Billing:Direct:Backends: 'b:0' is not of the form host:port")]
+    [InlineData("a:1,b:2,A:1", "Billing:Direct:Backends: 'a:1' is named 2 times")]
+    public void Bad_addresses_are_named(string backends, string problem) => Assert.StartsWith(
+        problem, Assert.Single(new DirectOptions { Backends = backends }.ProxyProblems()), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("soap")]
+    [InlineData("1")]
+    public void An_unknown_protocol_is_named_on_both_sides(string protocol)
+    {
+        var options = new DirectOptions { Protocol = protocol, Backends = "a:1", Listen = "b:2" };
+        var problem = $"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{protocol}'.";
+
+        Assert.Equal(problem, Assert.Single(options.ProxyProblems()));
+        Assert.Equal(problem, Assert.Single(options.BackendProblems()));
+    }
+
+    [Theory]
+    [InlineData("", "Billing:Direct:Listen is missing")]
+    [InlineData("6000", "Billing:Direct:Listen: '6000' is not of the form host:port")]
+    public void A_backend_needs_an_address_to_listen_at(string listen, string problem) => Assert.StartsWith(
+        problem, Assert.Single(new DirectOptions { Listen = listen }.BackendProblems()), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(61)]
+    public void A_time_to_connect_out_of_range_is_named(int seconds) => Assert.StartsWith(
+        "Billing:Direct:ConnectTimeout",
+        Assert.Single(new DirectOptions { Backends = "a:1", ConnectTimeout = TimeSpan.FromSeconds(seconds) }.ProxyProblems()),
+        StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData(null, TransportKind.Kafka)]
+    [InlineData("", TransportKind.Kafka)]
+    [InlineData("Kafka", TransportKind.Kafka)]
+    [InlineData("DIRECT", TransportKind.Direct)]
+    public void The_transport_is_read_in_any_case(string? value, TransportKind expected) =>
+        Assert.Equal(expected, TransportSetting.Read(Configuration(value)));
+
+    [Fact]
+    public void An_unknown_transport_is_named()
+    {
+        var failure = Assert.Throws<OptionsValidationException>(() => TransportSetting.Read(Configuration("pigeon")));
+        Assert.Equal("Billing:Transport must be kafka or direct; it is 'pigeon'.", Assert.Single(failure.Failures));
+    }
+
+    private static IConfiguration Configuration(string? transport) => new ConfigurationBuilder()
+        .AddInMemoryCollection(new Dictionary<string, string?> { ["Billing:Transport"] = transport }).Build();
+}
