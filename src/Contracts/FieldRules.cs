@@ -30,6 +30,8 @@ public static class FieldRules
     /// <summary>Entries that one page of a statement may have.</summary>
     public const int StatementPageMax = 1000;
 
+    private const string PaymentTypeNames = "VISA, MASTERCARD, DISCOVER or AMEX";
+
     private static readonly SearchValues<char> AccountIdCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
@@ -74,6 +76,25 @@ public static class FieldRules
             ? new FieldViolation("opening", "must be the account as of after_version")
             : null);
 
+    /// <summary>Reads a payment type by its name; letters count the same in either case.</summary>
+    public static bool TryReadPaymentType(string text, out PaymentType type)
+    {
+        foreach (var known in Topics.PaymentTypes)
+        {
+            if (text.Equals(known.ToString(), StringComparison.OrdinalIgnoreCase))
+            {
+                type = known;
+                return true;
+            }
+        }
+        type = PaymentType.Unspecified;
+        return false;
+    }
+
+    /// <summary>What is wrong with a payment type of this name.</summary>
+    public static FieldViolation UnknownPaymentType(string text) =>
+        new("payment_type", $"must be {PaymentTypeNames}; it is '{Shorten(text)}'");
+
     // Guid's own parser also takes white space around the form and "+" or "0x" inside it.
     private static FieldViolation? CheckTransactionId(string id) =>
         id.Length == 36 && id.AsSpan().IndexOfAnyExcept(UuidCharacters) < 0
@@ -103,9 +124,8 @@ public static class FieldRules
     {
         PaymentType.Visa or PaymentType.Mastercard or PaymentType.Discover or PaymentType.Amex => null,
         PaymentType.Unspecified => new FieldViolation("payment_type",
-            "is missing; it must be VISA, MASTERCARD, DISCOVER or AMEX"),
-        _ => new FieldViolation("payment_type",
-            Invariant($"must be VISA, MASTERCARD, DISCOVER or AMEX; it is {(int)type}")),
+            $"is missing; it must be {PaymentTypeNames}"),
+        _ => new FieldViolation("payment_type", Invariant($"must be {PaymentTypeNames}; it is {(int)type}")),
     };
 
     private static FieldViolation? CheckAmount(Money? amount) =>

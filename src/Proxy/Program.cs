@@ -3,6 +3,7 @@ using Billing.Messaging.Direct;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
+using Billing.Proxy.Rest;
 
 return await Service.RunAsync(() =>
 {
@@ -17,7 +18,9 @@ return await Service.RunAsync(() =>
         builder.Services.AddKafkaRequestTransport();
     }
     builder.Services.AddProxy(builder.Configuration);
+    builder.AddRest();
     var app = builder.Build();
     app.MapProxy();
+    app.MapRest();
     return app;
 });

@@ -1,6 +1,7 @@
 using Billing.Messaging.Hosting;
 using Billing.Proxy.Health;
 using Billing.Proxy.Reflection;
+using Billing.Proxy.Rest;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Options;
 using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
@@ -20,6 +21,7 @@ public static class ProxyServices
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddSingleton<IValidateOptions<ProxyOptions>>(
             new ProblemValidation<ProxyOptions>(options => options.Problems()));
+        services.AddOptions<RestOptions>().Bind(configuration.GetSection(RestOptions.Section)).ValidateOnStart();
         services.AddServiceTime();
         services.AddGrpc();
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
@@ -47,13 +49,13 @@ public static class ProxyServices
         routes.MapGrpcService<ReflectionV1AlphaService>();
     }
 
-    private sealed class FrontServer(IOptions<ProxyOptions> options) : IConfigureOptions<KestrelServerOptions>
+    private sealed class FrontServer(IOptions<ProxyOptions> options, IOptions<RestOptions> rest) : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
             // gRPC without TLS needs HTTP/2 by prior knowledge.
-            kestrel.Speak(HttpProtocols.Http2, null, HttpProtocols.Http1);
+            kestrel.Speak(HttpProtocols.Http2, rest.Value.Url, HttpProtocols.Http1);
         }
     }
 }

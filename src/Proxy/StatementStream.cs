@@ -36,12 +36,28 @@ internal sealed class StatementStream(
         }
     }
 
-    private async Task<StatementPage> PageAsync(StatementPageRequest request, CancellationToken cancellationToken)
+    private Task<StatementPage> PageAsync(StatementPageRequest request, CancellationToken cancellationToken) =>
+        closing.IsCancellationRequested
+            ? throw Admission.Closed()
+            : StatementPages.AskAsync(sender, request, patience, cancellationToken);
+
+    private async Task WriteAsync(StatementPage page)
     {
-        if (closing.IsCancellationRequested)
+        for (var i = 0; i < page.Entries.Count; i++)
         {
-            throw Admission.Closed();
+            await responses.WriteAsync(page.Entries[i], flush: i == page.Entries.Count - 1);
         }
+    }
+}
+
+/// <summary>Asks backends for pages of statements.</summary>
+internal static class StatementPages
+{
+    /// <summary>Asks for one page.</summary>
+    /// <exception cref="RpcException">What was answered instead.</exception>
+    public static async Task<StatementPage> AskAsync(
+        CommandSender sender, StatementPageRequest request, Patience patience, CancellationToken cancellationToken)
+    {
         var command = new Command { TransactionId = Guid.NewGuid().ToString(), Statement = request };
         var reply = await sender.SendAsync(command, patience, cancellationToken);
         var page = reply.Statement ?? throw Failure.OtherReply(reply);
@@ -50,13 +66,5 @@ internal sealed class StatementStream(
             ? throw Failure.Create(StatusCode.Internal, ErrorReasons.ProcessingFailed,
                 $"A backend answered {page.Entries.Count} entries of a statement where up to {request.Limit} were asked for.")
             : page;
-    }
-
-    private async Task WriteAsync(StatementPage page)
-    {
-        for (var i = 0; i < page.Entries.Count; i++)
-        {
-            await responses.WriteAsync(page.Entries[i], flush: i == page.Entries.Count - 1);
-        }
     }
 }

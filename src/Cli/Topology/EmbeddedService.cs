@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Embedded;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
+using Billing.Proxy.Rest;
 
 namespace Billing.Cli.Topology;
 
@@ -19,8 +20,10 @@ public static class EmbeddedService
         builder.Services.AddSingleton<IRequestTransport>(provider => provider.GetRequiredService<EmbeddedTransport>());
         builder.Services.AddHostedService(provider => provider.GetRequiredService<EmbeddedTransport>());
         builder.Services.AddProxy(builder.Configuration);
+        builder.AddRest();
         var app = builder.Build();
         app.MapProxy();
+        app.MapRest();
         return app;
     });
 }

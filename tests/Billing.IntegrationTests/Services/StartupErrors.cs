@@ -76,6 +76,11 @@ public sealed class StartupErrors
         ("Billing__Transport", "direct"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
+    public async Task A_REST_address_that_is_none_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:Rest:Url: 'nowhere' is not of the form http://host:port", 2,
+        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Rest__Url", "nowhere"));
+
+    [Fact]
     public async Task A_taken_port_is_named()
     {
         using var taken = new TcpListener(IPAddress.Loopback, 0);

@@ -1,6 +1,8 @@
+using Billing.Cli.Stack;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
+using Billing.Proxy.Rest;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -18,27 +20,35 @@ internal sealed class ProxyHost : IAsyncDisposable
     private ProxyHost(WebApplication app)
     {
         _app = app;
-        Address = app.Urls.Single();
+        Address = app.Urls.First();
+        Rest = new Uri(app.Urls.Last());
         _channel = GrpcChannel.ForAddress(Address);
     }
 
     public string Address { get; }
+
+    /// <summary>Where it listens for REST.</summary>
+    public Uri Rest { get; }
 
     /// <summary>A plain gRPC client.</summary>
     public V1.Billing.BillingClient Client => new(_channel);
 
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
-    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null)
+    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false)
     {
+        using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.Services.AddSingleton(backend);
         builder.Services.AddProxy(builder.Configuration);
         builder.Services.Configure(configure ?? (_ => { }));
+        builder.Configuration["Billing:Rest:Url"] = withRest ? $"http://127.0.0.1:{ports.Take()}" : "";
+        builder.AddRest();
         var app = builder.Build();
         app.MapProxy();
+        app.MapRest();
         await app.StartAsync();
         return new ProxyHost(app);
     }

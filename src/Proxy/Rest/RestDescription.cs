@@ -1,0 +1,62 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Microsoft.OpenApi;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>The OpenAPI document and the page to browse it, which needs nothing from elsewhere.</summary>
+internal static class RestDescription
+{
+    private const string Page = "/docs";
+
+    public static void AddRestDescription(this IServiceCollection services)
+    {
+        services.ConfigureHttpJsonOptions(json =>
+        {
+            json.SerializerOptions.TypeInfoResolverChain.Insert(0, RestJson.Default);
+            json.SerializerOptions.PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower;
+            json.SerializerOptions.NumberHandling = JsonNumberHandling.Strict;
+            json.SerializerOptions.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull;
+        });
+        services.AddOpenApi("v1", options => options
+            .AddDocumentTransformer((document, _, _) =>
+            {
+                document.Info.Title = "Billing";
+                document.Info.Version = "v1";
+                document.Info.Description =
+                    "Payments and balances. Errors are problem+json with a reason for programs and, for a bad request, the field.";
+                return Task.CompletedTask;
+            })
+            .AddOperationTransformer((operation, _, _) =>
+            {
+                Complete(operation);
+                return Task.CompletedTask;
+            }));
+    }
+
+    // Query parameters are read as text, so that a bad one is refused by its name; and every request may say how long to wait.
+    private static void Complete(OpenApiOperation operation)
+    {
+        operation.Parameters ??= [];
+        foreach (var parameter in operation.Parameters.OfType<OpenApiParameter>().Where(p => p.In == ParameterLocation.Query))
+        {
+            parameter.Schema = new OpenApiSchema { Type = JsonSchemaType.Integer, Format = "int64" };
+        }
+        operation.Parameters.Add(new OpenApiParameter
+        {
+            Name = RestRequest.TimeoutHeader,
+            In = ParameterLocation.Header,
+            Description = "How long the caller waits, in milliseconds.",
+            Schema = new OpenApiSchema { Type = JsonSchemaType.Integer, Format = "int32" },
+        });
+    }
+
+    public static void UseRestPage(this WebApplication app) => app.UseWhen(
+        http => http.Request.Path.StartsWithSegments(Page, StringComparison.Ordinal),
+        page => page.UseSwaggerUI(ui =>
+        {
+            ui.RoutePrefix = Page[1..];
+            ui.DocumentTitle = "Billing";
+            ui.SwaggerEndpoint("/openapi/v1.json", "Billing v1");
+        }));
+}

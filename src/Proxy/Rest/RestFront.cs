@@ -1,0 +1,108 @@
+using System.ComponentModel;
+using System.Text.Json.Serialization.Metadata;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using Microsoft.AspNetCore.Mvc;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>The public API over HTTP/1.1 and JSON: the same checks, admission and commands as gRPC's.</summary>
+internal sealed class RestFront(
+    CommandSender sender, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
+{
+    private const int PageDefault = 100;
+
+    private readonly int _bodyBytesMax = options.Value.RequestBytesMax;
+
+    [EndpointSummary("Charges an account")]
+    [EndpointDescription("The same transaction_id with the same content gets the same answer again; with other content, 409.")]
+    public async Task<IResult> PayAsync(
+        [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId, HttpContext http)
+    {
+        var patience = PatienceOf(http);
+        RestRequest.CheckQuery(http, "");
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.PaymentBody, _bodyBytesMax);
+        var request = new MakePaymentRequest
+        {
+            TransactionId = transactionId,
+            AccountId = body.AccountId ?? "",
+            PaymentType = RestRequest.PaymentType(body.PaymentType),
+            Amount = body.Amount.ToMoney(),
+        };
+        sender.Check(request, FieldRules.Check(request));
+        using var admitted = admission.Enter();
+        var reply = await sender.SendAsync(
+            new Command { TransactionId = transactionId, Payment = request }, patience, http.RequestAborted);
+        return Answer(RestAnswers.Of(reply.Payment ?? throw Failure.OtherReply(reply)), RestJson.Default.PaymentAnswer);
+    }
+
+    [EndpointSummary("Reads what an account owes and what it may still spend")]
+    public async Task<IResult> BalanceAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
+        [FromQuery(Name = "min_version"), Description("The answer must cover the account's events up to this version.")] string? minVersion,
+        HttpContext http)
+    {
+        var patience = PatienceOf(http);
+        RestRequest.CheckQuery(http, "min_version");
+        var request = new CheckBalanceRequest
+        {
+            AccountId = accountId,
+            PaymentType = RestRequest.PaymentType(paymentType),
+            MinVersion = RestRequest.Number("min_version", minVersion, 0),
+        };
+        sender.Check(request, FieldRules.Check(request));
+        using var admitted = admission.Enter();
+        var reply = await sender.SendAsync(
+            new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, patience, http.RequestAborted);
+        return Answer(RestAnswers.Of(reply.Balance ?? throw Failure.OtherReply(reply)), RestJson.Default.BalanceAnswer);
+    }
+
+    [EndpointSummary("Reads a page of what happened to an account, in order")]
+    public async Task<IResult> StatementAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
+        [FromQuery(Name = "after_version"), Description("Leaves out the events up to this version.")] string? afterVersion,
+        [FromQuery(Name = "limit"), Description("Events on the page at most, 1 to 1000; 100 if not given.")] string? limit,
+        HttpContext http)
+    {
+        var patience = PatienceOf(http);
+        RestRequest.CheckQuery(http, "after_version", "limit");
+        var request = new StatementPageRequest
+        {
+            AccountId = accountId,
+            PaymentType = RestRequest.PaymentType(paymentType),
+            AfterVersion = RestRequest.Number("after_version", afterVersion, 0),
+            Limit = (int)Math.Clamp(RestRequest.Number("limit", limit, PageDefault), int.MinValue, int.MaxValue),
+        };
+        sender.Check(request, FieldRules.Check(request));
+        using var admitted = admission.Enter();
+        var page = await StatementPages.AskAsync(sender, request, patience, http.RequestAborted);
+        return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
+    }
+
+    [EndpointSummary("Sets what an account may owe at most")]
+    public async Task<IResult> LimitAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http)
+    {
+        var patience = PatienceOf(http);
+        RestRequest.CheckQuery(http, "");
+        var body = await RestRequest.BodyAsync(http, RestJson.Default.CreditLimitBody, _bodyBytesMax);
+        var request = new SetCreditLimitRequest
+        {
+            TransactionId = body.TransactionId ?? "",
+            AccountId = accountId,
+            PaymentType = RestRequest.PaymentType(paymentType),
+            Limit = body.Limit.ToMoney(),
+        };
+        sender.Check(request, FieldRules.Check(request));
+        using var admitted = admission.Enter();
+        var reply = await sender.SendAsync(
+            new Command { TransactionId = request.TransactionId, CreditLimit = request }, patience, http.RequestAborted);
+        return Answer(RestAnswers.Of(reply.CreditLimit ?? throw Failure.OtherReply(reply)), RestJson.Default.CreditLimitAnswer);
+    }
+
+    private Patience PatienceOf(HttpContext http) => new(time.GetTimestamp(), RestRequest.Timeout(http));
+
+    private static JsonAnswer<T> Answer<T>(T value, JsonTypeInfo<T> type) => new(value, type);
+}

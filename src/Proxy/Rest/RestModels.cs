@@ -1,0 +1,171 @@
+using System.Text.Json.Serialization;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>An amount of money: units + nanos / 10^9, the two never of opposite signs.</summary>
+public sealed class MoneyJson
+{
+    /// <summary>Three capital letters as in ISO 4217, e.g. USD.</summary>
+    public string? CurrencyCode { get; set; }
+
+    /// <summary>Whole units. A string in answers, since JavaScript's numbers end at 2^53; a string or a number in requests.</summary>
+    [JsonNumberHandling(JsonNumberHandling.WriteAsString | JsonNumberHandling.AllowReadingFromString)]
+    [JsonIgnore(Condition = JsonIgnoreCondition.Never)]
+    public long Units { get; set; }
+
+    /// <summary>Billionths of a unit, from -999999999 to 999999999.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.Never)]
+    public int Nanos { get; set; }
+}
+
+/// <summary>The body of a payment.</summary>
+public sealed class PaymentBody
+{
+    /// <summary>The account: 1 to 64 characters out of A-Z a-z 0-9 . _ -</summary>
+    public string? AccountId { get; set; }
+
+    /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
+    public string? PaymentType { get; set; }
+
+    /// <summary>What is charged: more than zero and at most 1,000,000,000 units.</summary>
+    public MoneyJson? Amount { get; set; }
+}
+
+/// <summary>The body of a change of a credit limit.</summary>
+public sealed class CreditLimitBody
+{
+    /// <summary>The idempotency key: a UUID, made once and kept over retries.</summary>
+    public string? TransactionId { get; set; }
+
+    /// <summary>The new limit: zero or more, in the account's currency.</summary>
+    public MoneyJson? Limit { get; set; }
+}
+
+/// <summary>The answer to a payment: a declined one is an answer, not an error.</summary>
+public sealed class PaymentAnswer
+{
+    /// <summary>The payment's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>ACCEPTED or DECLINED.</summary>
+    public required string Outcome { get; init; }
+
+    /// <summary>Where declined: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    public string? DeclineReason { get; init; }
+
+    /// <summary>Why it was declined, for a person.</summary>
+    public string? Message { get; init; }
+
+    /// <summary>What the account owes after it.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records it; give it as min_version to read your own write.</summary>
+    public required long Version { get; init; }
+}
+
+/// <summary>What an account owes and may still spend.</summary>
+public sealed class BalanceAnswer
+{
+    /// <summary>What it owes.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>What it may still spend.</summary>
+    public MoneyJson? Available { get; init; }
+
+    /// <summary>What it may owe at most.</summary>
+    public MoneyJson? CreditLimit { get; init; }
+
+    /// <summary>The version the answer covers; 0 for an account without events.</summary>
+    public required long Version { get; init; }
+
+    /// <summary>When the answer was true.</summary>
+    public DateTime? AsOf { get; init; }
+}
+
+/// <summary>One page of a statement.</summary>
+public sealed class StatementAnswer
+{
+    /// <summary>The events, in order.</summary>
+    public required IReadOnlyList<StatementEntryJson> Entries { get; init; }
+
+    /// <summary>The after_version of the next page; absent from the last one.</summary>
+    public long? Next { get; init; }
+}
+
+/// <summary>One event of an account.</summary>
+public sealed class StatementEntryJson
+{
+    /// <summary>Its position in the account's stream, from 1.</summary>
+    public required long Version { get; init; }
+
+    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED or CREDIT_LIMIT_CHANGED.</summary>
+    public required string Type { get; init; }
+
+    /// <summary>What caused it.</summary>
+    public string? TransactionId { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecidedAt { get; init; }
+
+    /// <summary>The payment's amount, or the new limit.</summary>
+    public MoneyJson? Amount { get; init; }
+
+    /// <summary>Why it was declined.</summary>
+    public string? DeclineReason { get; init; }
+
+    /// <summary>What the account owes after it.</summary>
+    public MoneyJson? Balance { get; init; }
+}
+
+/// <summary>The answer to a change of a credit limit.</summary>
+public sealed class CreditLimitAnswer
+{
+    /// <summary>The change's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>The limit.</summary>
+    public MoneyJson? Limit { get; init; }
+
+    /// <summary>What the account owes; may be more than a lowered limit.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records the change.</summary>
+    public required long Version { get; init; }
+}
+
+/// <summary>An error, as RFC 9457 has it.</summary>
+public sealed class ProblemAnswer
+{
+    /// <summary>A short name of the status.</summary>
+    public required string Title { get; init; }
+
+    /// <summary>The HTTP status.</summary>
+    public required int Status { get; init; }
+
+    /// <summary>What happened, for a person.</summary>
+    public string? Detail { get; init; }
+
+    /// <summary>The constant for programs, e.g. INVALID_FIELD: the same as gRPC's trailer billing-reason.</summary>
+    public string? Reason { get; init; }
+
+    /// <summary>The field at fault, if one is, e.g. amount.units.</summary>
+    public string? Field { get; init; }
+
+    /// <summary>How long to wait before the next try, in milliseconds; Retry-After has whole seconds only.</summary>
+    public long? RetryAfterMs { get; init; }
+}
+
+[JsonSourceGenerationOptions(
+    GenerationMode = JsonSourceGenerationMode.Metadata,
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+    UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+    AllowDuplicateProperties = false)]
+[JsonSerializable(typeof(PaymentBody))]
+[JsonSerializable(typeof(CreditLimitBody))]
+[JsonSerializable(typeof(PaymentAnswer))]
+[JsonSerializable(typeof(BalanceAnswer))]
+[JsonSerializable(typeof(StatementAnswer))]
+[JsonSerializable(typeof(CreditLimitAnswer))]
+[JsonSerializable(typeof(ProblemAnswer))]
+internal sealed partial class RestJson : JsonSerializerContext;

@@ -1,0 +1,149 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>Reads what a request says; whatever cannot be read is an error that names it.</summary>
+internal static class RestRequest
+{
+    /// <summary>The header that says how long the caller waits, in milliseconds.</summary>
+    public const string TimeoutHeader = "billing-timeout-ms";
+
+    // What the serializer's messages begin with, and what follows is the field's name.
+    private const string UnknownField = "The JSON property '";
+    private const string DoubleField = "Duplicate property '";
+
+    /// <summary>Reads the body.</summary>
+    /// <exception cref="RpcException">INVALID_ARGUMENT: it is too large, or not what is asked for.</exception>
+    public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
+        where T : class
+    {
+        var length = http.Request.ContentLength;
+        if (length > bytesMax)
+        {
+            throw TooLarge(length.Value, bytesMax);
+        }
+        var reader = http.Request.BodyReader;
+        while (true)
+        {
+            var read = await reader.ReadAsync(http.RequestAborted);
+            if (read.Buffer.Length > bytesMax)
+            {
+                throw TooLarge(read.Buffer.Length, bytesMax);
+            }
+            if (read.IsCompleted || read.Buffer.Length == length)
+            {
+                var body = Parse(read.Buffer, type);
+                reader.AdvanceTo(read.Buffer.End);
+                return body;
+            }
+            reader.AdvanceTo(read.Buffer.Start, read.Buffer.End);
+        }
+    }
+
+    /// <summary>How long the caller waits; null where it does not say.</summary>
+    public static TimeSpan? Timeout(HttpContext http)
+    {
+        if (!http.Request.Headers.TryGetValue(TimeoutHeader, out var values))
+        {
+            return null;
+        }
+        var value = values.ToString();
+        return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out var milliseconds) && milliseconds > 0
+            ? TimeSpan.FromMilliseconds(milliseconds)
+            : throw Bad(TimeoutHeader, $"must be a whole number of milliseconds above zero; it is '{Shorten(value)}'");
+    }
+
+    /// <summary>A payment type; an empty one is left to the rules of the fields.</summary>
+    public static PaymentType PaymentType(string? text) =>
+        string.IsNullOrEmpty(text) ? V1.PaymentType.Unspecified
+        : FieldRules.TryReadPaymentType(text, out var type) ? type
+        : throw Failure.BadField(FieldRules.UnknownPaymentType(text));
+
+    /// <summary>A number in the query; <paramref name="fallback"/> where it is not there.</summary>
+    public static long Number(string name, string? text, long fallback) =>
+        string.IsNullOrEmpty(text) ? fallback
+        : long.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number) ? number
+        : throw Bad(name, $"must be a whole number; it is '{Shorten(text)}'");
+
+    /// <summary>Refuses parameters that nobody reads: a misspelt one would change nothing, unnoticed.</summary>
+    public static void CheckQuery(HttpContext http, string first, string second = "")
+    {
+        foreach (var (name, _) in http.Request.Query)
+        {
+            if (name != first && name != second)
+            {
+                throw Bad(name, "is not a parameter of this request");
+            }
+        }
+    }
+
+    private static T Parse<T>(ReadOnlySequence<byte> body, JsonTypeInfo<T> type)
+        where T : class
+    {
+        if (body.IsEmpty)
+        {
+            throw Malformed("The body is missing; it must be a JSON object.");
+        }
+        try
+        {
+            var reader = new Utf8JsonReader(body);
+            var value = JsonSerializer.Deserialize(ref reader, type) ?? throw Malformed("The body is null; it must be a JSON object.");
+            // Throws where something follows.
+            reader.Read();
+            return value;
+        }
+        catch (JsonException e)
+        {
+            throw Refused(e);
+        }
+    }
+
+    private static RpcException Refused(JsonException e)
+    {
+        // "$" is the body, "$.amount.units" a field. What the reader itself refuses is no JSON at all.
+        var field = e.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..] : "";
+        if (NameAfter(UnknownField, e.Message) is { } unknown)
+        {
+            return Bad(field.Length == 0 ? unknown : field, "is not a field of this request");
+        }
+        if (NameAfter(DoubleField, e.Message) is { } twice)
+        {
+            return Bad(field.Length == 0 ? twice : field, "is there twice");
+        }
+        return e.InnerException is JsonException ? Malformed("The body is not JSON: " + Sentence(e.Message))
+            : field.Length == 0 ? Malformed("The body must be one JSON object.")
+            : Bad(field, "must be " + Expected(field));
+    }
+
+    private static string? NameAfter(string beginning, string message) => message.StartsWith(beginning, StringComparison.Ordinal)
+        ? message[beginning.Length..message.IndexOf('\'', beginning.Length)]
+        : null;
+
+    private static string Expected(string field) => field.Split('.')[^1] switch
+    {
+        "units" => "a whole number of 64 bits, or one in a string",
+        "nanos" => "a whole number of 32 bits",
+        "amount" or "limit" => "an object with currency_code, units and nanos",
+        _ => "a string",
+    };
+
+    // What follows tells of bytes and .NET types.
+    private static string Sentence(string message) => message.Split(" Path:")[0].Split(" LineNumber:")[0];
+
+    private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
+
+    private static RpcException Bad(string field, string problem) => Failure.BadField(new FieldViolation(field, problem));
+
+    private static RpcException Malformed(string message) =>
+        Failure.Create(StatusCode.InvalidArgument, ErrorReasons.MalformedBody, message);
+
+    private static RpcException TooLarge(long size, int bytesMax) => Failure.Create(
+        StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
+        $"The body has {size} bytes or more; Billing:Proxy:RequestBytesMax allows {bytesMax}.");
+}

@@ -1,0 +1,94 @@
+using Billing.Messaging.Hosting;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>What the REST front is made of.</summary>
+public static class RestServices
+{
+    private const string ProblemJson = "application/problem+json";
+
+    /// <summary>Adds the REST front, where <see cref="RestOptions.Url"/> is set.</summary>
+    public static void AddRest(this WebApplicationBuilder builder)
+    {
+        var configuration = builder.Configuration;
+        var urls = configuration[WebHostDefaults.ServerUrlsKey];
+        builder.Services.AddSingleton<IValidateOptions<RestOptions>>(
+            new ProblemValidation<RestOptions>(options => options.Problems(urls)));
+        if (!IsOn(configuration))
+        {
+            return;
+        }
+        builder.AlsoListen(configuration[RestOptions.Section + ":Url"]!);
+        builder.Services.AddSingleton<RestFront>();
+        builder.Services.AddRestDescription();
+    }
+
+    /// <summary>Maps the REST front, its OpenAPI document and the page to browse it.</summary>
+    public static void MapRest(this WebApplication app)
+    {
+        if (!IsOn(app.Configuration))
+        {
+            return;
+        }
+        var front = app.Services.GetRequiredService<RestFront>();
+        app.Use(AnswerFailuresAsync);
+        app.UseRestPage();
+        app.MapPut("/v1/payments/{transaction_id}", front.PayAsync)
+            .WithTags("Billing").WithName("MakePayment").Accepts<PaymentBody>("application/json").Answers<PaymentAnswer>();
+        app.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", front.BalanceAsync)
+            .WithTags("Billing").WithName("CheckBalance").Answers<BalanceAnswer>();
+        app.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", front.StatementAsync)
+            .WithTags("Billing").WithName("GetStatement").Answers<StatementAnswer>();
+        app.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", front.LimitAsync)
+            .WithTags("Billing").WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").Answers<CreditLimitAnswer>();
+        app.MapOpenApi();
+    }
+
+    private static bool IsOn(IConfiguration configuration) => configuration[RestOptions.Section + ":Url"] is { Length: > 0 };
+
+    private static void Answers<T>(this RouteHandlerBuilder endpoint)
+    {
+        endpoint.Produces<T>(StatusCodes.Status200OK, "application/json");
+        foreach (var status in (int[])[400, 409, 413, 415, 429, 500, 503, 504])
+        {
+            endpoint.Produces<ProblemAnswer>(status, ProblemJson);
+        }
+    }
+
+    private static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
+        http.Request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase)
+            ? next(http)
+            : GuardAsync(http, next);
+
+    private static async Task GuardAsync(HttpContext http, RequestDelegate next)
+    {
+        try
+        {
+            await next(http);
+        }
+        catch (RpcException e) when (!http.Response.HasStarted)
+        {
+            RestFailure.Write(http.Response, e);
+        }
+        catch (BadHttpRequestException e) when (!http.Response.HasStarted)
+        {
+            RestFailure.Write(http.Response, e.StatusCode, Contracts.ErrorReasons.MalformedBody, e.Message);
+        }
+        catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested)
+        {
+            // Nobody reads an answer.
+        }
+        if (http.Response is { HasStarted: false, StatusCode: >= 400, ContentLength: null, ContentType: null })
+        {
+            RestFailure.Write(http.Response, http.Response.StatusCode, null, Refusal(http));
+        }
+    }
+
+    private static string Refusal(HttpContext http) => http.Response.StatusCode switch
+    {
+        StatusCodes.Status415UnsupportedMediaType => $"The body must be application/json; it is '{http.Request.ContentType}'.",
+        _ => $"{http.Request.Method} {http.Request.Path} is not part of this API; /docs shows what is.",
+    };
+}

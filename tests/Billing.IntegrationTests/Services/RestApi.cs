@@ -1,0 +1,261 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Http.Headers;
+using System.Text.Json;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>The REST front of a whole stack.</summary>
+public sealed class RestApi : IClassFixture<EmbeddedStack>, IDisposable
+{
+    private readonly EmbeddedStack _stack;
+    private readonly HttpClient _http;
+
+    public RestApi(EmbeddedStack stack)
+    {
+        _stack = stack;
+        _http = new HttpClient { BaseAddress = new Uri(stack.Stack.RestAddresses[0]) };
+    }
+
+    public void Dispose() => _http.Dispose();
+
+    [Theory]
+    [InlineData("VISA")]
+    [InlineData("mastercard")]
+    [InlineData("Discover")]
+    [InlineData("aMeX")]
+    public async Task A_payment_is_accepted_and_the_balance_and_the_statement_show_it(string type)
+    {
+        var (account, id) = (StackFixture.NewAccount(), Guid.NewGuid().ToString());
+
+        var paid = await PayAsync(id, account, "12", 340_000_000, type);
+        var balance = await GetAsync($"/v1/accounts/{type}/{account}/balance?min_version={paid.Json.GetProperty("version").GetInt64()}");
+        var statement = await GetAsync($"/v1/accounts/{type}/{account}/statement");
+
+        Assert.Equal(HttpStatusCode.OK, paid.Status);
+        Assert.Equal(id, Text(paid.Json, "transaction_id"));
+        Assert.Equal("ACCEPTED", Text(paid.Json, "outcome"));
+        AssertMoney(12.34m, paid.Json.GetProperty("balance"));
+        Assert.Equal(1, balance.Json.GetProperty("version").GetInt64());
+        AssertMoney(12.34m, balance.Json.GetProperty("balance"));
+        AssertMoney(10_000 - 12.34m, balance.Json.GetProperty("available"));
+        AssertMoney(10_000, balance.Json.GetProperty("credit_limit"));
+        var entry = Assert.Single(statement.Json.GetProperty("entries").EnumerateArray());
+        Assert.Equal("PAYMENT_ACCEPTED", Text(entry, "type"));
+        Assert.Equal(id, Text(entry, "transaction_id"));
+        AssertMoney(12.34m, entry.GetProperty("amount"));
+        Assert.False(statement.Json.TryGetProperty("next", out _));
+    }
+
+    [Theory]
+    [InlineData("12", 0)]
+    [InlineData("\"12\"", 0)]
+    public async Task Units_are_read_as_a_number_or_as_a_string_and_written_as_a_string(string units, int nanos)
+    {
+        var paid = await PayAsync(Guid.NewGuid().ToString(), StackFixture.NewAccount(), units, nanos);
+
+        Assert.Equal("12", Text(paid.Json.GetProperty("balance"), "units"));
+        Assert.Equal(JsonValueKind.Number, paid.Json.GetProperty("balance").GetProperty("nanos").ValueKind);
+    }
+
+    [Fact]
+    public async Task A_declined_payment_is_an_answer_with_its_reason()
+    {
+        var declined = await PayAsync(Guid.NewGuid().ToString(), StackFixture.NewAccount(), "10001");
+
+        Assert.Equal(HttpStatusCode.OK, declined.Status);
+        Assert.Equal("DECLINED", Text(declined.Json, "outcome"));
+        Assert.Equal("CREDIT_LIMIT_EXCEEDED", Text(declined.Json, "decline_reason"));
+        Assert.NotEmpty(Text(declined.Json, "message")!);
+    }
+
+    [Fact]
+    public async Task The_same_transaction_by_gRPC_and_by_REST_gets_the_same_answer_and_one_event()
+    {
+        var payment = StackFixture.Payment(amount: 7.5m);
+
+        var first = await _stack.Proxy().MakePaymentAsync(payment);
+        var again = await PayAsync(payment.TransactionId, payment.AccountId, "7", 500_000_000);
+        var other = await PayAsync(payment.TransactionId, payment.AccountId, "8");
+
+        Assert.Equal(first.Version, again.Json.GetProperty("version").GetInt64());
+        Assert.Equal(nameof(PaymentOutcome.Accepted), Text(again.Json, "outcome"), ignoreCase: true);
+        AssertMoney(first.Balance.ToDecimal(), again.Json.GetProperty("balance"));
+        AssertProblem(other, HttpStatusCode.Conflict, ErrorReasons.TransactionIdReused, null);
+        Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
+    }
+
+    [Fact]
+    public async Task A_credit_limit_is_set_once_and_decides_the_payments_after_it()
+    {
+        var account = StackFixture.NewAccount();
+        var body = $$$"""{"transaction_id":"{{{Guid.NewGuid()}}}","limit":{"currency_code":"USD","units":50}}""";
+
+        var set = await PutAsync($"/v1/accounts/visa/{account}/credit-limit", body);
+        var again = await PutAsync($"/v1/accounts/visa/{account}/credit-limit", body);
+        var declined = await PayAsync(Guid.NewGuid().ToString(), account, "51");
+        var foreign = await PutAsync($"/v1/accounts/visa/{account}/credit-limit",
+            $$$"""{"transaction_id":"{{{Guid.NewGuid()}}}","limit":{"currency_code":"EUR","units":50}}""");
+
+        Assert.Equal(set.Json.GetRawText(), again.Json.GetRawText());
+        AssertMoney(50, set.Json.GetProperty("limit"));
+        Assert.Equal("DECLINED", Text(declined.Json, "outcome"));
+        AssertProblem(foreign, HttpStatusCode.BadRequest, ErrorReasons.CurrencyMismatch, "limit.currency_code");
+    }
+
+    [Fact]
+    public async Task A_statement_read_in_pages_ends_where_the_account_does()
+    {
+        var account = StackFixture.NewAccount();
+        for (var i = 0; i < 5; i++)
+        {
+            await PayAsync(Guid.NewGuid().ToString(), account, "1");
+        }
+
+        var versions = new List<long>();
+        long? next = 0;
+        while (next is { } after)
+        {
+            var page = (await GetAsync($"/v1/accounts/visa/{account}/statement?limit=2&after_version={after}")).Json;
+            versions.AddRange(page.GetProperty("entries").EnumerateArray().Select(e => e.GetProperty("version").GetInt64()));
+            next = page.TryGetProperty("next", out var value) ? value.GetInt64() : null;
+        }
+
+        Assert.Equal([1L, 2, 3, 4, 5], versions);
+    }
+
+    [Theory]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":"1x"}}""", "amount.units")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":1.5}}""", "amount.units")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":1e30}}""", "amount.units")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":1,"nanos":"5"}}""", "amount.nanos")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":1,"cents":5}}""", "amount.cents")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"usd","units":1}}""", "amount.currency_code")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":0}}""", "amount")]
+    [InlineData("""{"account_id":"a","payment_type":"visa","amount":"12.34 USD"}""", "amount")]
+    [InlineData("""{"account_id":"a","payment_type":"visa"}""", "amount")]
+    [InlineData("""{"account_id":"a","payment_type":"diners","amount":{"currency_code":"USD","units":1}}""", "payment_type")]
+    [InlineData("""{"account_id":"a","payment_type":1,"amount":{"currency_code":"USD","units":1}}""", "payment_type")]
+    [InlineData("""{"account_id":"a","amount":{"currency_code":"USD","units":1}}""", "payment_type")]
+    [InlineData("""{"account_id":"a/b","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""", "account_id")]
+    [InlineData("""{"account_id":"a","account_id":"b"}""", "account_id")]
+    [InlineData("""{"account":"a"}""", "account")]
+    [InlineData("{}", "account_id")]
+    public async Task A_bad_field_of_a_payment_is_refused_by_name(string body, string field) => AssertProblem(
+        await PutAsync("/v1/payments/" + Guid.NewGuid(), body), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field);
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("null")]
+    [InlineData("[]")]
+    [InlineData("hello")]
+    [InlineData("""{"account_id":"a" """)]
+    [InlineData("""{"account_id":"a"} {}""")]
+    public async Task A_body_that_is_no_JSON_object_is_refused(string body) => AssertProblem(
+        await PutAsync("/v1/payments/" + Guid.NewGuid(), body), HttpStatusCode.BadRequest, ErrorReasons.MalformedBody, null);
+
+    [Theory]
+    [InlineData("/v1/accounts/visa/a/balance?min_version=x", ErrorReasons.InvalidField, "min_version")]
+    [InlineData("/v1/accounts/visa/a/balance?min_version=-1", ErrorReasons.InvalidField, "min_version")]
+    [InlineData("/v1/accounts/visa/a/balance?minversion=1", ErrorReasons.InvalidField, "minversion")]
+    [InlineData("/v1/accounts/visa/a/balance?min_version=9", ErrorReasons.VersionNotReached, "min_version")]
+    [InlineData("/v1/accounts/diners/a/balance", ErrorReasons.InvalidField, "payment_type")]
+    [InlineData("/v1/accounts/visa/a%20b/balance", ErrorReasons.InvalidField, "account_id")]
+    [InlineData("/v1/accounts/visa/a/statement?limit=0", ErrorReasons.InvalidField, "limit")]
+    [InlineData("/v1/accounts/visa/a/statement?limit=1001", ErrorReasons.InvalidField, "limit")]
+    [InlineData("/v1/accounts/visa/a/statement?after_version=-1", ErrorReasons.InvalidField, "after_version")]
+    public async Task A_bad_part_of_an_address_is_refused_by_name(string path, string reason, string field) =>
+        AssertProblem(await GetAsync(path), HttpStatusCode.BadRequest, reason, field);
+
+    [Fact]
+    public async Task A_transaction_id_that_is_no_UUID_is_refused_by_name() => AssertProblem(
+        await PayAsync("first", "a", "1"), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "transaction_id");
+
+    [Fact]
+    public async Task A_body_that_is_too_large_is_refused_with_the_setting_that_bounds_it()
+    {
+        var refused = await PutAsync("/v1/payments/" + Guid.NewGuid(), $$"""{"account_id":"{{new string('a', 70_000)}}"}""");
+
+        AssertProblem(refused, HttpStatusCode.RequestEntityTooLarge, ErrorReasons.RequestTooLarge, null);
+        Assert.Contains("Billing:Proxy:RequestBytesMax", Text(refused.Json, "detail"), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("GET", "/v1/nothing", "application/json", HttpStatusCode.NotFound)]
+    [InlineData("POST", "/v1/payments/00000000-0000-0000-0000-000000000001", "application/json", HttpStatusCode.MethodNotAllowed)]
+    [InlineData("PUT", "/v1/payments/00000000-0000-0000-0000-000000000001", "text/plain", HttpStatusCode.UnsupportedMediaType)]
+    public async Task What_the_API_does_not_have_is_a_problem_too(string method, string path, string type, HttpStatusCode status)
+    {
+        using var request = new HttpRequestMessage(new HttpMethod(method), path)
+        {
+            Content = new StringContent("{}", new MediaTypeHeaderValue(type)),
+        };
+
+        AssertProblem(await SendAsync(request), status, null, null);
+    }
+
+    [Fact]
+    public async Task The_document_describes_every_request_and_the_page_to_browse_it_needs_nothing_from_elsewhere()
+    {
+        var document = await GetAsync("/openapi/v1.json");
+        var page = await _http.GetStringAsync(new Uri("/docs/index.html", UriKind.Relative));
+        var script = await _http.GetAsync(new Uri("/docs/swagger-ui-bundle.js", UriKind.Relative));
+
+        Assert.Equal(
+            [
+                "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
+                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}",
+            ],
+            document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
+        Assert.DoesNotContain("src=\"http", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("href=\"http", page, StringComparison.Ordinal);
+        Assert.Equal(HttpStatusCode.OK, script.StatusCode);
+    }
+
+    private Task<(HttpStatusCode Status, JsonElement Json)> PayAsync(
+        string id, string account, string units, int nanos = 0, string type = "visa") => PutAsync(
+        "/v1/payments/" + id,
+        $$$"""{"account_id":"{{{account}}}","payment_type":"{{{type}}}","amount":{"currency_code":"USD","units":{{{units}}},"nanos":{{{nanos}}}}}""");
+
+    private async Task<(HttpStatusCode Status, JsonElement Json)> PutAsync(string path, string body)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Put, path)
+        {
+            Content = new StringContent(body, new MediaTypeHeaderValue("application/json")),
+        };
+        return await SendAsync(request);
+    }
+
+    private async Task<(HttpStatusCode Status, JsonElement Json)> GetAsync(string path)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, path);
+        return await SendAsync(request);
+    }
+
+    private async Task<(HttpStatusCode Status, JsonElement Json)> SendAsync(HttpRequestMessage request)
+    {
+        using var response = await _http.SendAsync(request);
+        using var json = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
+        Assert.Equal(
+            response.IsSuccessStatusCode ? "application/json" : "application/problem+json", response.Content.Headers.ContentType?.MediaType);
+        return (response.StatusCode, json.RootElement.Clone());
+    }
+
+    private static void AssertProblem(
+        (HttpStatusCode Status, JsonElement Json) answer, HttpStatusCode status, string? reason, string? field)
+    {
+        Assert.Equal(status, answer.Status);
+        Assert.Equal((int)status, answer.Json.GetProperty("status").GetInt32());
+        Assert.Equal(reason, Text(answer.Json, "reason"));
+        Assert.Equal(field, Text(answer.Json, "field"));
+        Assert.NotEmpty(Text(answer.Json, "detail")!);
+    }
+
+    private static void AssertMoney(decimal expected, JsonElement money) => Assert.Equal(
+        expected,
+        decimal.Parse(Text(money, "units")!, CultureInfo.InvariantCulture) + money.GetProperty("nanos").GetInt32() / 1e9m);
+
+    private static string? Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.GetString() : null;
+}

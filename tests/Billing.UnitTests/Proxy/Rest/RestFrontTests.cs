@@ -1,0 +1,170 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Http.Headers;
+using System.Net.Sockets;
+using System.Text;
+using System.Text.Json;
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Proxy.Rest;
+
+/// <summary>The REST front before backends that answer as they are told.</summary>
+public sealed class RestFrontTests
+{
+    private const string Body = """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
+
+    private readonly FakeBackend _backend = new();
+
+    [Theory]
+    [InlineData(StatusCode.InvalidArgument, 400)]
+    [InlineData(StatusCode.FailedPrecondition, 400)]
+    [InlineData(StatusCode.OutOfRange, 400)]
+    [InlineData(StatusCode.Unauthenticated, 401)]
+    [InlineData(StatusCode.PermissionDenied, 403)]
+    [InlineData(StatusCode.NotFound, 404)]
+    [InlineData(StatusCode.AlreadyExists, 409)]
+    [InlineData(StatusCode.ResourceExhausted, 429)]
+    [InlineData(StatusCode.Internal, 500)]
+    [InlineData(StatusCode.Unavailable, 503)]
+    [InlineData(StatusCode.DeadlineExceeded, 504)]
+    public async Task What_a_backend_refuses_has_the_status_of_its_kind_and_the_reason_and_field_of_gRPC(StatusCode status, int expected)
+    {
+        _backend.Answer = command => Task.FromResult(Replies.Error(0, status, "SOME_REASON", "what happened", "some.field"));
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var response = await PayAsync(proxy);
+        var problem = await ProblemAsync(response);
+
+        Assert.Equal(expected, (int)response.StatusCode);
+        Assert.Equal("application/problem+json", response.Content.Headers.ContentType?.MediaType);
+        Assert.Equal(expected, problem.GetProperty("status").GetInt32());
+        Assert.Equal("SOME_REASON", problem.GetProperty("reason").GetString());
+        Assert.Equal("some.field", problem.GetProperty("field").GetString());
+        Assert.Equal("what happened", problem.GetProperty("detail").GetString());
+    }
+
+    [Fact]
+    public async Task A_full_proxy_says_when_to_try_again()
+    {
+        var answer = new TaskCompletionSource<Reply>();
+        var taken = new TaskCompletionSource();
+        _backend.Answer = _ =>
+        {
+            taken.TrySetResult();
+            return answer.Task;
+        };
+        await using var proxy = await ProxyHost.StartAsync(
+            _backend, options => (options.InFlightMax, options.StreamWindow) = (1, 1), withRest: true);
+        var first = PayAsync(proxy);
+        await taken.Task;
+
+        using var refused = await PayAsync(proxy);
+        var problem = await ProblemAsync(refused);
+        answer.SetResult(FakeBackend.Accepted(_backend.Commands.Single()));
+        using var served = await first;
+
+        Assert.Equal(HttpStatusCode.TooManyRequests, refused.StatusCode);
+        Assert.Equal(TimeSpan.FromSeconds(1), refused.Headers.RetryAfter?.Delta);
+        Assert.Equal(200, problem.GetProperty("retry_after_ms").GetInt32());
+        Assert.Equal(ErrorReasons.TooManyInFlight, problem.GetProperty("reason").GetString());
+        Assert.Equal(HttpStatusCode.OK, served.StatusCode);
+    }
+
+    [Theory]
+    [InlineData(null, 30_000)]
+    [InlineData("1500", 1_500)]
+    [InlineData("9999999", 300_000)]
+    public async Task The_header_says_how_long_a_command_may_take(string? header, int milliseconds)
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var response = await PayAsync(proxy, header);
+
+        var command = Assert.Single(_backend.Commands);
+        Assert.InRange((command.DeadlineUnixUs - command.ReceivedUnixUs) / 1000.0, milliseconds - 1_000, milliseconds);
+    }
+
+    [Theory]
+    [InlineData("soon")]
+    [InlineData("0")]
+    [InlineData("-5")]
+    [InlineData("1.5")]
+    [InlineData("99999999999")]
+    public async Task A_wait_that_is_none_is_refused_by_name(string header)
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var response = await PayAsync(proxy, header);
+
+        Assert.Equal(HttpStatusCode.BadRequest, response.StatusCode);
+        Assert.Equal("billing-timeout-ms", (await ProblemAsync(response)).GetProperty("field").GetString());
+        Assert.Empty(_backend.Commands);
+    }
+
+    [Fact]
+    public async Task Requests_that_are_sent_without_waiting_for_answers_are_answered_in_their_order()
+    {
+        const int count = 200;
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+        var ids = Enumerable.Range(0, count).Select(_ => Guid.NewGuid().ToString()).ToList();
+        using var socket = new TcpClient();
+        await socket.ConnectAsync(proxy.Rest.Host, proxy.Rest.Port);
+        await using var stream = socket.GetStream();
+        var requests = new StringBuilder();
+        foreach (var id in ids)
+        {
+            requests.Append(CultureInfo.InvariantCulture,
+                $"PUT /v1/payments/{id} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {Body.Length}\r\n\r\n{Body}");
+        }
+
+        await stream.WriteAsync(Encoding.ASCII.GetBytes(requests.ToString()));
+        using var reader = new StreamReader(stream, Encoding.ASCII);
+        var answered = new List<string>();
+        while (answered.Count < count)
+        {
+            answered.Add(await ReadAnswerAsync(reader));
+        }
+
+        Assert.Equal(ids, answered);
+    }
+
+    private static async Task<string> ReadAnswerAsync(StreamReader reader)
+    {
+        Assert.Equal("HTTP/1.1 200 OK", await reader.ReadLineAsync());
+        var length = 0;
+        while (await reader.ReadLineAsync() is { Length: > 0 } header)
+        {
+            if (header.StartsWith("Content-Length: ", StringComparison.OrdinalIgnoreCase))
+            {
+                length = int.Parse(header.AsSpan(16), CultureInfo.InvariantCulture);
+            }
+        }
+        var body = new char[length];
+        Assert.Equal(length, await reader.ReadBlockAsync(body));
+        using var json = JsonDocument.Parse(new string(body));
+        return json.RootElement.GetProperty("transaction_id").GetString()!;
+    }
+
+    private static async Task<HttpResponseMessage> PayAsync(ProxyHost proxy, string? timeout = null)
+    {
+        using var http = new HttpClient { BaseAddress = proxy.Rest };
+        using var request = new HttpRequestMessage(HttpMethod.Put, "/v1/payments/" + Guid.NewGuid())
+        {
+            Content = new StringContent(Body, new MediaTypeHeaderValue("application/json")),
+        };
+        if (timeout is not null)
+        {
+            request.Headers.Add("billing-timeout-ms", timeout);
+        }
+        return await http.SendAsync(request);
+    }
+
+    private static async Task<JsonElement> ProblemAsync(HttpResponseMessage response)
+    {
+        using var json = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
+        return json.RootElement.Clone();
+    }
+}
