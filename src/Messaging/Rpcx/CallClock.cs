@@ -1,0 +1,50 @@
+namespace Billing.Messaging.Rpcx;
+
+/// <summary>Deadlines as timestamps of the monotonic clock: setting the wall clock moves none.</summary>
+/// <param name="time">The clock.</param>
+internal sealed class CallClock(TimeProvider time)
+{
+    /// <summary>The deadline of a call without one.</summary>
+    public const long Never = long.MaxValue;
+
+    private const long MicrosecondsPerSecond = 1_000_000;
+
+    private readonly long _frequency = time.TimestampFrequency;
+
+    /// <summary>The clock that timers are made of.</summary>
+    public TimeProvider Time => time;
+
+    /// <summary>The present timestamp.</summary>
+    public long Now => time.GetTimestamp();
+
+    /// <summary>The deadline of a call that may take so long from now on.</summary>
+    public long DueAfter(TimeSpan timeout) => timeout == Timeout.InfiniteTimeSpan
+        ? Never
+        : After(timeout.Ticks / TimeSpan.TicksPerMicrosecond);
+
+    /// <summary>The deadline of a call with so many microseconds left; 0 is no deadline.</summary>
+    public long DueAfter(ulong microseconds) => microseconds == 0 ? Never : After(microseconds);
+
+    /// <summary>The microseconds left until a deadline, at least 1; 0 where there is none.</summary>
+    public ulong MicrosecondsLeft(long dueAt)
+    {
+        if (dueAt == Never)
+        {
+            return 0;
+        }
+        var left = (Int128)(dueAt - Now) * MicrosecondsPerSecond / _frequency;
+        return (ulong)Int128.Max(1, left);
+    }
+
+    /// <summary>The time left until a deadline, above zero; null where there is none.</summary>
+    public TimeSpan? Left(long dueAt)
+    {
+        const ulong MicrosecondsMax = long.MaxValue / TimeSpan.TicksPerMicrosecond;
+        return dueAt == Never
+            ? null
+            : TimeSpan.FromTicks((long)Math.Min(MicrosecondsLeft(dueAt), MicrosecondsMax) * TimeSpan.TicksPerMicrosecond);
+    }
+
+    private long After(Int128 microseconds) =>
+        (long)Int128.Min(Never, Now + (microseconds * _frequency / MicrosecondsPerSecond));
+}
