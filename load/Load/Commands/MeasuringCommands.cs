@@ -1,4 +1,6 @@
 using System.CommandLine;
+using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Driving;
 using Spectre.Console;
 
 namespace Billing.Load.Commands;
@@ -9,6 +11,10 @@ internal static class MeasuringCommands
     public static IEnumerable<Command> Create(IAnsiConsole console) =>
     [
         TraceCommand.Create(console),
+        SweepCommand.Create(console),
+        CompareCommand.Create(console),
         ReportCommand.Create(console),
+        DriveCommand.Create(),
+        EchoServer.CreateCommand(),
     ];
 }

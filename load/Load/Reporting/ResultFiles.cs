@@ -1,4 +1,9 @@
 using System.Text.Json;
+using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Comparing.Eda;
+using Billing.Load.Comparing.Paper;
+using Billing.Load.Comparing.Scale;
+using Billing.Load.Sweeping;
 using Billing.Load.Tracing;
 
 namespace Billing.Load.Reporting;
@@ -10,6 +15,11 @@ internal static class ResultFiles
     /// <summary>What makes the report of each kind of JSON. A measurement adds its own here.</summary>
     private static readonly Dictionary<string, Func<JsonElement, Report>> Kinds = new(StringComparer.Ordinal)
     {
+        ["sweep"] = json => SweepPage.Of(json.Deserialize(SweepJson.Default.SweepReport)!),
+        ["compare-paper"] = json => PaperPage.Of(json.Deserialize(PaperJson.Default.PaperReport)!),
+        ["compare-ceiling"] = json => CeilingPage.Of(json.Deserialize(CeilingJson.Default.CeilingReport)!),
+        ["compare-scale"] = json => ScalePage.Of(json.Deserialize(ScaleJson.Default.ScaleReport)!),
+        ["compare-eda"] = json => EdaPage.Of(json.Deserialize(EdaJson.Default.EdaReport)!),
         [TraceSummary.KindName] = json => TraceReport.Of(json.Deserialize(TraceJson.Default.TraceSummary)!),
     };
 

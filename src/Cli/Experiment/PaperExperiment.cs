@@ -20,27 +20,17 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             ? $"{options.Stack.PaymentBackends} backends over {protocol}"
             : $"{options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends";
         console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {backends}, jitter {(options.Stack.Jitter ? "on" : "off")}.");
-        var clients = Enumerable.Range(1, options.Clients).Select(n => ClientProcess.Start(Load(stack), n, stack.Folder)).ToList();
-        try
+        await using var clients = ClientFleet.Start(Load(stack), options.Clients, stack.Folder);
+        var results = await SendingAsync(clients, cancellationToken);
+        var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
+        var report = Report(stack, results, audit);
+        ReportTable.Print(console, report, results, audit);
+        if (options.Report is { } path)
         {
-            var results = await SendingAsync(clients, cancellationToken);
-            var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Select(c => c.Journal), cancellationToken);
-            var report = Report(stack, results, audit);
-            ReportTable.Print(console, report, results, audit);
-            if (options.Report is { } path)
-            {
-                await report.WriteAsync(path);
-                console.MarkupLineInterpolated($"Report: {path}");
-            }
-            return audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
+            await report.WriteAsync(path);
+            console.MarkupLineInterpolated($"Report: {path}");
         }
-        finally
-        {
-            foreach (var client in clients)
-            {
-                await client.DisposeAsync();
-            }
-        }
+        return audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
     }
 
     private LoadOptions Load(BillingStack stack) => new()
@@ -54,19 +44,19 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
     private Task<BillingStack> StartingAsync(CancellationToken cancellationToken) => console.Status().StartAsync(
         "Starting", status => BillingStack.StartAsync(options.Stack, new StatusProgress(console, status), cancellationToken));
 
-    private async Task<LoadResult[]> SendingAsync(List<ClientProcess> clients, CancellationToken cancellationToken)
+    private async Task<LoadResult[]> SendingAsync(ClientFleet clients, CancellationToken cancellationToken)
     {
         await console.Status().StartAsync(
-            "Warming up", _ => Task.WhenAll(clients.Select(c => c.WaitUntilReadyAsync(cancellationToken))));
+            "Warming up", _ => clients.WaitUntilReadyAsync(cancellationToken));
         return await console.Progress()
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
             .StartAsync(async progress =>
             {
                 var bar = progress.AddTask("Requests", maxValue: Math.Max(1, options.Clients * (options.Requests + options.Balances)));
-                var running = Task.WhenAll(clients.Select(c => c.RunAsync(cancellationToken)));
+                var running = clients.RunAsync(cancellationToken);
                 while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
                 {
-                    bar.Value = clients.Sum(c => c.Done);
+                    bar.Value = clients.Done;
                 }
                 var results = await running;
                 bar.Value = bar.MaxValue;

@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 
@@ -17,7 +16,7 @@ public sealed class LoadGenerator : IAsyncDisposable
     private readonly Journal? _journal;
     private readonly RequestMeter _payments;
     private readonly RequestMeter _balances;
-    private readonly Random _random;
+    private readonly RandomRequests _random;
 
     /// <summary>Creates a generator.</summary>
     public LoadGenerator(LoadOptions options, TimeProvider time)
@@ -33,7 +32,7 @@ public sealed class LoadGenerator : IAsyncDisposable
         _journal = options.Journal is { } path ? new Journal(path) : null;
         _payments = new RequestMeter(options.Requests);
         _balances = new RequestMeter(options.Balances);
-        _random = new Random(options.Seed);
+        _random = new RandomRequests(options.Accounts, options.Seed);
     }
 
     /// <summary>Requests answered or failed so far.</summary>
@@ -46,15 +45,15 @@ public sealed class LoadGenerator : IAsyncDisposable
         for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
         {
             var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
-            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(Payment(), unmeasured, cancellationToken)));
+            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(_random.Payment(), unmeasured, cancellationToken)));
         }
     }
 
     /// <summary>Sends the requests and waits for every answer.</summary>
     public async Task<LoadResult> RunAsync(CancellationToken cancellationToken)
     {
-        var payments = Enumerable.Range(0, _options.Requests).Select(_ => Payment()).ToArray();
-        var balances = Enumerable.Range(0, _options.Balances).Select(_ => Balance()).ToArray();
+        var payments = Enumerable.Range(0, _options.Requests).Select(_ => _random.Payment()).ToArray();
+        var balances = Enumerable.Range(0, _options.Balances).Select(_ => _random.Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
         var started = UnixMicroseconds();
         if (_options.Streams > 0)
@@ -112,20 +111,6 @@ public sealed class LoadGenerator : IAsyncDisposable
 
     private void Note(MakePaymentRequest request, MakePaymentResponse? response) =>
         _journal?.Add(JournalEntry.Of(request, response));
-
-    private MakePaymentRequest Payment() => new()
-    {
-        TransactionId = Guid.NewGuid().ToString(),
-        AccountId = Account(),
-        PaymentType = Type(),
-        Amount = new Money { CurrencyCode = "USD", Units = _random.Next(1, 100), Nanos = _random.Next(0, 100) * 10_000_000 },
-    };
-
-    private CheckBalanceRequest Balance() => new() { AccountId = Account(), PaymentType = Type() };
-
-    private string Account() => "acct-" + _random.Next(_options.Accounts);
-
-    private PaymentType Type() => Topics.PaymentTypes[_random.Next(Topics.PaymentTypes.Count)];
 
     private long UnixMicroseconds() => (_time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
 }

@@ -1,0 +1,66 @@
+using BenchmarkDotNet.Attributes;
+using Billing.Backends;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Cli.Stack;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Billing.Benchmarks;
+
+/// <summary>A batch of payments on their way into a PostgreSQL of the benchmark's own: one transaction, with receipts.
+/// </summary>
+public sealed class BatchAppend : IDisposable
+{
+    private readonly StackFolder _folder = StackFolder.Create();
+    private readonly FreePorts _ports = new();
+    private LocalPostgres? _postgres;
+    private ServiceProvider? _services;
+    private AccountStore? _store;
+
+    /// <summary>Payments in the batch, each of an account of its own.</summary>
+    [Params(1, 10, 100, 1000)]
+    public int Payments { get; set; }
+
+    /// <summary>Starts PostgreSQL.</summary>
+    [GlobalSetup]
+    public async Task SetupAsync()
+    {
+        _postgres = await LocalPostgres.StartNewAsync(_folder, _ports);
+        _services = new ServiceCollection()
+            .AddLogging()
+            .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
+            {
+                [EventStoreOptions.Section + ":ConnectionString"] = _postgres.ConnectionString,
+                [BackendOptions.Section + ":Role"] = nameof(BackendRole.Payments),
+            }).Build())
+            .BuildServiceProvider();
+        await _services.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        _store = _services.GetRequiredService<AccountStore>();
+    }
+
+    /// <summary>Appends a batch to new streams.</summary>
+    [Benchmark]
+    public Task AppendAsync() => _store!.AppendAsync([.. Enumerable.Range(0, Payments).Select(_ => NewPayment())], CancellationToken.None);
+
+    /// <summary>Stops PostgreSQL and deletes its data.</summary>
+    [GlobalCleanup]
+    public async Task CleanUpAsync()
+    {
+        await _services!.DisposeAsync();
+        await _postgres!.DisposeAsync();
+        await _folder.DisposeAsync();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _ports.Dispose();
+
+    private static NewEvent NewPayment()
+    {
+        var id = Guid.NewGuid();
+        var opened = Account.Opened(10_000);
+        var fact = new PaymentAccepted(id, 12.34m, "USD", DateTimeOffset.UnixEpoch);
+        var after = opened.Apply(fact);
+        return new NewEvent(fact, after, RecordedEvent.ToWire("visa/" + id, fact, after));
+    }
+}

@@ -1,0 +1,55 @@
+using BenchmarkDotNet.Attributes;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.Benchmarks;
+
+/// <summary>The envelopes that travel over Kafka.</summary>
+public class EnvelopeCodec
+{
+    private const int RepliesInBatch = 100;
+
+    private readonly Command _command = Payments.Command();
+    private readonly byte[] _commandBytes = Payments.Command().ToByteArray();
+    private readonly ReplyBatch _batch = new();
+    private byte[] _batchBytes = [];
+
+    /// <summary>Makes the batch of replies.</summary>
+    [GlobalSetup]
+    public void Setup()
+    {
+        for (ulong id = 1; id <= RepliesInBatch; id++)
+        {
+            _batch.Replies.Add(new Reply
+            {
+                CorrelationId = id,
+                Payment = new MakePaymentResponse
+                {
+                    TransactionId = Guid.NewGuid().ToString(),
+                    Outcome = PaymentOutcome.Accepted,
+                    Balance = new Money { CurrencyCode = "USD", Units = 100 },
+                    Version = 7,
+                },
+            });
+        }
+        _batchBytes = _batch.ToByteArray();
+    }
+
+    /// <summary>A proxy writes a command.</summary>
+    [Benchmark]
+    public byte[] WriteCommand() => _command.ToByteArray();
+
+    /// <summary>A backend reads and checks it.</summary>
+    [Benchmark]
+    public bool ReadCommand() => WireFormat.TryReadCommand(_commandBytes, WireFormat.VersionBytes.Span, out _, out _);
+
+    /// <summary>A backend writes the replies of a batch to one proxy.</summary>
+    [Benchmark]
+    public byte[] WriteHundredReplies() => _batch.ToByteArray();
+
+    /// <summary>The proxy reads them.</summary>
+    [Benchmark]
+    public ReplyBatch ReadHundredReplies() => ReplyBatch.Parser.ParseFrom(_batchBytes);
+}

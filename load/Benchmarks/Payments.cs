@@ -1,0 +1,29 @@
+using Billing.Client.Load;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.Benchmarks;
+
+/// <summary>What the benchmarks measure with.</summary>
+internal static class Payments
+{
+    private static readonly RandomRequests Requests = new(accounts: 2500, seed: 1);
+
+    /// <summary>A payment as a client sends it.</summary>
+    public static MakePaymentRequest Request() => Requests.Payment();
+
+    /// <summary>The command that a proxy makes of it.</summary>
+    public static Command Command()
+    {
+        var request = Request();
+        return new Command
+        {
+            CorrelationId = 42,
+            TransactionId = request.TransactionId,
+            ProxyTopic = "billing.replies.20260101T000000Z-0123abcd",
+            ReceivedUnixUs = 1_767_225_600_000_000,
+            DeadlineUnixUs = 1_767_225_630_000_000,
+            Payment = request,
+        };
+    }
+}

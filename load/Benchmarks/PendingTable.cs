@@ -1,0 +1,39 @@
+using BenchmarkDotNet.Attributes;
+using Billing.Messaging;
+using Billing.Wire.V1;
+
+namespace Billing.Benchmarks;
+
+/// <summary>The proxy's table of calls that wait for a reply.</summary>
+public sealed class PendingTable : IDisposable
+{
+    private readonly PendingReplies _pending = new(TimeProvider.System);
+    private readonly Command _command = Payments.Command();
+
+    /// <summary>Calls that wait all the while.</summary>
+    [Params(0, 10_000)]
+    public int Others { get; set; }
+
+    /// <summary>Lets the others wait.</summary>
+    [GlobalSetup]
+    public void Setup()
+    {
+        for (var i = 0; i < Others; i++)
+        {
+            _ = _pending.Register(new Command(), CancellationToken.None);
+        }
+    }
+
+    /// <summary>A call is entered, answered and awaited.</summary>
+    [Benchmark]
+    public async Task<Reply> EnterAndComplete()
+    {
+        _command.DeadlineUnixUs = 0;
+        var waiting = _pending.Register(_command, CancellationToken.None);
+        _pending.Complete(new Reply { CorrelationId = _command.CorrelationId });
+        return await waiting;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _pending.Dispose();
+}

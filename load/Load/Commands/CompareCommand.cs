@@ -1,0 +1,130 @@
+using System.CommandLine;
+using Billing.Cli.Commands;
+using Billing.Cli.Topology;
+using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Comparing.Eda;
+using Billing.Load.Comparing.Paper;
+using Billing.Load.Comparing.Scale;
+using Billing.Load.Measuring;
+using Spectre.Console;
+
+namespace Billing.Load.Commands;
+
+/// <summary><c>./billing compare ...</c>.</summary>
+internal static class CompareCommand
+{
+    public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more sides in turn in one sitting, beside the papers' figures.")
+    {
+        Paper(console), Ceiling(console), Scale(console), Eda(console),
+    };
+
+    private static Command Paper(IAnsiConsole console)
+    {
+        var requests = ListFlags.Numbers("--requests", "Payments that each of the three clients sends at once", [.. PaperFigures.Requests], 1, 1_000_000);
+        var rounds = Rounds(3);
+        var warmUp = Flags.Number("--warm-up", "Payments that each client sends before each burst, not measured", 1000, 0, 1_000_000);
+        var brokers = Flags.Number("--brokers", "Kafka brokers: 1, or 3 as in the paper", 1, 1, 3);
+        var folder = Folder();
+        var command = new Command("paper", "The billing prototype's two tables: bursts on one and three backends, without and with jitter.")
+        {
+            requests, rounds, warmUp, brokers, folder,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new PaperComparison(
+            new PaperComparisonOptions
+            {
+                Stack = new StackOptions { Brokers = parsed.GetValue(brokers) },
+                Requests = parsed.GetRequiredValue(requests),
+                Rounds = parsed.GetValue(rounds),
+                WarmUp = parsed.GetValue(warmUp),
+                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-paper", TimeProvider.System),
+                CommandLine = Facts.CommandLine(parsed),
+            },
+            console, TimeProvider.System).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static Command Ceiling(IAnsiConsole console)
+    {
+        var burst = Flags.Number("--burst", "Payments that each of three clients sends at once", 25_000, 1, 1_000_000);
+        var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loops, in turn", [1, 200, 1000], 1, 10_000);
+        var rounds = Rounds(3);
+        var during = Flags.Number("--during", "Seconds of each closed loop", 8, 1, 3600);
+        var folder = Folder();
+        var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, folder };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CeilingComparison(
+            new CeilingOptions
+            {
+                Stack = new StackOptions(),
+                Burst = parsed.GetValue(burst),
+                InFlight = parsed.GetRequiredValue(inFlight),
+                Rounds = parsed.GetValue(rounds),
+                DuringS = parsed.GetValue(during),
+                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-ceiling", TimeProvider.System),
+                CommandLine = Facts.CommandLine(parsed),
+            },
+            console, TimeProvider.System).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static Command Scale(IAnsiConsole console)
+    {
+        var backends = ListFlags.Numbers("--backends", "Numbers of payment backends", [1, 2, 4, 8], 1, 64);
+        var replicas = ListFlags.Numbers("--replicas", "Numbers of balance replicas", [1, 2, 4, 8, 12], 1, 64);
+        var rounds = Rounds(5);
+        var during = Flags.Number("--during", "Seconds of each measurement", 6, 1, 3600);
+        var folder = Folder();
+        var command = new Command("scale", "Throughput and latency against the number of backends and replicas, and what each stage costs.")
+        {
+            backends, replicas, rounds, during, folder,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new ScaleComparison(
+            new ScaleOptions
+            {
+                Backends = [.. parsed.GetRequiredValue(backends).Distinct().Order()],
+                Replicas = [.. parsed.GetRequiredValue(replicas).Distinct().Order()],
+                Rounds = parsed.GetValue(rounds),
+                DuringS = parsed.GetValue(during),
+                Work = ScaleWork.Default,
+                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-scale", TimeProvider.System),
+                CommandLine = Facts.CommandLine(parsed),
+            },
+            console, TimeProvider.System).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static Command Eda(IAnsiConsole console)
+    {
+        var protocol = Flags.Choice("--protocol", "How the direct side's proxies call its backends", "grpc", "rpcx", "rest");
+        var ramps = ListFlags.Numbers("--ramps", "Numbers of requests that are ramped up within a second", [100, 200, 300, 400, 500], 1, 100_000);
+        var rounds = Rounds(5);
+        var rate = Flags.Number("--rate", "Requests a second of the long run, and while a backend is killed", 500, 1, 100_000);
+        var during = Flags.Number("--during", "Seconds of the long run", 20, 1, 86_400);
+        var overload = Flags.Number("--overload-rate", "Requests a second of the overload", 15_000, 1, 1_000_000);
+        var size = Flags.Number("--size", "Proxies, and backends, of each side", 3, 1, 20);
+        var folder = Folder();
+        var command = new Command("eda", "The same services through Kafka and by direct calls: response time, errors and CPU; also overloaded, and with a backend killed.")
+        {
+            protocol, ramps, rounds, rate, during, overload, size, folder,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new EdaComparison(
+            new EdaOptions
+            {
+                Protocol = parsed.GetRequiredValue(protocol),
+                Ramps = parsed.GetRequiredValue(ramps),
+                Rounds = parsed.GetValue(rounds),
+                Rate = parsed.GetValue(rate),
+                LongS = parsed.GetValue(during),
+                OverloadRate = parsed.GetValue(overload),
+                Size = parsed.GetValue(size),
+                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-eda", TimeProvider.System),
+                CommandLine = Facts.CommandLine(parsed),
+            },
+            console, TimeProvider.System).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static Option<int> Rounds(int fallback) =>
+        Flags.Number("--rounds", "Rounds that count; one more is run before them and dropped", fallback, 1, 100);
+
+    private static Option<string?> Folder() => new("--out") { Description = "Folder for result.json and report.html", HelpName = "FOLDER" };
+}

@@ -1,0 +1,77 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.Load.Comparing.Ceiling;
+
+/// <summary>Echo servers as processes of their own, set up as the proxies are.</summary>
+internal sealed class EchoProxies : IAsyncDisposable
+{
+    private static readonly TimeSpan ReadyBound = TimeSpan.FromSeconds(30);
+
+    private readonly FreePorts _ports = new();
+    private readonly List<ChildProcess> _processes = [];
+
+    private EchoProxies()
+    {
+    }
+
+    /// <summary>Where they listen.</summary>
+    public IReadOnlyList<string> Addresses { get; private set; } = [];
+
+    /// <exception cref="StackException">One could not be started.</exception>
+    public static async Task<EchoProxies> StartAsync(int count, StackFolder folder, CancellationToken cancellationToken)
+    {
+        var echoes = new EchoProxies();
+        try
+        {
+            echoes.Addresses = [.. Enumerable.Range(1, count).Select(n => echoes.Launch(n, folder))];
+            await Task.WhenAll(echoes._processes.Zip(
+                echoes.Addresses, (process, address) => process.WaitUntilAsync(token => ListensAsync(address, token), ReadyBound, cancellationToken)));
+            return echoes;
+        }
+        catch
+        {
+            await echoes.DisposeAsync();
+            throw;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var process in _processes)
+        {
+            await process.DisposeAsync();
+        }
+        _ports.Dispose();
+    }
+
+    private string Launch(int number, StackFolder folder)
+    {
+        var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{_ports.Take()}");
+        var label = string.Create(CultureInfo.InvariantCulture, $"echo-{number}");
+        var environment = ServiceProcess.Runtime.ToDictionary(v => v.Key, v => (string?)v.Value, StringComparer.Ordinal);
+        environment["ASPNETCORE_URLS"] = address;
+        _processes.Add(ChildProcess.Start(new ChildProcessStart(
+            label, ServiceProcess.Dotnet, [ServiceProcess.ProgramFile("Billing.Load"), "serve-echo-proxy"], folder.LogFile(label))
+        {
+            Environment = environment,
+        }));
+        return address;
+    }
+
+    private static async Task<bool> ListensAsync(string address, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var client = new System.Net.Sockets.TcpClient();
+            var uri = new Uri(address);
+            await client.ConnectAsync(uri.Host, uri.Port, cancellationToken);
+            return true;
+        }
+        catch (System.Net.Sockets.SocketException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+using System.Text.Json.Serialization;
+using Billing.Cli.Experiment;
+using Billing.Load.Driving;
+using Billing.Load.Measuring;
+
+namespace Billing.Load.Comparing.Eda;
+
+/// <summary>Event-driven against API-driven, as JSON; the names are part of the interface.</summary>
+internal sealed record EdaReport
+{
+    public string Kind { get; init; } = "compare-eda";
+    public required string Command { get; init; }
+    public required DateTimeOffset At { get; init; }
+    public required string Protocol { get; init; }
+    public required int Proxies { get; init; }
+    public required int Backends { get; init; }
+    public required int Rounds { get; init; }
+    public required IReadOnlyList<EdaCase> Cases { get; init; }
+    public required bool Complete { get; init; }
+    public required Machine Machine { get; init; }
+}
+
+/// <summary>Under which circumstances both sides are measured.</summary>
+[JsonConverter(typeof(JsonStringEnumConverter<EdaPhase>))]
+internal enum EdaPhase
+{
+    /// <summary>So many requests, spread over one second, as the study ramped them up.</summary>
+    Ramped,
+
+    /// <summary>A constant rate for long.</summary>
+    Long,
+
+    /// <summary>A rate above what this machine can serve.</summary>
+    Overload,
+
+    /// <summary>A constant rate while one backend is killed for good.</summary>
+    BackendKilled,
+}
+
+/// <summary>One circumstance and what both sides made of it.</summary>
+/// <param name="Phase">The circumstance.</param>
+/// <param name="Load">Requests, where they are ramped; otherwise requests a second.</param>
+/// <param name="Kafka">The event-driven side.</param>
+/// <param name="Direct">The API-driven side.</param>
+internal sealed record EdaCase(EdaPhase Phase, int Load, EdaSide Kafka, EdaSide Direct);
+
+/// <summary>One side's rounds.</summary>
+internal sealed record EdaSide(IReadOnlyList<EdaRound> Rounds)
+{
+    public Spread MeanMs => Spread.Of(Rounds.Select(r => r.Latency.MeanMs));
+
+    public Spread P99Ms => Spread.Of(Rounds.Select(r => r.Latency.P99Ms));
+
+    public Spread MaxMs => Spread.Of(Rounds.Select(r => r.Latency.MaxMs));
+
+    public Spread PerSecond => Spread.Of(Rounds.Select(r => r.PerSecond));
+
+    public Spread ErrorPercent => Spread.Of(Rounds.Select(r => r.ErrorPercent));
+
+    /// <summary>Processor milliseconds of all programs of the side together, for a thousand requests sent.</summary>
+    public Spread CpuMsPerThousand => Spread.Of(Rounds.Where(r => r.Sent > 0).Select(r => r.CpuS.Where(c => c.Key != "client").Sum(c => c.Value) * 1e6 / r.Sent));
+}
+
+/// <summary>One measurement of one side.</summary>
+internal sealed record EdaRound(
+    long Sent, double PerSecond, double ErrorPercent, IReadOnlyDictionary<string, long> Errors, LatencyFigures Latency,
+    IReadOnlyDictionary<string, double> CpuS)
+{
+    public static EdaRound Of(DriveFigures figures) => new(
+        figures.Ok + figures.Failed, figures.PerSecond, figures.ErrorPercent, figures.Errors, figures.Latency, figures.CpuS);
+}
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(EdaReport))]
+internal sealed partial class EdaJson : JsonSerializerContext;

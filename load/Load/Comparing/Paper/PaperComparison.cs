@@ -1,0 +1,125 @@
+using System.Globalization;
+using Billing.Cli.Auditing;
+using Billing.Cli.Experiment;
+using Billing.Cli.Topology;
+using Billing.Client.Load;
+using Billing.Load.Measuring;
+using Spectre.Console;
+
+namespace Billing.Load.Comparing.Paper;
+
+/// <summary>What to repeat of the prototype's experiment.</summary>
+internal sealed record PaperComparisonOptions
+{
+    /// <summary>The stack; backends and jitter are the comparison's.</summary>
+    public required StackOptions Stack { get; init; }
+
+    /// <summary>Requests of each of the three clients, in turn.</summary>
+    public required IReadOnlyList<int> Requests { get; init; }
+
+    /// <summary>Rounds that count; one more is run before and dropped.</summary>
+    public required int Rounds { get; init; }
+
+    /// <summary>Payments that each client sends before each burst, unmeasured.</summary>
+    public required int WarmUp { get; init; }
+
+    /// <summary>Folder for the results.</summary>
+    public required string Out { get; init; }
+
+    /// <summary>The command line, for the report.</summary>
+    public required string CommandLine { get; init; }
+}
+
+/// <summary>The billing prototype's two tables, made again: three clients send all their payments at once, on one and on three
+/// backends, without and with jitter.</summary>
+internal sealed class PaperComparison(PaperComparisonOptions options, IAnsiConsole console, TimeProvider time)
+{
+    private const int Clients = 3;
+    private static readonly int[] Backends = [1, 3];
+
+    private readonly List<PaperCase> _cases = [];
+    private readonly List<AuditCounts> _audits = [];
+    private string _transport = "";
+
+    /// <summary>Measures, prints and writes.</summary>
+    /// <returns>0 when every request was answered and the books are clean; 130 when it was stopped.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        var at = time.GetUtcNow();
+        try
+        {
+            foreach (var jitter in new[] { false, true })
+            {
+                foreach (var backends in Backends)
+                {
+                    await MeasureAsync(backends, jitter, cancellationToken);
+                }
+            }
+        }
+        catch (OperationCanceledException) when (_cases.Any(c => c.Rounds.Count > 0))
+        {
+            console.WriteLine("Stopped; what was measured by then:");
+        }
+        var report = Report(at, !cancellationToken.IsCancellationRequested);
+        await new ResultFolder(console, options.Out).WriteAsync(report, PaperJson.Default.PaperReport, PaperPage.Of(report));
+        return cancellationToken.IsCancellationRequested ? 130 : IsClean(report) ? 0 : 1;
+    }
+
+    private static bool IsClean(PaperReport report) =>
+        report.Audits.All(a => a.Lost + a.Doubled + a.Wrong + a.Holes + a.Unbalanced == 0)
+        && report.Cases.All(c => c.Rounds.All(r => r.Errors == 0));
+
+    private async Task MeasureAsync(int backends, bool jitter, CancellationToken cancellationToken)
+    {
+        await using var stack = await Starting.StackAsync(
+            options.Stack with { PaymentBackends = backends, BalanceBackends = backends, Jitter = jitter }, console, cancellationToken);
+        _transport = stack.Transport;
+        var rounds = options.Requests.ToDictionary(requests => requests, _ => new List<PaperRound>());
+        var journals = new List<string>();
+        _cases.AddRange(options.Requests.Select(requests =>
+            new PaperCase(backends, jitter, requests, PaperFigures.Of(requests, backends, jitter), rounds[requests])));
+        await Repeats.RunAsync(
+            options.Requests, options.Rounds,
+            (requests, round) => BurstAsync(stack, requests, round, journals, cancellationToken),
+            (requests, measured) =>
+            {
+                rounds[requests].Add(measured);
+                Say(backends, jitter, requests, measured);
+            },
+            cancellationToken);
+        _audits.Add(AuditCounts.Of(await new Auditor(stack.ConnectionString).RunAsync(journals, cancellationToken)));
+    }
+
+    private async Task<PaperRound> BurstAsync(
+        BillingStack stack, int requests, int round, List<string> journals, CancellationToken cancellationToken)
+    {
+        var load = new LoadOptions { Proxies = stack.ProxyAddresses, Requests = requests, WarmUp = options.WarmUp };
+        var name = string.Create(CultureInfo.InvariantCulture, $"burst-{requests}-{round}");
+        await using var clients = ClientFleet.Start(load, Clients, stack.Folder, name);
+        journals.AddRange(clients.Journals);
+        await clients.WaitUntilReadyAsync(cancellationToken);
+        var results = await clients.RunAsync(cancellationToken);
+        var summary = Summary.Of([.. results.Select(r => r.Payments)]);
+        var total = (results.Max(r => r.EndedUnixUs) - results.Min(r => r.StartedUnixUs)) / 1e6;
+        return new PaperRound(summary.Shortest, summary.Longest, summary.Average, total, summary.Errors);
+    }
+
+    private void Say(int backends, bool jitter, int requests, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+        $"{Clients} x {requests:N0}, {backends} backends, jitter {(jitter ? "on" : "off")}: {round.Shortest:0.00} / {round.Longest:0.00} / {round.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
+
+    private PaperReport Report(DateTimeOffset at, bool complete) => new()
+    {
+        Command = options.CommandLine,
+        At = at,
+        Transport = _transport,
+        Clients = Clients,
+        Proxies = options.Stack.Proxies,
+        Brokers = options.Stack.Brokers,
+        WarmUp = options.WarmUp,
+        Rounds = options.Rounds,
+        Cases = _cases,
+        Audits = _audits,
+        Complete = complete,
+        Machine = Machine.This(),
+    };
+}

@@ -1,0 +1,99 @@
+using System.Globalization;
+using Billing.Cli.Experiment;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.Load.Driving;
+using Billing.Load.Measuring;
+using Spectre.Console;
+
+namespace Billing.Load.Sweeping;
+
+/// <summary>HIVE's two modes, after the ICE lab's load tool: static, one number of connections and of requests in flight on
+/// each; dynamic, all of them up to a bound, until more load brings nothing.</summary>
+internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProvider time)
+{
+    private readonly List<ProtocolSweep> _protocols = [];
+
+    /// <summary>Measures, prints and writes.</summary>
+    /// <returns>0; 1 where nothing was answered; 130 when it was stopped, with what there is by then written.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        var at = time.GetUtcNow();
+        try
+        {
+            if (options.Targets.Count > 0)
+            {
+                await using var folder = StackFolder.Create();
+                await MeasureAsync(folder, _ => options.Targets, [], cancellationToken);
+            }
+            else
+            {
+                await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
+                await MeasureAsync(stack.Folder, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
+            }
+        }
+        catch (OperationCanceledException) when (_protocols.Any(p => p.Cells.Count > 0))
+        {
+            console.WriteLine("Stopped; what was measured by then:");
+        }
+        var report = Report(at, !cancellationToken.IsCancellationRequested);
+        await new ResultFolder(console, options.Out).WriteAsync(report, SweepJson.Default.SweepReport, SweepPage.Of(report));
+        return cancellationToken.IsCancellationRequested ? 130 : report.Protocols.All(p => p.Best is { Answers: > 0 }) ? 0 : 1;
+    }
+
+    private async Task MeasureAsync(
+        StackFolder folder, Func<DriveProtocol, IReadOnlyList<string>> addresses,
+        IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken)
+    {
+        var fleet = new DriveFleet(folder);
+        foreach (var protocol in options.Protocols)
+        {
+            var cells = new List<SweepCell>();
+            _protocols.Add(new ProtocolSweep(protocol, cells, options.LatencyBoundMs));
+            await SweepAsync(async point =>
+            {
+                var figures = await fleet.RunAsync(Spec(protocol, addresses(protocol), point), options.Workers, programs, cancellationToken);
+                var cell = SweepCell.Of(point, figures);
+                cells.Add(cell);
+                Say(protocol, cell);
+                cancellationToken.ThrowIfCancellationRequested();
+                return cell.PerSecond;
+            });
+        }
+    }
+
+    private Task SweepAsync(Func<SweepPoint, Task<double>> measure) => options.IsDynamic
+        ? DynamicSearch.RunAsync(options.Connections, options.InFlight, measure)
+        : measure(new SweepPoint(options.Connections, options.InFlight));
+
+    private static IReadOnlyList<string> Addresses(BillingStack stack, DriveProtocol protocol) =>
+        protocol == DriveProtocol.Rest ? stack.RestAddresses : stack.ProxyAddresses;
+
+    private DriveSpec Spec(DriveProtocol protocol, IReadOnlyList<string> addresses, SweepPoint point) => new()
+    {
+        Protocol = protocol,
+        Addresses = addresses,
+        Connections = point.Connections,
+        InFlight = point.InFlight,
+        Amount = options.Amount,
+        DurationS = options.DuringS,
+        WarmUpS = options.WarmUpS,
+        BalancePercent = protocol == DriveProtocol.Stream ? 0 : options.BalancePercent,
+    };
+
+    private void Say(DriveProtocol protocol, SweepCell cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+        $"{protocol}, {cell.Connections} connections x {cell.InFlight} in flight: {cell.PerSecond:N0}/s, p50 {cell.Latency.P50Ms:0.0} ms, p99 {cell.Latency.P99Ms:0.0} ms, failed {cell.Errors.Values.Sum()}"));
+
+    private SweepReport Report(DateTimeOffset at, bool complete) => new()
+    {
+        Mode = options.IsDynamic ? "dynamic" : "static",
+        Command = options.CommandLine,
+        At = at,
+        Requests = options.BalancePercent == 0 ? "payments" : $"payments, {options.BalancePercent} % balance checks",
+        Workers = options.Workers,
+        LatencyBoundMs = options.LatencyBoundMs,
+        Protocols = _protocols,
+        Complete = complete,
+        Machine = Machine.This(),
+    };
+}

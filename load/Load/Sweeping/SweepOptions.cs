@@ -1,0 +1,50 @@
+using Billing.Cli.Topology;
+using Billing.Load.Driving;
+
+namespace Billing.Load.Sweeping;
+
+/// <summary>What a sweep measures.</summary>
+internal sealed record SweepOptions
+{
+    /// <summary>Whether the best place is searched for; otherwise just one is measured.</summary>
+    public required bool IsDynamic { get; init; }
+
+    /// <summary>Connections: of each worker, or at most.</summary>
+    public required int Connections { get; init; }
+
+    /// <summary>Requests in flight on each connection, or at most.</summary>
+    public required int InFlight { get; init; }
+
+    /// <summary>Worker processes.</summary>
+    public required int Workers { get; init; }
+
+    /// <summary>Requests of each worker after which a measurement ends early; 0 for no such end.</summary>
+    public required int Amount { get; init; }
+
+    /// <summary>Seconds of each measurement.</summary>
+    public required int DuringS { get; init; }
+
+    /// <summary>Seconds before each measurement.</summary>
+    public required int WarmUpS { get; init; }
+
+    /// <summary>How many of a hundred requests are balance checks; streams carry payments only.</summary>
+    public required int BalancePercent { get; init; }
+
+    /// <summary>What the 99th percentile may be for the second of the two bests, in milliseconds.</summary>
+    public required int LatencyBoundMs { get; init; }
+
+    /// <summary>The protocols, in turn.</summary>
+    public required IReadOnlyList<DriveProtocol> Protocols { get; init; }
+
+    /// <summary>Addresses of a system that runs already, all of the protocols' kind; none for a stack of its own.</summary>
+    public required IReadOnlyList<string> Targets { get; init; }
+
+    /// <summary>The stack of its own.</summary>
+    public required StackOptions Stack { get; init; }
+
+    /// <summary>Folder for the results.</summary>
+    public required string Out { get; init; }
+
+    /// <summary>The command line, for the report.</summary>
+    public required string CommandLine { get; init; }
+}

@@ -1,0 +1,191 @@
+using Billing.Load.Driving;
+using Billing.V1;
+using Grpc.Core;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Billing.IntegrationTests.Load;
+
+/// <summary>What the load driver says of a server whose behaviour is known.</summary>
+public sealed class DriverMeasurements : IAsyncLifetime
+{
+    private static readonly TimeSpan Stall = TimeSpan.FromSeconds(1);
+
+    private readonly Gate _gate = new();
+    private WebApplication? _server;
+
+    public async ValueTask InitializeAsync()
+    {
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.WebHost.ConfigureKestrel(k => k.ConfigureEndpointDefaults(e => e.Protocols = HttpProtocols.Http2));
+        builder.Services.AddGrpc();
+        builder.Services.AddSingleton(_gate);
+        _server = builder.Build();
+        _server.MapGrpcService<GatedBilling>();
+        await _server.StartAsync();
+    }
+
+    public ValueTask DisposeAsync() => _server!.DisposeAsync();
+
+    [Theory]
+    [InlineData(DriveProtocol.Unary)]
+    [InlineData(DriveProtocol.Stream)]
+    public async Task A_closed_loop_keeps_to_its_amount_and_counts_every_answer(DriveProtocol protocol)
+    {
+        await using var driver = new Driver(Spec() with { Protocol = protocol, Connections = 3, InFlight = 5, Amount = 400, DurationS = 60 }, TimeProvider.System);
+
+        var result = await driver.RunAsync(CancellationToken.None);
+
+        Assert.Equal(400, result.Ok);
+        Assert.Equal(400, result.Latencies.Sum(l => l.Requests));
+        Assert.Equal(400, result.AnswersPerSecond.Sum());
+        Assert.Empty(result.Errors);
+        Assert.Equal(400, _gate.Served);
+    }
+
+    [Fact]
+    public async Task A_server_stalled_for_a_second_shows_that_second_to_an_open_loop()
+    {
+        const int Rate = 200;
+        await using var driver = new Driver(Spec() with { Connections = 2, RatePerS = Rate, DurationS = 4 }, TimeProvider.System);
+        var running = driver.RunAsync(CancellationToken.None);
+        await _gate.ServeAsync(Rate / 2);
+
+        await _gate.CloseForAsync(Stall);
+        var result = await running;
+
+        // While the gate was closed a request became due every 5 ms: half of them waited for more than half of the stall.
+        var waitedLong = result.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds / 2).Sum(l => l.Requests);
+        Assert.True(waitedLong >= Rate * Stall.TotalSeconds / 2 * 0.9, $"{waitedLong} requests waited long");
+        Assert.Equal(Rate * 4, result.Ok);
+    }
+
+    [Fact]
+    public async Task A_closed_loop_with_one_request_under_way_sees_the_same_stall_once()
+    {
+        await using var driver = new Driver(Spec() with { DurationS = 4 }, TimeProvider.System);
+        var running = driver.RunAsync(CancellationToken.None);
+        await _gate.ServeAsync(20);
+
+        await _gate.CloseForAsync(Stall);
+        var result = await running;
+
+        Assert.Equal(1, result.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds * 0.95).Sum(l => l.Requests));
+    }
+
+    [Fact]
+    public async Task A_driver_that_is_stopped_tells_what_it_has()
+    {
+        await using var driver = new Driver(Spec() with { DurationS = 3600 }, TimeProvider.System);
+        using var stop = new CancellationTokenSource();
+        var running = driver.RunAsync(stop.Token);
+        await _gate.ServeAsync(10);
+
+        await stop.CancelAsync();
+
+        Assert.True((await running).Ok >= 10);
+    }
+
+    [Theory]
+    [InlineData(DriveProtocol.Unary)]
+    [InlineData(DriveProtocol.Stream)]
+    [InlineData(DriveProtocol.Rest)]
+    public async Task A_server_that_is_away_is_counted_as_failures_by_kind(DriveProtocol protocol)
+    {
+        var address = Spec().Addresses[0];
+        await _server!.StopAsync();
+        await using var driver = new Driver(
+            Spec() with { Protocol = protocol, Addresses = [address], Amount = 20, DurationS = 60 }, TimeProvider.System);
+
+        var result = await driver.RunAsync(CancellationToken.None);
+
+        Assert.Equal(0, result.Ok);
+        Assert.Equal(20, result.Errors.Values.Sum());
+        Assert.DoesNotContain("", result.Errors.Keys);
+    }
+
+    private DriveSpec Spec() => new()
+    {
+        Addresses = [.. _server!.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses],
+    };
+
+    private sealed class Gate
+    {
+        private readonly Lock _lock = new();
+        private readonly List<(int Count, TaskCompletionSource Reached)> _waiting = [];
+        private TaskCompletionSource? _closed;
+        private int _served;
+
+        public int Served => Volatile.Read(ref _served);
+
+        public async Task PassAsync()
+        {
+            Task? wait;
+            lock (_lock)
+            {
+                wait = _closed?.Task;
+            }
+            if (wait is not null)
+            {
+                await wait;
+            }
+            lock (_lock)
+            {
+                _served++;
+                _waiting.Where(w => w.Count <= _served).ToList().ForEach(w => w.Reached.TrySetResult());
+            }
+        }
+
+        public Task ServeAsync(int count)
+        {
+            var reached = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            lock (_lock)
+            {
+                _waiting.Add((_served + count, reached));
+            }
+            return reached.Task;
+        }
+
+        public async Task CloseForAsync(TimeSpan time)
+        {
+            var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            lock (_lock)
+            {
+                _closed = closed;
+            }
+            await Task.Delay(time);
+            lock (_lock)
+            {
+                _closed = null;
+            }
+            closed.SetResult();
+        }
+    }
+
+    private sealed class GatedBilling(Gate gate) : V1.Billing.BillingBase
+    {
+        public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
+            await AnswerAsync(request);
+
+        public override async Task MakePayments(
+            IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream,
+            ServerCallContext context)
+        {
+            await foreach (var request in requestStream.ReadAllAsync())
+            {
+                await responseStream.WriteAsync(await AnswerAsync(request));
+            }
+        }
+
+        private async Task<MakePaymentResponse> AnswerAsync(MakePaymentRequest request)
+        {
+            await gate.PassAsync();
+            return new MakePaymentResponse { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted };
+        }
+    }
+}

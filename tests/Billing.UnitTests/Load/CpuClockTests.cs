@@ -1,0 +1,32 @@
+using System.Diagnostics;
+using Billing.Load.Measuring;
+
+namespace Billing.UnitTests.Load;
+
+public sealed class CpuClockTests
+{
+    [Fact]
+    public void A_name_with_spaces_and_brackets_does_not_shift_the_fields()
+    {
+        var cpu = CpuClock.Parse("4321 (a) b (c)) S 17 4321 4321 0 -1 4194304 1 2 3 4 150 50 25 75 20 0 8 0 100 200");
+
+        Assert.Equal(new ProcessCpu(17, 3.0), cpu);
+    }
+
+    [Fact]
+    public void What_a_child_uses_counts_for_the_program_that_started_it()
+    {
+        var shell = new[] { ("shell", Environment.ProcessId) };
+        var before = new CpuMeter(shell);
+        using (var child = Process.Start("/bin/sh", ["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"]))
+        {
+            child.WaitForExit();
+        }
+
+        Assert.True(before.Elapsed()["shell"] > 0);
+    }
+
+    [Fact]
+    public void A_program_that_has_ended_is_left_out() =>
+        Assert.Empty(new CpuMeter([("gone", int.MaxValue)]).Elapsed());
+}
