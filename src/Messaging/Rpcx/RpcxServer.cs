@@ -24,6 +24,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private Socket? _listener;
     private Task _accepting = Task.CompletedTask;
+    private IPEndPoint? _endPoint;
 
     /// <summary>Creates a server that listens when it is started.</summary>
     /// <exception cref="ArgumentException">The settings cannot be used; the message names each.</exception>
@@ -38,8 +39,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
 
     /// <summary>The address it listens on.</summary>
     /// <exception cref="InvalidOperationException">It is not started.</exception>
-    public IPEndPoint EndPoint =>
-        (IPEndPoint?)_listener?.LocalEndPoint ?? throw new InvalidOperationException("The server is not started.");
+    public IPEndPoint EndPoint => _endPoint ?? throw new InvalidOperationException("The server is not started.");
 
     /// <summary>Publishes an implementation under the interface's public names.</summary>
     /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
@@ -77,6 +77,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
             throw new StartupException($"Billing:Rpcx:Listen: cannot listen on {_options.Listen}: {e.Message}", e);
         }
         _listener = listener;
+        _endPoint = (IPEndPoint)listener.LocalEndPoint!;
         RpcxLog.Listening(_logger, EndPoint.ToString());
         using (ExecutionContext.SuppressFlow())
         {

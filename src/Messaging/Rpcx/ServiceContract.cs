@@ -62,7 +62,8 @@ internal sealed record ServiceContract(string Name, IReadOnlyList<MethodContract
     private static Type Message(MethodInfo method, Type type)
     {
         var isMessage = type.IsClass && !type.IsAbstract
-            && typeof(IMessage<>).MakeGenericType(type).IsAssignableFrom(type)
+            && type.GetInterfaces().Any(i => i.IsGenericType && i.GetGenericTypeDefinition() == typeof(IMessage<>)
+                && i.GenericTypeArguments[0] == type)
             && type.GetConstructor(Type.EmptyTypes) is not null;
         return isMessage ? type : throw Wrong(method, $"takes or returns {type.Name}, which is not a message of Google.Protobuf");
     }

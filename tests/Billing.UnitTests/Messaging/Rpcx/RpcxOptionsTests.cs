@@ -1,0 +1,58 @@
+using Billing.Messaging.Rpcx;
+using Billing.UnitTests.Testing;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.UnitTests.Messaging.Rpcx;
+
+public sealed class RpcxOptionsTests
+{
+    [Fact]
+    public void The_defaults_have_no_problem()
+    {
+        Assert.Empty(new RpcxServerOptions().Problems());
+        Assert.Empty(new RpcxClientOptions { Address = "backend-1:7070" }.Problems());
+    }
+
+    [Theory]
+    [InlineData("127.0.0.1:7070")]
+    [InlineData("[::1]:7070")]
+    [InlineData("*:0")]
+    [InlineData("localhost:7070")]
+    public void An_address_to_listen_on_may_be(string listen) =>
+        Assert.Empty(new RpcxServerOptions { Listen = listen }.Problems());
+
+    [Theory]
+    [InlineData("127.0.0.1")]
+    [InlineData("127.0.0.1:")]
+    [InlineData("127.0.0.1:70000")]
+    [InlineData("127.0.0.1:-1")]
+    [InlineData(":7070")]
+    [InlineData("backend:7070")]
+    public void A_wrong_address_to_listen_on_is_named(string listen) => Assert.Equal(
+        $"Billing:Rpcx:Listen: '{listen}' is not of the form IP:port.",
+        Assert.Single(new RpcxServerOptions { Listen = listen }.Problems()));
+
+    [Fact]
+    public void A_backoff_that_does_not_grow_is_named() => Assert.StartsWith(
+        "Billing:Rpcx:BackoffFirst (00:00:03)",
+        Assert.Single(new RpcxClientOptions { Address = "a:1", BackoffFirst = TimeSpan.FromSeconds(3) }.Problems()),
+        StringComparison.Ordinal);
+
+    [Fact]
+    public void A_client_refuses_settings_out_of_range_and_names_them_all()
+    {
+        var options = new RpcxClientOptions { Connections = 0, TimeoutDefault = TimeSpan.Zero };
+        var e = Assert.Throws<ArgumentException>(
+            () => new RpcxClient(options, new ManualTime(), NullLogger<RpcxClient>.Instance));
+        Assert.Contains("Billing:Rpcx:Address is missing", e.Message, StringComparison.Ordinal);
+        Assert.Contains("Billing:Rpcx:Connections must be", e.Message, StringComparison.Ordinal);
+        Assert.Contains("Billing:Rpcx:TimeoutDefault (00:00:00)", e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_server_refuses_settings_out_of_range() => Assert.StartsWith(
+        "Billing:Rpcx:InFlightMax must be within 1 and 1000000.",
+        Assert.Throws<ArgumentException>(() => new RpcxServer(
+            new RpcxServerOptions { InFlightMax = 0 }, new ManualTime(), NullLogger<RpcxServer>.Instance)).Message,
+        StringComparison.Ordinal);
+}
