@@ -10,6 +10,7 @@ internal static class MeasuringCommands
 {
     public static IEnumerable<Command> Create(IAnsiConsole console) =>
     [
+        LoadCommand.Create(console),
         TraceCommand.Create(console),
         SweepCommand.Create(console),
         CompareCommand.Create(console),

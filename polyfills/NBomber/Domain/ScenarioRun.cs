@@ -56,6 +56,7 @@ internal sealed class ScenarioRun : IDisposable
     {
         _start = Stopwatch.GetTimestamp();
         var begin = _start;
+        var isExact = false;
         foreach (var phase in Phases.Of(Props.LoadSimulations))
         {
             if (_stop.IsCancellationRequested)
@@ -64,10 +65,12 @@ internal sealed class ScenarioRun : IDisposable
             }
             Phase = phase.Name;
             await phase.RunAsync(this, _copies, begin).ConfigureAwait(false);
+            isExact = phase is OpenPhase;
             begin = phase.IsTimed ? begin + (long)(phase.During.TotalSeconds * Stopwatch.Frequency) : Stopwatch.GetTimestamp();
         }
         _copies.Set(0);
-        _duration = Stopwatch.GetElapsedTime(_start);
+        // No call of an open phase is meant for a time after its end, however late the timer that tells of the end.
+        _duration = isExact && !_stop.IsCancellationRequested ? Stopwatch.GetElapsedTime(_start, begin) : Stopwatch.GetElapsedTime(_start);
         await _ended.CancelAsync().ConfigureAwait(false);
         await Task.WhenAny(_inFlight.IdleAsync(), Task.Delay(LastCallsBound)).ConfigureAwait(false);
     }

@@ -124,9 +124,15 @@ internal sealed class StackFlags
         });
     }
 
-    public void AddTo(Command command)
+    /// <param name="command">Gets the options.</param>
+    /// <param name="countsProxies">Whether <c>--proxies</c> is among them; a command may have one of its own.</param>
+    public void AddTo(Command command, bool countsProxies = true)
     {
-        foreach (Option option in new Option[] { _proxies, _payments, _balances, _brokers, _jitter, _kafka, _postgres })
+        if (countsProxies)
+        {
+            command.Add(_proxies);
+        }
+        foreach (Option option in new Option[] { _payments, _balances, _brokers, _jitter, _kafka, _postgres })
         {
             command.Add(option);
         }

@@ -1,0 +1,89 @@
+using Billing.Cli.Auditing;
+using Billing.Cli.Experiment;
+using Billing.Cli.Topology;
+using NBomber.Contracts;
+using NBomber.Contracts.Stats;
+using NBomber.CSharp;
+using Spectre.Console;
+
+namespace Billing.Load.Scenarios;
+
+/// <summary>Loads a stack of its own, or proxies that run already; writes the reports and compares the figures with the
+/// thresholds. With a stack of its own, the audit follows.</summary>
+internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider time)
+{
+    private const int Interrupted = 130;
+
+    private static readonly TimeSpan ReportingInterval = TimeSpan.FromSeconds(5);
+
+    /// <summary>Runs it.</summary>
+    /// <returns>The process's exit code: 0 if calls were answered, every threshold holds and the audit is clean; 130 where the
+    /// token ended it early, with reports of what there was.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        // Before anything is started, so that a folder that cannot be made costs no run.
+        Directory.CreateDirectory(plan.ReportFolder);
+        if (plan.Proxies.Count > 0)
+        {
+            return await ConcludeAsync(await MeasureAsync(plan.Proxies, transport: null, journal: null, cancellationToken), audit: null);
+        }
+        await using var stack = await console.Status().StartAsync("Starting", status => BillingStack.StartAsync(
+            plan.Stack, new StatusProgress(console, status), cancellationToken));
+        var journal = Path.Combine(stack.Folder.FullName, "load.csv");
+        var summary = await MeasureAsync(stack.ProxyAddresses, stack.Transport, journal, cancellationToken);
+        var audit = summary.Interrupted
+            ? null
+            : await new Auditor(stack.ConnectionString).RunAsync(File.Exists(journal) ? [journal] : [], cancellationToken);
+        return await ConcludeAsync(summary, audit);
+    }
+
+    private async Task<LoadSummary> MeasureAsync(
+        IReadOnlyList<string> proxies, string? transport, string? journal, CancellationToken cancellationToken)
+    {
+        console.WriteLine($"Loading {string.Join(", ", proxies)} with {plan.Scenario}: {plan.Shape}");
+        await using var calls = new BillingCalls(proxies, plan, journal, time, cancellationToken);
+        var scenario = BillingScenario.Of(plan, calls, time, cancellationToken);
+        var node = await Task.Run(() => NBomberRunner.RegisterScenarios(scenario)
+            .WithTestSuite("billing")
+            .WithTestName(plan.Scenario)
+            .WithReportFolder(plan.ReportFolder)
+            .WithReportFileName(plan.Scenario)
+            .WithReportFormats(ReportFormat.Txt, ReportFormat.Csv, ReportFormat.Html, ReportFormat.Md)
+            .WithReportingInterval(ReportingInterval)
+            .Run(), CancellationToken.None);
+        var stats = node.ScenarioStats.Find(plan.Scenario) ?? new ScenarioStats();
+        return LoadSummary.Of(
+            plan, stats, plan.Thresholds.Select(t => t.Check(stats)), transport, proxies.Count, calls.Retried, cancellationToken.IsCancellationRequested);
+    }
+
+    private async Task<int> ConcludeAsync(LoadSummary summary, AuditResult? audit)
+    {
+        if (audit is not null)
+        {
+            summary = summary with { Audit = AuditCounts.Of(audit) };
+            ReportTable.PrintAudit(console, audit);
+        }
+        var path = Path.Combine(plan.ReportFolder, "summary.json");
+        await summary.WriteAsync(path);
+        console.WriteLine($"Reports: {plan.ReportFolder}");
+        if (summary.Interrupted)
+        {
+            console.WriteLine("Stopped before its time; the reports hold what was measured until then.");
+            return Interrupted;
+        }
+        return Passes(summary) && audit?.IsClean != false ? 0 : 1;
+    }
+
+    private bool Passes(LoadSummary summary)
+    {
+        foreach (var threshold in summary.Thresholds)
+        {
+            console.WriteLine(threshold.ToString());
+        }
+        if (summary.Calls.Ok == 0)
+        {
+            console.WriteLine("No call was answered.");
+        }
+        return summary.Calls.Ok > 0 && !summary.Thresholds.Any(t => t.Missed);
+    }
+}

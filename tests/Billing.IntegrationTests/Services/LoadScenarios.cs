@@ -1,0 +1,149 @@
+using System.Net.Sockets;
+using System.Text.Json;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary><c>./billing load</c>, run as a program.</summary>
+public sealed class LoadScenarios : IAsyncLifetime
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
+
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    private string Reports => Path.Combine(_folder.FullName, "reports");
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Fact]
+    public async Task Payments_at_a_rate_are_measured_and_audited_and_pass_thresholds_that_hold()
+    {
+        var (exitCode, output) = await RunAsync(
+            "payments", "--kafka", "embedded", "--rate", "40", "--during", "2s", "--warm-up", "1s", "--accounts", "20",
+            "--max-error-percent", "0", "--max-p99-ms", "60000", "--min-rps", "1");
+
+        Assert.Equal(0, exitCode);
+        // 40 of the warm-up and 80 that count.
+        Assert.Contains("acknowledged 120, recorded 120, wrong 0, lost 0, doubled 0", output, StringComparison.Ordinal);
+        Assert.Equal(
+            ["payments.csv", "payments.html", "payments.md", "payments.txt", "summary.json"],
+            Directory.EnumerateFiles(Reports).Select(Path.GetFileName).Order(StringComparer.Ordinal));
+        using var summary = Summary();
+        var root = summary.RootElement;
+        Assert.Equal("open", root.GetProperty("model").GetString());
+        Assert.Equal(80, root.GetProperty("calls").GetProperty("ok").GetInt32());
+        Assert.True(root.GetProperty("calls").GetProperty("p99_ms").GetDouble() > 0);
+        Assert.Equal(80, root.GetProperty("statuses").GetProperty("accepted").GetInt32());
+        Assert.Equal(0, root.GetProperty("audit").GetProperty("lost").GetInt32());
+        Assert.All(root.GetProperty("thresholds").EnumerateArray(), t => Assert.False(t.GetProperty("missed").GetBoolean()));
+    }
+
+    [Fact]
+    public async Task A_missed_threshold_fails_the_run_and_is_named_with_its_value()
+    {
+        var (exitCode, output) = await RunAsync(
+            "mixed", "--kafka", "embedded", "--copies", "2", "--during", "1s", "--warm-up", "0", "--min-rps", "1000000", "--max-error-percent", "0");
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains("Missed: --min-rps 1000000, it is ", output, StringComparison.Ordinal);
+        Assert.Contains("Held: --max-error-percent 0, it is 0", output, StringComparison.Ordinal);
+        using var summary = Summary();
+        var calls = summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32();
+        var steps = summary.RootElement.GetProperty("steps");
+        var payments = steps.GetProperty("payment").GetProperty("ok").GetInt32();
+        Assert.True(payments > 0);
+        Assert.Equal(calls, payments + (steps.TryGetProperty("balance", out var balance) ? balance.GetProperty("ok").GetInt32() : 0));
+    }
+
+    [Fact]
+    public async Task Proxies_that_run_already_are_loaded_and_left_running()
+    {
+        await using var stack = await BillingStack.StartAsync(
+            new StackOptions { Kafka = "embedded" }, new Progress<string>(), TestContext.Current.CancellationToken);
+        var proxies = string.Join(',', stack.ProxyAddresses);
+
+        var burst = await RunAsync("burst", "--proxies", proxies, "--at-once", "200", "--warm-up", "500ms");
+        using var summary = Summary();
+        var ramp = await RunAsync("ramp", "--proxies", proxies, "--from", "20", "--to", "60", "--during", "2s", "--warm-up", "0");
+        using var ramped = Summary();
+
+        Assert.Equal((0, 0), (burst.ExitCode, ramp.ExitCode));
+        Assert.Equal(200, summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32());
+        Assert.False(summary.RootElement.TryGetProperty("audit", out _));
+        // A second at 20, then the area under the ramp.
+        Assert.Equal(20 + 2 * (20 + 60) / 2, ramped.RootElement.GetProperty("calls").GetProperty("ok").GetInt32());
+        Assert.All(stack.Services, s => Assert.False(s.Process.HasExited));
+    }
+
+    [Fact]
+    public async Task An_interrupt_ends_the_load_with_its_reports_and_stops_the_stack()
+    {
+        var loaded = "";
+        await using var process = Start("soak", "--kafka", "embedded", "--rate", "20", "--warm-up", "0");
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await process.WaitForOutputAsync(line => (loaded = line).StartsWith("Loading ", StringComparison.Ordinal), Patience, patience.Token);
+
+        process.Send(Signal.Interrupt);
+        await process.WaitForExitAsync(patience.Token);
+
+        Assert.Equal(130, process.ExitCode);
+        using var summary = Summary();
+        Assert.True(summary.RootElement.GetProperty("interrupted").GetBoolean());
+        Assert.True(File.Exists(Path.Combine(Reports, "soak.html")));
+        var proxy = new Uri(loaded.Split(' ')[1]);
+        using var socket = new TcpClient();
+        await Assert.ThrowsAsync<SocketException>(() => socket.ConnectAsync(proxy.Host, proxy.Port, patience.Token).AsTask());
+    }
+
+    [Fact]
+    public async Task What_was_measured_before_an_interrupt_is_in_the_reports()
+    {
+        await using var stack = await BillingStack.StartAsync(
+            new StackOptions { Kafka = "embedded" }, new Progress<string>(), TestContext.Current.CancellationToken);
+        await using var store = NpgsqlDataSource.Create(stack.ConnectionString);
+        await using var process = Start("payments", "--proxies", string.Join(',', stack.ProxyAddresses), "--copies", "2", "--during", "1h", "--warm-up", "0");
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await process.WaitUntilAsync(
+            async token =>
+            {
+                await using var command = store.CreateCommand("select count(*) from billing.mt_events");
+                return (long)(await command.ExecuteScalarAsync(token))! > 20;
+            },
+            Patience, patience.Token);
+
+        process.Send(Signal.Interrupt);
+        await process.WaitForExitAsync(patience.Token);
+
+        Assert.Equal(130, process.ExitCode);
+        using var summary = Summary();
+        Assert.True(summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32() > 10);
+    }
+
+    [Fact]
+    public async Task A_proxy_that_is_not_there_is_a_failed_run()
+    {
+        var (exitCode, output) = await RunAsync("balances", "--proxies", "http://127.0.0.1:1", "--copies", "1", "--during", "1s", "--warm-up", "0");
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains("No call was answered.", output, StringComparison.Ordinal);
+        using var summary = Summary();
+        Assert.Contains(summary.RootElement.GetProperty("statuses").EnumerateObject(), s => s.Name.StartsWith("Unavailable", StringComparison.Ordinal));
+    }
+
+    private JsonDocument Summary() => JsonDocument.Parse(File.ReadAllText(Path.Combine(Reports, "summary.json")));
+
+    private ChildProcess Start(params string[] arguments) => ChildProcess.Start(new ChildProcessStart(
+        "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Load"), "load", .. arguments, "--report-folder", Reports], _folder.LogFile("billing")));
+
+    private async Task<(int ExitCode, string Output)> RunAsync(params string[] arguments)
+    {
+        await using var process = Start(arguments);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await process.WaitForExitAsync(patience.Token);
+        return (process.ExitCode ?? -1, string.Join('\n', process.LastLogLines(200)));
+    }
+}
