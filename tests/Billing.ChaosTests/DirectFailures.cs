@@ -7,17 +7,36 @@ using Grpc.Core;
 namespace Billing.ChaosTests;
 
 /// <summary>Proxies that call backends, and a card network that takes its time.</summary>
-public sealed class DirectChaosStack() : StackFixture(new StackOptions
+public abstract class DirectChaosStack(string protocol) : StackFixture(new StackOptions
 {
     Transport = "direct",
+    Protocol = protocol,
     Proxies = 2,
     PaymentBackends = 2,
     Jitter = true,
     Settings = ChaosSettings.All,
 });
 
-/// <summary>By direct calls.</summary>
-public sealed class DirectFailures(DirectChaosStack stack) : FailureTable(stack), IClassFixture<DirectChaosStack>
+/// <summary>Over gRPC.</summary>
+public sealed class GrpcChaosStack() : DirectChaosStack("grpc");
+
+/// <summary>Over REST.</summary>
+public sealed class RestChaosStack() : DirectChaosStack("rest");
+
+/// <summary>Over RPCX.</summary>
+public sealed class RpcxChaosStack() : DirectChaosStack("rpcx");
+
+/// <summary>By direct calls over gRPC.</summary>
+public sealed class DirectGrpcFailures(GrpcChaosStack stack) : DirectFailures(stack), IClassFixture<GrpcChaosStack>;
+
+/// <summary>By direct calls over REST.</summary>
+public sealed class DirectRestFailures(RestChaosStack stack) : DirectFailures(stack), IClassFixture<RestChaosStack>;
+
+/// <summary>By direct calls over RPCX.</summary>
+public sealed class DirectRpcxFailures(RpcxChaosStack stack) : DirectFailures(stack), IClassFixture<RpcxChaosStack>;
+
+/// <summary>What holds of direct calls whatever the protocol.</summary>
+public abstract class DirectFailures(DirectChaosStack stack) : FailureTable(stack)
 {
     private readonly DirectChaosStack _fixture = stack;
 

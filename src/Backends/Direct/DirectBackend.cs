@@ -1,5 +1,6 @@
 using Billing.Messaging.Direct;
 using Billing.Messaging.Hosting;
+using Billing.Messaging.Rpcx;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Options;
 
@@ -18,9 +19,14 @@ public static class DirectBackend
         builder.Services.AddHostedService(provider => provider.GetRequiredService<CommandExecutor>());
         builder.Services.AddGrpc();
         builder.Services.AddSingleton<IConfigureOptions<KestrelServerOptions>, CommandServer>();
-        if (builder.Configuration[DirectOptions.Section + ":Listen"] is { Length: > 0 } listen)
+        var direct = builder.Configuration.GetSection(DirectOptions.Section).Get<DirectOptions>() ?? new DirectOptions();
+        if (direct.KnownProtocol == DirectProtocol.Rpcx)
         {
-            builder.AlsoListen("http://" + listen);
+            builder.AddRpcxCommands();
+        }
+        else if (direct.Listen.Length > 0)
+        {
+            builder.AlsoListen("http://" + direct.Listen);
         }
     }
 
@@ -29,15 +35,28 @@ public static class DirectBackend
     public static CommandExecutor MapDirectBackend(this WebApplication app)
     {
         var executor = app.Services.GetRequiredService<CommandExecutor>();
-        if (app.Services.GetRequiredService<IOptions<DirectOptions>>().Value.KnownProtocol == DirectProtocol.Rest)
+        switch (app.Services.GetRequiredService<IOptions<DirectOptions>>().Value.KnownProtocol)
         {
-            app.MapRestCommands(executor);
-        }
-        else
-        {
-            app.MapGrpcService<GrpcBackendService>();
+            case DirectProtocol.Grpc:
+                app.MapGrpcService<GrpcBackendService>();
+                break;
+            case DirectProtocol.Rest:
+                app.MapRestCommands(executor);
+                break;
+            default:
+                // RPCX has a server of its own.
+                break;
         }
         return executor;
+    }
+
+    // After the executor, so that it stops before it: what it has taken is still answered.
+    private static void AddRpcxCommands(this WebApplicationBuilder builder)
+    {
+        builder.Services.AddRpcxServer(builder.Configuration, (provider, server) =>
+            server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>())));
+        builder.Services.AddOptions<RpcxServerOptions>()
+            .PostConfigure<IOptions<DirectOptions>>((rpcx, options) => rpcx.Listen = options.Value.Listen);
     }
 
     private sealed class CommandServer(IOptions<DirectOptions> options) : IConfigureOptions<KestrelServerOptions>
@@ -46,8 +65,8 @@ public static class DirectBackend
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
             kestrel.Speak(
-                HttpProtocols.Http1, "http://" + options.Value.Listen,
-                options.Value.KnownProtocol == DirectProtocol.Grpc ? HttpProtocols.Http2 : HttpProtocols.Http1);
+                HttpProtocols.Http1, options.Value.KnownProtocol == DirectProtocol.Grpc ? "http://" + options.Value.Listen : null,
+                HttpProtocols.Http2);
         }
     }
 }

@@ -1,5 +1,6 @@
 using System.ComponentModel.DataAnnotations;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Rpcx;
 
 namespace Billing.Messaging.Direct;
 
@@ -94,16 +95,17 @@ public sealed class DirectOptions
         {
             yield return $"Billing:Direct:Listen: '{Listen}' is not of the form host:port.";
         }
+        else if (KnownProtocol == DirectProtocol.Rpcx && !new RpcxServerOptions { Listen = Listen }.TryReadEndPoint(out _))
+        {
+            yield return $"Billing:Direct:Listen: '{Listen}' is not of the form IP:port, which rpcx needs.";
+        }
         foreach (var problem in ProtocolProblems())
         {
             yield return problem;
         }
     }
 
-    private IEnumerable<string> ProtocolProblems() => KnownProtocol switch
-    {
-        null => [$"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{Protocol}'."],
-        DirectProtocol.Rpcx => ["Billing:Direct:Protocol: 'rpcx' is not part of this build; it must be grpc or rest."],
-        _ => [],
-    };
+    private IEnumerable<string> ProtocolProblems() => KnownProtocol is null
+        ? [$"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{Protocol}'."]
+        : [];
 }

@@ -1,6 +1,8 @@
 using Billing.Messaging.Hosting;
+using Billing.Messaging.Rpcx;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Direct;
@@ -29,14 +31,15 @@ public static class DirectServices
         {
             var options = provider.GetRequiredService<IOptions<DirectOptions>>().Value;
             var time = provider.GetRequiredService<TimeProvider>();
-            return new DirectTransport(options.BackendAddresses, address => Channel(address, options, time), time);
+            IBackendChannel Channel(string address) => options.KnownProtocol switch
+            {
+                DirectProtocol.Rest => new RestBackendChannel(address, options, time),
+                DirectProtocol.Rpcx => new RpcxBackendChannel(
+                    address, options, time, provider.GetRequiredService<ILogger<RpcxClient>>()),
+                _ => new GrpcBackendChannel(address, options, time),
+            };
+            return new DirectTransport(options.BackendAddresses, Channel, time);
         });
         return services.AddSingleton<IRequestTransport>(provider => provider.GetRequiredService<DirectTransport>());
     }
-
-    private static IBackendChannel Channel(string address, DirectOptions options, TimeProvider time) => options.KnownProtocol switch
-    {
-        DirectProtocol.Rest => new RestBackendChannel(address, options, time),
-        _ => new GrpcBackendChannel(address, options, time),
-    };
 }

@@ -4,7 +4,7 @@ namespace Billing.Messaging.Direct;
 
 /// <summary>The proxy's side of the direct transport: calls the one backend that serves the command's account. While that
 /// backend is away its accounts get UNAVAILABLE: nobody takes its share over.</summary>
-public sealed class DirectTransport : IRequestTransport, IDisposable
+public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
 {
     private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1);
 
@@ -30,11 +30,11 @@ public sealed class DirectTransport : IRequestTransport, IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose()
+    public async ValueTask DisposeAsync()
     {
         foreach (var backend in _backends)
         {
-            backend.Dispose();
+            await backend.DisposeAsync();
         }
     }
 

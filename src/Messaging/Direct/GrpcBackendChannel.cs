@@ -49,7 +49,11 @@ internal sealed class GrpcBackendChannel : IBackendChannel
         }
     }
 
-    public void Dispose() => _channel.Dispose();
+    public ValueTask DisposeAsync()
+    {
+        _channel.Dispose();
+        return ValueTask.CompletedTask;
+    }
 
     private Reply Failed(RpcException e) => e.StatusCode switch
     {

@@ -3,7 +3,7 @@ using Billing.Wire.V1;
 namespace Billing.Messaging.Direct;
 
 /// <summary>A proxy's way to one backend. Safe from any thread.</summary>
-internal interface IBackendChannel : IDisposable
+internal interface IBackendChannel : IAsyncDisposable
 {
     /// <summary>Has the backend process a command.</summary>
     /// <param name="command">The command.</param>

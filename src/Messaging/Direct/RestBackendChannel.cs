@@ -64,7 +64,11 @@ internal sealed class RestBackendChannel : IBackendChannel
         }
     }
 
-    public void Dispose() => _http.Dispose();
+    public ValueTask DisposeAsync()
+    {
+        _http.Dispose();
+        return ValueTask.CompletedTask;
+    }
 
     private static ByteArrayContent Body(Command command)
     {

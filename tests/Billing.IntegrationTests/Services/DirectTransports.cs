@@ -12,6 +12,9 @@ public sealed class DirectGrpcStack() : DirectStack("grpc");
 /// <summary>Over REST.</summary>
 public sealed class DirectRestStack() : DirectStack("rest");
 
+/// <summary>Over RPCX.</summary>
+public sealed class DirectRpcxStack() : DirectStack("rpcx");
+
 /// <summary>By direct calls over gRPC.</summary>
 public sealed class BillingOverDirectGrpc(DirectGrpcStack stack) : BillingBehaviour(stack), IClassFixture<DirectGrpcStack>;
 
@@ -31,3 +34,13 @@ public sealed class LimitsAndStatementsOverDirectGrpc(DirectGrpcStack stack)
 /// <summary>By direct calls over REST.</summary>
 public sealed class LimitsAndStatementsOverDirectRest(DirectRestStack stack)
     : LimitsAndStatements(stack), IClassFixture<DirectRestStack>;
+
+/// <summary>By direct calls over RPCX.</summary>
+public sealed class BillingOverDirectRpcx(DirectRpcxStack stack) : BillingBehaviour(stack), IClassFixture<DirectRpcxStack>;
+
+/// <summary>By direct calls over RPCX.</summary>
+public sealed class StreamsOverDirectRpcx(DirectRpcxStack stack) : StreamBehaviour(stack), IClassFixture<DirectRpcxStack>;
+
+/// <summary>By direct calls over RPCX.</summary>
+public sealed class LimitsAndStatementsOverDirectRpcx(DirectRpcxStack stack)
+    : LimitsAndStatements(stack), IClassFixture<DirectRpcxStack>;

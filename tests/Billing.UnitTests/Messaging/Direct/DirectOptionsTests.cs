@@ -51,6 +51,13 @@ public sealed class DirectOptionsTests
         problem, Assert.Single(new DirectOptions { Listen = listen }.BackendProblems()), StringComparison.Ordinal);
 
     [Theory]
+    [InlineData("127.0.0.1:6000", 0)]
+    [InlineData("*:6000", 0)]
+    [InlineData("backend-1:6000", 1)]
+    public void RPCX_listens_at_an_IP_address(string listen, int problems) =>
+        Assert.Equal(problems, new DirectOptions { Protocol = "rpcx", Listen = listen }.BackendProblems().Count());
+
+    [Theory]
     [InlineData(0)]
     [InlineData(61)]
     public void A_time_to_connect_out_of_range_is_named(int seconds) => Assert.StartsWith(

@@ -7,7 +7,7 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Messaging.Direct;
 
-public sealed class DirectTransportTests : IDisposable
+public sealed class DirectTransportTests : IAsyncDisposable
 {
     private readonly Dictionary<string, RecordingChannel> _channels = [];
     private readonly TimeProvider _time = TimeProvider.System;
@@ -16,7 +16,7 @@ public sealed class DirectTransportTests : IDisposable
     public DirectTransportTests() => _transport = new DirectTransport(
         ["a:1", "b:2", "c:3"], address => _channels[address] = new RecordingChannel(), _time);
 
-    public void Dispose() => _transport.Dispose();
+    public ValueTask DisposeAsync() => _transport.DisposeAsync();
 
     [Fact]
     public async Task What_reads_and_what_writes_an_account_goes_to_the_same_backend()
@@ -71,9 +71,9 @@ public sealed class DirectTransportTests : IDisposable
     }
 
     [Fact]
-    public void The_ways_to_the_backends_are_closed_with_it()
+    public async Task The_ways_to_the_backends_are_closed_with_it()
     {
-        _transport.Dispose();
+        await _transport.DisposeAsync();
 
         Assert.All(_channels.Values, channel => Assert.True(channel.IsClosed));
     }
@@ -100,6 +100,10 @@ public sealed class DirectTransportTests : IDisposable
             return Task.FromResult(new Reply());
         }
 
-        public void Dispose() => IsClosed = true;
+        public ValueTask DisposeAsync()
+        {
+            IsClosed = true;
+            return ValueTask.CompletedTask;
+        }
     }
 }

@@ -1,0 +1,14 @@
+using Billing.Messaging.Rpcx;
+using Billing.Wire.V1;
+
+namespace Billing.Messaging.Direct;
+
+/// <summary>A backend over RPCX: the same call as the service Backend of backend.proto.</summary>
+[RpcxService("billing.wire.v1.Backend")]
+public interface IBackendService
+{
+    /// <summary>Processes one command.</summary>
+    /// <returns>The answer, or an error that the backend decided.</returns>
+    [RpcxMethod("Execute")]
+    Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options);
+}

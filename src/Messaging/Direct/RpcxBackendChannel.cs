@@ -1,0 +1,44 @@
+using Billing.Messaging.Rpcx;
+using Billing.Wire.V1;
+using Grpc.Core;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Direct;
+
+/// <summary>Calls a backend over RPCX.</summary>
+internal sealed class RpcxBackendChannel : IBackendChannel
+{
+    // A backend that is back is found again this soon.
+    private static readonly TimeSpan ReconnectMax = TimeSpan.FromMilliseconds(500);
+
+    private readonly string _address;
+    private readonly RpcxClient _client;
+    private readonly IBackendService _backend;
+
+    public RpcxBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger<RpcxClient> logger)
+    {
+        _address = address;
+        _client = new RpcxClient(
+            new RpcxClientOptions { Address = address, ConnectTimeout = options.ConnectTimeout, BackoffMax = ReconnectMax }, time, logger);
+        _backend = _client.Proxy<IBackendService>();
+    }
+
+    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await _backend.ExecuteAsync(command, new RpcxCallOptions(left, cancellationToken));
+        }
+        catch (RpcxException e)
+        {
+            return e.StatusCode switch
+            {
+                StatusCode.Unavailable => CallFailure.Away(_address, e.Message),
+                StatusCode.DeadlineExceeded => CallFailure.Late(),
+                _ => CallFailure.NoReply(e.StatusCode, _address, e.Message),
+            };
+        }
+    }
+
+    public ValueTask DisposeAsync() => _client.DisposeAsync();
+}
