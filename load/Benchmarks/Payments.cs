@@ -7,7 +7,7 @@ namespace Billing.Benchmarks;
 /// <summary>What the benchmarks measure with.</summary>
 internal static class Payments
 {
-    private static readonly RandomRequests Requests = new(accounts: 2500, seed: 1);
+    private static readonly RandomRequests Requests = new(accounts: 2500, new Random(1));
 
     /// <summary>A payment as a client sends it.</summary>
     public static MakePaymentRequest Request() => Requests.Payment();

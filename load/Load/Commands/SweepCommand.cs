@@ -1,7 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
 using Billing.Load.Driving;
-using Billing.Load.Measuring;
 using Billing.Load.Sweeping;
 using Spectre.Console;
 
@@ -20,7 +19,7 @@ internal static class SweepCommand
 
     private static Command Mode(IAnsiConsole console, string name, bool isDynamic, int connections, int inFlight, int during, string description)
     {
-        var stack = new StackFlags();
+        var system = new SystemFlags();
         var atMost = isDynamic ? ", at most" : "";
         var connectionsOption = Flags.Number("--connections", "Connections of each worker" + atMost, connections, 1, 10_000);
         var inFlightOption = Flags.Number("--in-flight", "Requests in flight on each connection" + atMost, inFlight, 1, 1000);
@@ -31,13 +30,11 @@ internal static class SweepCommand
         var balances = Flags.Number("--balance-percent", "How many of a hundred requests are balance checks; streams carry payments only", 0, 0, 100);
         var bound = Flags.Number("--latency-bound", "Milliseconds that the 99th percentile may take for the best place within a bound", 100, 1, 60_000);
         var protocols = ListFlags.Names("--protocols", "What to measure, in turn", Protocols);
-        var target = ListFlags.Addresses("--targets", "Addresses of proxies that run already, gRPC or REST as the protocols need, instead of starting a stack");
-        var folder = new Option<string?>("--out") { Description = "Folder for result.json and report.html", HelpName = "FOLDER" };
         var command = new Command(name, description)
         {
-            connectionsOption, inFlightOption, workers, amount, duringOption, warmUp, balances, bound, protocols, target, folder,
+            connectionsOption, inFlightOption, workers, amount, duringOption, warmUp, balances, bound, protocols,
         };
-        stack.AddTo(command);
+        system.AddTo(command);
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new Sweep(
             new SweepOptions
             {
@@ -51,10 +48,7 @@ internal static class SweepCommand
                 BalancePercent = parsed.GetValue(balances),
                 LatencyBoundMs = parsed.GetValue(bound),
                 Protocols = [.. parsed.GetRequiredValue(protocols).Select(Enum<DriveProtocol>)],
-                Targets = parsed.GetValue(target) ?? [],
-                Stack = stack.Read(parsed),
-                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("sweep", TimeProvider.System),
-                CommandLine = Facts.CommandLine(parsed),
+                Subject = system.Read(parsed, "sweep", TimeProvider.System),
             },
             console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;

@@ -12,7 +12,7 @@ internal static class TraceCommand
 
     public static Command Create(IAnsiConsole console)
     {
-        var stack = new StackFlags();
+        var system = new SystemFlags("trace.csv, summary.json, report.html and the charts", usesEventStore: true);
         var rate = Flags.Number("--rate", "Payments a second, sent whatever becomes of those before", 200, 1, 100_000);
         var during = Flags.Number("--during", "Seconds to send for", During, 1, 86_400);
         var requests = Flags.Number("--requests", "Payments to send; 0 for as many as the rate makes in the time", 0, 0, 10_000_000);
@@ -20,49 +20,26 @@ internal static class TraceCommand
         var warmUp = Flags.Number("--warm-up", "Payments before, not traced", 500, 0, 1_000_000);
         var accounts = Flags.Number("--accounts", "Accounts of each payment type", 2500, 1, 10_000_000);
         var seed = Flags.Number("--seed", "Decides accounts and amounts", 1, 0, int.MaxValue);
-        var folder = new Option<string>("--out") { Description = "Folder for trace.csv, summary.json, report.html and the charts", HelpName = "FOLDER", DefaultValueFactory = _ => "trace" };
-        var targets = Targets();
         var command = new Command("trace", "Sends payments at a constant rate and shows when each step of each was taken, from the client to the event store and back.")
         {
-            rate, during, requests, connections, warmUp, accounts, seed, folder, targets,
+            rate, during, requests, connections, warmUp, accounts, seed,
         };
-        stack.AddTo(command);
+        system.AddTo(command);
         command.SetAction((parsed, cancellationToken) =>
         {
             var asked = parsed.GetValue(requests);
             var options = new TraceOptions
             {
-                Stack = stack.Read(parsed),
-                Targets = parsed.GetValue(targets) ?? [],
+                Subject = system.Read(parsed, "trace", TimeProvider.System),
                 Rate = parsed.GetValue(rate),
                 Requests = asked > 0 ? asked : (int)Math.Min(10_000_000L, (long)parsed.GetValue(rate) * parsed.GetValue(during)),
                 Connections = parsed.GetValue(connections),
                 WarmUp = parsed.GetValue(warmUp),
                 Accounts = parsed.GetValue(accounts),
                 Seed = parsed.GetValue(seed),
-                Out = parsed.GetRequiredValue(folder),
             };
             return BillingCommand.GuardedAsync(() => new TraceRun(options, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
-    }
-
-    private static Option<string[]?> Targets()
-    {
-        var targets = new Option<string[]?>("--targets")
-        {
-            Description = "Addresses of proxies that run already, with commas between, instead of starting a stack; --postgres then names their event store",
-            HelpName = "http://HOST:PORT",
-            CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
-        };
-        targets.Validators.Add(result =>
-        {
-            var addresses = result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries));
-            foreach (var address in addresses.Where(a => !Uri.TryCreate(a, UriKind.Absolute, out var uri) || uri.Scheme is not ("http" or "https")))
-            {
-                result.AddError($"--targets must be addresses of the form http://HOST:PORT; one is '{address}'.");
-            }
-        });
-        return targets;
     }
 }

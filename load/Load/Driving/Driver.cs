@@ -70,7 +70,7 @@ public sealed class Driver : IAsyncDisposable
     {
         // Callers begin on threads of their own accord, not one after the other on this one.
         await Task.Yield();
-        var random = new RandomRequests(_spec.Accounts, seed);
+        var random = new RandomRequests(_spec.Accounts, new Random(seed));
         while (end.Admits())
         {
             var start = _time.GetTimestamp();
@@ -80,7 +80,7 @@ public sealed class Driver : IAsyncDisposable
 
     private async Task SendWhenDueAsync(DriveMeter meter, DriveEnd end, int seed)
     {
-        var random = new RandomRequests(_spec.Accounts, seed);
+        var random = new RandomRequests(_spec.Accounts, new Random(seed));
         var arrivals = new Arrivals(_spec.RatePerS);
         var all = end.Bound(arrivals.Within(end.Duration));
         var underWay = new UnderWay();

@@ -8,9 +8,14 @@ namespace Billing.Load.Measuring;
 /// <summary>What one must know to read any figures.</summary>
 internal static class Facts
 {
-    /// <summary>The command as it was typed.</summary>
-    public static string CommandLine(ParseResult parsed) =>
-        "./billing " + string.Join(' ', parsed.Tokens.Select(t => t.Value.Contains(' ', StringComparison.Ordinal) ? $"'{t.Value}'" : t.Value));
+    /// <summary>The command as it was typed, but for what may be secret.</summary>
+    public static string CommandLine(ParseResult parsed)
+    {
+        var words = parsed.Tokens.Select(t => t.Value).ToList();
+        return "./billing " + string.Join(' ', words.Select((word, i) => i > 0 && words[i - 1] == "--postgres" && word != "auto" ? "..." : Quoted(word)));
+    }
+
+    private static string Quoted(string word) => word.Contains(' ', StringComparison.Ordinal) ? $"'{word}'" : word;
 
     public static IReadOnlyList<Fact> Of(string command, DateTimeOffset at, Machine machine, bool complete) =>
     [

@@ -1,6 +1,5 @@
 using Billing.Client;
 using Billing.Client.Load;
-using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 using NBomber.Contracts;
@@ -37,7 +36,7 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Charges an account. A decline is an answer.</summary>
     public Task<Response<object>> PayAsync(Random random) => AnswerAsync(async client =>
     {
-        var request = Payment(random);
+        var request = new RandomRequests(_accounts, random).Payment();
         try
         {
             var response = await client.MakePaymentAsync(request, _cancellationToken);
@@ -54,7 +53,7 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Asks for a balance.</summary>
     public Task<Response<object>> CheckAsync(Random random) => AnswerAsync(async client =>
     {
-        await client.CheckBalanceAsync(new CheckBalanceRequest { AccountId = Account(random), PaymentType = Type(random) }, _cancellationToken);
+        await client.CheckBalanceAsync(new RandomRequests(_accounts, random).Balance(), _cancellationToken);
         return "read";
     });
 
@@ -93,16 +92,4 @@ internal sealed class BillingCalls : IAsyncDisposable
             return Response.Fail(statusCode: reason.Length > 0 ? $"{e.StatusCode} {reason}" : $"{e.StatusCode}", message: e.Status.Detail);
         }
     }
-
-    private MakePaymentRequest Payment(Random random) => new()
-    {
-        TransactionId = Guid.NewGuid().ToString(),
-        AccountId = Account(random),
-        PaymentType = Type(random),
-        Amount = new Money { CurrencyCode = "USD", Units = random.Next(1, 100), Nanos = random.Next(0, 100) * 10_000_000 },
-    };
-
-    private string Account(Random random) => "acct-" + random.Next(_accounts);
-
-    private static PaymentType Type(Random random) => Topics.PaymentTypes[random.Next(Topics.PaymentTypes.Count)];
 }

@@ -1,35 +1,17 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
 using System.Globalization;
 using Billing.Cli.Commands;
+using Billing.Load.Commands;
 
 namespace Billing.Load.Scenarios;
 
 /// <summary>The options that every load scenario has.</summary>
 internal sealed class LoadFlags
 {
-    private const int ProxiesMax = 100;
-
-    private static readonly string[] StackOptions =
-        ["--payment-backends", "--balance-backends", "--brokers", "--jitter", "--kafka", "--postgres"];
-
-    private readonly StackFlags _stack = new();
+    private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
     private readonly Option<int> _accounts = Flags.Number("--accounts", "Accounts of each payment type that the calls go to", 2500, 1, 10_000_000);
 
     private readonly Option<TimeSpan> _warmUp = Duration("--warm-up", "Load before the measured one; 0 for none", TimeSpan.FromSeconds(5), TimeSpan.Zero);
-
-    private readonly Option<string> _proxies = new("--proxies")
-    {
-        Description = "How many proxies the run's own stack has, or the addresses of proxies that run already",
-        DefaultValueFactory = _ => "3",
-        HelpName = "N|http://HOST:PORT,...",
-    };
-
-    private readonly Option<string?> _reportFolder = new("--report-folder")
-    {
-        Description = "Folder for the reports (txt, csv, html, md, and summary.json); reports/SCENARIO-TIME by default",
-        HelpName = "FOLDER",
-    };
 
     private readonly Option<double?>[] _thresholds =
     [
@@ -39,50 +21,25 @@ internal sealed class LoadFlags
         Limit(Threshold.MinRps, "The run fails if fewer calls are answered a second", 1_000_000),
     ];
 
-    public LoadFlags() => _proxies.Validators.Add(result =>
-    {
-        if (result.Tokens.Count > 0 && !IsNumber(result.Tokens[0].Value, out _) && !Addresses(result.Tokens[0].Value).All(IsAddress))
-        {
-            result.AddError($"--proxies must be within 1 and {ProxiesMax}, or addresses of the form http://HOST:PORT; it is '{result.Tokens[0].Value}'.");
-        }
-    });
-
     public void AddTo(Command command)
     {
-        foreach (var option in new Option[] { _warmUp, _accounts, _proxies, _reportFolder }.Concat(_thresholds))
+        foreach (var option in new Option[] { _warmUp, _accounts }.Concat(_thresholds))
         {
             command.Add(option);
         }
-        _stack.AddTo(command, countsProxies: false);
-        command.Validators.Add(result =>
-        {
-            var proxies = result.GetResult(_proxies)?.Tokens is [var token, ..] ? token.Value : "3";
-            var useless = result.Children.OfType<OptionResult>().FirstOrDefault(o => !o.Implicit && StackOptions.Contains(o.Option.Name));
-            if (!IsNumber(proxies, out _) && useless is not null)
-            {
-                result.AddError($"{useless.Option.Name} is about a stack of the run's own; with addresses in --proxies there is none.");
-            }
-        });
+        _system.AddTo(command);
     }
 
     /// <summary>The plan but for its shape.</summary>
-    public LoadPlan Read(ParseResult parsed, string scenario, LoadShape shape, TimeProvider time)
+    public LoadPlan Read(ParseResult parsed, string scenario, LoadShape shape, TimeProvider time) => new()
     {
-        var proxies = parsed.GetValue(_proxies)!;
-        var isOwn = IsNumber(proxies, out var count);
-        return new LoadPlan
-        {
-            Scenario = scenario,
-            Shape = shape,
-            WarmUp = parsed.GetValue(_warmUp),
-            Accounts = parsed.GetValue(_accounts),
-            Proxies = isOwn ? [] : Addresses(proxies),
-            Stack = _stack.Read(parsed) with { Proxies = count },
-            ReportFolder = parsed.GetValue(_reportFolder)
-                ?? Path.Combine("reports", string.Create(CultureInfo.InvariantCulture, $"{scenario}-{time.GetUtcNow():yyyyMMdd-HHmmss}")),
-            Thresholds = [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))],
-        };
-    }
+        Scenario = scenario,
+        Shape = shape,
+        WarmUp = parsed.GetValue(_warmUp),
+        Accounts = parsed.GetValue(_accounts),
+        Subject = _system.Read(parsed, "load-" + scenario, time),
+        Thresholds = [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))],
+    };
 
     /// <summary>A time such as 500ms, 30s, 5m or 1h; a number alone is in seconds.</summary>
     public static Option<TimeSpan> Duration(string name, string description, TimeSpan fallback, TimeSpan min) => new(name)
@@ -132,11 +89,4 @@ internal sealed class LoadFlags
         time = isTime ? TimeSpan.FromSeconds(value * seconds) : TimeSpan.Zero;
         return isTime;
     }
-
-    private static bool IsNumber(string text, out int number) =>
-        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out number) && number is >= 1 and <= ProxiesMax;
-
-    private static string[] Addresses(string text) => text.Split(',', StringSplitOptions.RemoveEmptyEntries);
-
-    private static bool IsAddress(string text) => Uri.TryCreate(text, UriKind.Absolute, out var uri) && uri.Scheme is "http" or "https";
 }

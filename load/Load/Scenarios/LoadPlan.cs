@@ -1,4 +1,4 @@
-using Billing.Cli.Topology;
+using Billing.Load.Measuring;
 
 namespace Billing.Load.Scenarios;
 
@@ -23,14 +23,8 @@ internal sealed record LoadPlan
     /// <summary>Accounts that the calls go to, of each payment type.</summary>
     public int Accounts { get; init; } = 2500;
 
-    /// <summary>Proxies that run already; none for a stack of its own.</summary>
-    public IReadOnlyList<string> Proxies { get; init; } = [];
-
-    /// <summary>The stack of its own.</summary>
-    public StackOptions Stack { get; init; } = new();
-
-    /// <summary>Where the reports go.</summary>
-    public required string ReportFolder { get; init; }
+    /// <summary>What to run it on, and where the reports go.</summary>
+    public required MeasuredSystem Subject { get; init; }
 
     /// <summary>What must hold for the run to pass.</summary>
     public IReadOnlyList<Threshold> Thresholds { get; init; } = [];

@@ -1,6 +1,6 @@
 using Billing.Cli.Auditing;
 using Billing.Cli.Experiment;
-using Billing.Cli.Topology;
+using Billing.Load.Measuring;
 using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 using NBomber.CSharp;
@@ -22,13 +22,12 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider 
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         // Before anything is started, so that a folder that cannot be made costs no run.
-        Directory.CreateDirectory(plan.ReportFolder);
-        if (plan.Proxies.Count > 0)
+        Directory.CreateDirectory(plan.Subject.Out);
+        if (plan.Subject.Targets.Count > 0)
         {
-            return await ConcludeAsync(await MeasureAsync(plan.Proxies, transport: null, journal: null, cancellationToken), audit: null);
+            return await ConcludeAsync(await MeasureAsync(plan.Subject.Targets, transport: null, journal: null, cancellationToken), audit: null);
         }
-        await using var stack = await console.Status().StartAsync("Starting", status => BillingStack.StartAsync(
-            plan.Stack, new StatusProgress(console, status), cancellationToken));
+        await using var stack = await Starting.StackAsync(plan.Subject.Stack, console, cancellationToken);
         var journal = Path.Combine(stack.Folder.FullName, "load.csv");
         var summary = await MeasureAsync(stack.ProxyAddresses, stack.Transport, journal, cancellationToken);
         var audit = summary.Interrupted
@@ -46,7 +45,7 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider 
         var node = await Task.Run(() => NBomberRunner.RegisterScenarios(scenario)
             .WithTestSuite("billing")
             .WithTestName(plan.Scenario)
-            .WithReportFolder(plan.ReportFolder)
+            .WithReportFolder(plan.Subject.Out)
             .WithReportFileName(plan.Scenario)
             .WithReportFormats(ReportFormat.Txt, ReportFormat.Csv, ReportFormat.Html, ReportFormat.Md)
             .WithReportingInterval(ReportingInterval)
@@ -63,9 +62,9 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider 
             summary = summary with { Audit = AuditCounts.Of(audit) };
             ReportTable.PrintAudit(console, audit);
         }
-        var path = Path.Combine(plan.ReportFolder, "summary.json");
+        var path = Path.Combine(plan.Subject.Out, "summary.json");
         await summary.WriteAsync(path);
-        console.WriteLine($"Reports: {plan.ReportFolder}");
+        console.WriteLine($"Reports: {plan.Subject.Out}");
         if (summary.Interrupted)
         {
             console.WriteLine("Stopped before its time; the reports hold what was measured until then.");

@@ -21,14 +21,14 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         var at = time.GetUtcNow();
         try
         {
-            if (options.Targets.Count > 0)
+            if (options.Subject.Targets.Count > 0)
             {
                 await using var folder = StackFolder.Create();
-                await MeasureAsync(folder, _ => options.Targets, [], cancellationToken);
+                await MeasureAsync(folder, _ => options.Subject.Targets, [], cancellationToken);
             }
             else
             {
-                await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
+                await using var stack = await Starting.StackAsync(options.Subject.Stack, console, cancellationToken);
                 await MeasureAsync(stack.Folder, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
             }
         }
@@ -37,7 +37,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
             console.WriteLine("Stopped; what was measured by then:");
         }
         var report = Report(at, !cancellationToken.IsCancellationRequested);
-        await new ResultFolder(console, options.Out).WriteAsync(report, SweepJson.Default.SweepReport, SweepPage.Of(report));
+        await new ResultFolder(console, options.Subject.Out).WriteAsync(report, SweepJson.Default.SweepReport, SweepPage.Of(report));
         return cancellationToken.IsCancellationRequested ? 130 : report.Protocols.All(p => p.Best is { Answers: > 0 }) ? 0 : 1;
     }
 
@@ -87,7 +87,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private SweepReport Report(DateTimeOffset at, bool complete) => new()
     {
         Mode = options.IsDynamic ? "dynamic" : "static",
-        Command = options.CommandLine,
+        Command = options.Subject.CommandLine,
         At = at,
         Requests = options.BalancePercent == 0 ? "payments" : $"payments, {options.BalancePercent} % balance checks",
         Workers = options.Workers,

@@ -1,5 +1,5 @@
-using Billing.Cli.Topology;
 using Billing.Load.Driving;
+using Billing.Load.Measuring;
 
 namespace Billing.Load.Sweeping;
 
@@ -36,15 +36,6 @@ internal sealed record SweepOptions
     /// <summary>The protocols, in turn.</summary>
     public required IReadOnlyList<DriveProtocol> Protocols { get; init; }
 
-    /// <summary>Addresses of a system that runs already, all of the protocols' kind; none for a stack of its own.</summary>
-    public required IReadOnlyList<string> Targets { get; init; }
-
-    /// <summary>The stack of its own.</summary>
-    public required StackOptions Stack { get; init; }
-
-    /// <summary>Folder for the results.</summary>
-    public required string Out { get; init; }
-
-    /// <summary>The command line, for the report.</summary>
-    public required string CommandLine { get; init; }
+    /// <summary>What to run it on, and where the results go.</summary>
+    public required MeasuredSystem Subject { get; init; }
 }

@@ -1,6 +1,6 @@
 using Billing.Client;
+using Billing.Client.Load;
 using Billing.Contracts;
-using Billing.V1;
 using Grpc.Core;
 
 namespace Billing.Load.Tracing;
@@ -17,7 +17,7 @@ internal sealed class OpenLoop : IAsyncDisposable
     private readonly TraceOptions _options;
     private readonly TimeProvider _time;
     private readonly BillingClient[] _clients;
-    private readonly Random _random;
+    private readonly RandomRequests _requests;
     private readonly TracedPayment?[] _payments;
     private int _done;
 
@@ -25,7 +25,7 @@ internal sealed class OpenLoop : IAsyncDisposable
     {
         _options = options;
         _time = time;
-        _random = new Random(options.Seed);
+        _requests = new RandomRequests(options.Accounts, new Random(options.Seed));
         _payments = new TracedPayment?[options.Requests];
         _clients = [.. Enumerable.Range(0, options.Connections).Select(n => Connect(proxies[n % proxies.Count], time))];
     }
@@ -43,7 +43,7 @@ internal sealed class OpenLoop : IAsyncDisposable
         {
             var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
             await Task.WhenAll(Enumerable.Range(sent, round).Select(
-                n => _clients[n % _clients.Length].MakeTimedPaymentAsync(Payment(), cancellationToken)));
+                n => _clients[n % _clients.Length].MakeTimedPaymentAsync(_requests.Payment(), cancellationToken)));
         }
     }
 
@@ -98,7 +98,8 @@ internal sealed class OpenLoop : IAsyncDisposable
 
     private async Task PayAsync(int number, long plannedUnixUs)
     {
-        var request = Payment();
+        // Drawn before the call's first wait, and so from one thread at a time.
+        var request = _requests.Payment();
         var sent = _time.GetUtcNow();
         var stream = StreamId.For(request.PaymentType, request.AccountId);
         TracedPayment payment;
@@ -117,13 +118,4 @@ internal sealed class OpenLoop : IAsyncDisposable
         Volatile.Write(ref _payments[number], payment);
         Interlocked.Increment(ref _done);
     }
-
-    // Drawn before a call's first wait, and so from one thread at a time.
-    private MakePaymentRequest Payment() => new()
-    {
-        TransactionId = Guid.NewGuid().ToString(),
-        AccountId = "acct-" + _random.Next(_options.Accounts),
-        PaymentType = Topics.PaymentTypes[_random.Next(Topics.PaymentTypes.Count)],
-        Amount = new Money { CurrencyCode = "USD", Units = _random.Next(1, 100), Nanos = _random.Next(0, 100) * 10_000_000 },
-    };
 }

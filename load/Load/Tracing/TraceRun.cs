@@ -1,5 +1,4 @@
-using Billing.Cli.Experiment;
-using Billing.Cli.Topology;
+using Billing.Load.Measuring;
 using Npgsql;
 using Spectre.Console;
 
@@ -19,8 +18,8 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
     /// known; 130 where it was stopped.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        await using var stack = options.Targets.Count == 0 ? await StartingAsync(cancellationToken) : null;
-        var proxies = stack?.ProxyAddresses ?? options.Targets;
+        await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
+        var proxies = stack?.ProxyAddresses ?? options.Subject.Targets;
         var startedAt = time.GetUtcNow();
         var payments = await SendingAsync(proxies, cancellationToken);
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
@@ -33,9 +32,6 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         }
         return summary.Requests.Failed == 0 && (!isJoined || summary.Requests.InStore == payments.Count) ? 0 : 1;
     }
-
-    private Task<BillingStack> StartingAsync(CancellationToken cancellationToken) => console.Status().StartAsync(
-        "Starting", status => BillingStack.StartAsync(options.Stack, new StatusProgress(console, status), cancellationToken));
 
     private async Task<IReadOnlyList<TracedPayment>> SendingAsync(IReadOnlyList<string> proxies, CancellationToken cancellationToken)
     {
@@ -84,10 +80,10 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
 
     private async Task WriteAsync(TraceSummary summary, IReadOnlyList<TracedPayment> payments)
     {
-        Directory.CreateDirectory(options.Out);
-        await TraceFile.WriteAsync(Path.Combine(options.Out, "trace.csv"), payments);
-        await summary.WriteAsync(Path.Combine(options.Out, "summary.json"));
-        var page = await TraceReport.Of(summary, payments).WriteAsync(options.Out);
+        Directory.CreateDirectory(options.Subject.Out);
+        await TraceFile.WriteAsync(Path.Combine(options.Subject.Out, "trace.csv"), payments);
+        await summary.WriteAsync(Path.Combine(options.Subject.Out, "summary.json"));
+        var page = await TraceReport.Of(summary, payments).WriteAsync(options.Subject.Out);
         console.MarkupLineInterpolated($"Report: {page}");
     }
 }

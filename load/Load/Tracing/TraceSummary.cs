@@ -33,7 +33,7 @@ internal sealed record TraceSummary
     public static TraceSummary Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
     {
         StartedAt = startedAt,
-        Command = options.Command,
+        Command = options.Subject.CommandLine,
         Transport = transport,
         Rate = options.Rate,
         Connections = options.Connections,

@@ -124,15 +124,14 @@ internal sealed class StackFlags
         });
     }
 
-    /// <param name="command">Gets the options.</param>
-    /// <param name="countsProxies">Whether <c>--proxies</c> is among them; a command may have one of its own.</param>
-    public void AddTo(Command command, bool countsProxies = true)
+    /// <summary>All of them.</summary>
+    public IReadOnlyList<Option> Options => _kafkaOnly
+        ? [_proxies, _payments, _balances, _brokers, _jitter, _kafka, _postgres]
+        : [_proxies, _payments, _balances, _brokers, _jitter, _kafka, _postgres, _transport, _protocol];
+
+    public void AddTo(Command command)
     {
-        if (countsProxies)
-        {
-            command.Add(_proxies);
-        }
-        foreach (Option option in new Option[] { _payments, _balances, _brokers, _jitter, _kafka, _postgres })
+        foreach (var option in Options)
         {
             command.Add(option);
         }
@@ -140,8 +139,6 @@ internal sealed class StackFlags
         {
             return;
         }
-        command.Add(_transport);
-        command.Add(_protocol);
         command.Validators.Add(result =>
         {
             var isDirect = result.GetValue(_transport) == "direct";

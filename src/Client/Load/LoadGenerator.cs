@@ -16,7 +16,7 @@ public sealed class LoadGenerator : IAsyncDisposable
     private readonly Journal? _journal;
     private readonly RequestMeter _payments;
     private readonly RequestMeter _balances;
-    private readonly RandomRequests _random;
+    private readonly RandomRequests _requests;
 
     /// <summary>Creates a generator.</summary>
     public LoadGenerator(LoadOptions options, TimeProvider time)
@@ -32,7 +32,7 @@ public sealed class LoadGenerator : IAsyncDisposable
         _journal = options.Journal is { } path ? new Journal(path) : null;
         _payments = new RequestMeter(options.Requests);
         _balances = new RequestMeter(options.Balances);
-        _random = new RandomRequests(options.Accounts, options.Seed);
+        _requests = new RandomRequests(options.Accounts, new Random(options.Seed));
     }
 
     /// <summary>Requests answered or failed so far.</summary>
@@ -45,15 +45,15 @@ public sealed class LoadGenerator : IAsyncDisposable
         for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
         {
             var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
-            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(_random.Payment(), unmeasured, cancellationToken)));
+            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(_requests.Payment(), unmeasured, cancellationToken)));
         }
     }
 
     /// <summary>Sends the requests and waits for every answer.</summary>
     public async Task<LoadResult> RunAsync(CancellationToken cancellationToken)
     {
-        var payments = Enumerable.Range(0, _options.Requests).Select(_ => _random.Payment()).ToArray();
-        var balances = Enumerable.Range(0, _options.Balances).Select(_ => _random.Balance()).ToArray();
+        var payments = Enumerable.Range(0, _options.Requests).Select(_ => _requests.Payment()).ToArray();
+        var balances = Enumerable.Range(0, _options.Balances).Select(_ => _requests.Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
         var started = UnixMicroseconds();
         if (_options.Streams > 0)

@@ -5,18 +5,16 @@ namespace Billing.Client.Load;
 
 /// <summary>Payments and balance checks of accounts drawn at random. One caller at a time.</summary>
 /// <param name="accounts">Accounts, of each payment type, from 1.</param>
-/// <param name="seed">Decides accounts and amounts; transaction ids are new each time.</param>
-public sealed class RandomRequests(int accounts, int seed)
+/// <param name="random">Decides accounts and amounts; transaction ids are new each time.</param>
+public sealed class RandomRequests(int accounts, Random random)
 {
-    private readonly Random _random = new(seed);
-
     /// <summary>The next payment, of 1 to 100 dollars.</summary>
     public MakePaymentRequest Payment() => new()
     {
         TransactionId = Guid.NewGuid().ToString(),
         AccountId = Account(),
         PaymentType = Type(),
-        Amount = new Money { CurrencyCode = "USD", Units = _random.Next(1, 100), Nanos = _random.Next(0, 100) * 10_000_000 },
+        Amount = new Money { CurrencyCode = "USD", Units = random.Next(1, 100), Nanos = random.Next(0, 100) * 10_000_000 },
     };
 
     /// <summary>The next balance check.</summary>
@@ -24,9 +22,9 @@ public sealed class RandomRequests(int accounts, int seed)
 
     /// <summary>Whether the next of a hundred requests is of the given share.</summary>
     /// <param name="percent">The share, 0 to 100.</param>
-    public bool IsAmong(int percent) => _random.Next(100) < percent;
+    public bool IsAmong(int percent) => random.Next(100) < percent;
 
-    private string Account() => "acct-" + _random.Next(accounts);
+    private string Account() => "acct-" + random.Next(accounts);
 
-    private PaymentType Type() => Topics.PaymentTypes[_random.Next(Topics.PaymentTypes.Count)];
+    private PaymentType Type() => Topics.PaymentTypes[random.Next(Topics.PaymentTypes.Count)];
 }

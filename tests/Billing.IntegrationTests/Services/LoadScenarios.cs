@@ -66,9 +66,9 @@ public sealed class LoadScenarios : IAsyncLifetime
             new StackOptions { Kafka = "embedded" }, new Progress<string>(), TestContext.Current.CancellationToken);
         var proxies = string.Join(',', stack.ProxyAddresses);
 
-        var burst = await RunAsync("burst", "--proxies", proxies, "--at-once", "200", "--warm-up", "500ms");
+        var burst = await RunAsync("burst", "--targets", proxies, "--at-once", "200", "--warm-up", "500ms");
         using var summary = Summary();
-        var ramp = await RunAsync("ramp", "--proxies", proxies, "--from", "20", "--to", "60", "--during", "2s", "--warm-up", "0");
+        var ramp = await RunAsync("ramp", "--targets", proxies, "--from", "20", "--to", "60", "--during", "2s", "--warm-up", "0");
         using var ramped = Summary();
 
         Assert.Equal((0, 0), (burst.ExitCode, ramp.ExitCode));
@@ -105,7 +105,7 @@ public sealed class LoadScenarios : IAsyncLifetime
         await using var stack = await BillingStack.StartAsync(
             new StackOptions { Kafka = "embedded" }, new Progress<string>(), TestContext.Current.CancellationToken);
         await using var store = NpgsqlDataSource.Create(stack.ConnectionString);
-        await using var process = Start("payments", "--proxies", string.Join(',', stack.ProxyAddresses), "--copies", "2", "--during", "1h", "--warm-up", "0");
+        await using var process = Start("payments", "--targets", string.Join(',', stack.ProxyAddresses), "--copies", "2", "--during", "1h", "--warm-up", "0");
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         await process.WaitUntilAsync(
             async token =>
@@ -126,7 +126,7 @@ public sealed class LoadScenarios : IAsyncLifetime
     [Fact]
     public async Task A_proxy_that_is_not_there_is_a_failed_run()
     {
-        var (exitCode, output) = await RunAsync("balances", "--proxies", "http://127.0.0.1:1", "--copies", "1", "--during", "1s", "--warm-up", "0");
+        var (exitCode, output) = await RunAsync("balances", "--targets", "http://127.0.0.1:1", "--copies", "1", "--during", "1s", "--warm-up", "0");
 
         Assert.Equal(1, exitCode);
         Assert.Contains("No call was answered.", output, StringComparison.Ordinal);
@@ -137,7 +137,7 @@ public sealed class LoadScenarios : IAsyncLifetime
     private JsonDocument Summary() => JsonDocument.Parse(File.ReadAllText(Path.Combine(Reports, "summary.json")));
 
     private ChildProcess Start(params string[] arguments) => ChildProcess.Start(new ChildProcessStart(
-        "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Load"), "load", .. arguments, "--report-folder", Reports], _folder.LogFile("billing")));
+        "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Load"), "load", .. arguments, "--out", Reports], _folder.LogFile("billing")));
 
     private async Task<(int ExitCode, string Output)> RunAsync(params string[] arguments)
     {

@@ -1,5 +1,6 @@
 using Billing.Cli.Topology;
 using Billing.Load.Reporting;
+using Billing.Load.Measuring;
 using Billing.Load.Tracing;
 using Spectre.Console;
 
@@ -50,13 +51,12 @@ public sealed class Traces(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, 
     {
         var options = new TraceOptions
         {
-            Stack = new StackOptions { Postgres = stack.ConnectionString },
-            Targets = stack.Stack.ProxyAddresses,
+            Subject = new MeasuredSystem(
+                new StackOptions { Postgres = stack.ConnectionString }, stack.Stack.ProxyAddresses, _folder.FullName, "./billing trace"),
             Requests = requests,
             Rate = rate,
             WarmUp = warmUp,
             Accounts = 5,
-            Out = _folder.FullName,
         };
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
         return new TraceRun(options, console, TimeProvider.System).RunAsync(cancellationToken);

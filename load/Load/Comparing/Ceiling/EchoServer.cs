@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Messaging.Hosting;
+using Billing.Proxy;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -10,9 +11,6 @@ namespace Billing.Load.Comparing.Ceiling;
 /// platform can be cheaper than one to it.</summary>
 internal static class EchoServer
 {
-    // A proxy's default, so that bursts share out over connections in the same way.
-    private const int StreamsPerConnection = 1000;
-
     public static Command CreateCommand()
     {
         var command = new Command("serve-echo-proxy", "Answers every payment at once; the address comes from ASPNETCORE_URLS.") { Hidden = true };
@@ -25,7 +23,7 @@ internal static class EchoServer
         var builder = Service.CreateBuilder([]);
         builder.WebHost.ConfigureKestrel(kestrel =>
         {
-            kestrel.Limits.Http2.MaxStreamsPerConnection = StreamsPerConnection;
+            kestrel.ServeManyCalls(new ProxyOptions().StreamsPerConnection);
             kestrel.ConfigureEndpointDefaults(endpoint => endpoint.Protocols = HttpProtocols.Http2);
         });
         builder.Services.AddGrpc();

@@ -10,8 +10,9 @@ public sealed class TraceCommandTests
     [InlineData("--rate 0", "--rate must be within 1 and 100000; it is 0.")]
     [InlineData("--during 0", "--during must be within 1 and 86400; it is 0.")]
     [InlineData("--requests -1", "--requests must be within 0 and 10000000; it is -1.")]
-    [InlineData("--targets localhost:5000", "--targets must be addresses of the form http://HOST:PORT; one is 'localhost:5000'.")]
-    [InlineData("--targets http://a:1,ftp://b:2", "--targets must be addresses of the form http://HOST:PORT; one is 'ftp://b:2'.")]
+    [InlineData("--targets localhost:5000", "--targets: 'localhost:5000' is not an address of the form http://host:port.")]
+    [InlineData("--targets http://a:1,ftp://b:2", "--targets: 'ftp://b:2' is not an address of the form http://host:port.")]
+    [InlineData("--targets http://a:1 --jitter on", "--jitter is about a stack of the command's own; with --targets there is none.")]
     public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
 

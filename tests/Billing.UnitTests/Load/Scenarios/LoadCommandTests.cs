@@ -9,14 +9,14 @@ public sealed class LoadCommandTests
     [Theory]
     [InlineData("payments --rate 100")]
     [InlineData("payments --copies 8 --during 5s --warm-up 0 --accounts 10")]
-    [InlineData("balances --rate 100 --during 1m --report-folder out")]
+    [InlineData("balances --rate 100 --during 1m --out folder")]
     [InlineData("mixed --copies 4 --payment-percent 20")]
     [InlineData("burst --at-once 300 --clients 3")]
     [InlineData("ramp --from 100 --to 500 --during 20s")]
     [InlineData("soak --rate 50 --during 24h")]
     [InlineData("soak --max-error-percent 0.5 --max-p50-ms 20 --max-p99-ms 250.5 --min-rps 100")]
     [InlineData("payments --rate 1 --proxies 2 --payment-backends 1 --balance-backends 1 --brokers 3 --jitter on --kafka embedded --postgres auto")]
-    [InlineData("payments --rate 1 --proxies http://localhost:5000,https://other:5001")]
+    [InlineData("payments --rate 1 --targets http://localhost:5000,https://other:5001")]
     public void A_command_line_without_a_fault_is_understood(string line) => Assert.Empty(Parse(line).Errors);
 
     [Theory]
@@ -47,10 +47,10 @@ public sealed class LoadCommandTests
     [InlineData("soak --max-p99-ms -1", "--max-p99-ms")]
     [InlineData("soak --min-rps many", "--min-rps")]
     [InlineData("soak --proxies 0", "--proxies")]
-    [InlineData("soak --proxies localhost:5000", "--proxies")]
-    [InlineData("soak --proxies http://localhost:5000,nowhere", "--proxies")]
-    [InlineData("soak --proxies http://localhost:5000 --kafka embedded", "--kafka")]
-    [InlineData("soak --proxies http://localhost:5000 --jitter on", "--jitter")]
+    [InlineData("soak --targets localhost:5000", "--targets")]
+    [InlineData("soak --targets http://localhost:5000,nowhere", "--targets")]
+    [InlineData("soak --targets http://localhost:5000 --kafka embedded", "--kafka")]
+    [InlineData("soak --targets http://localhost:5000 --jitter on", "--jitter")]
     [InlineData("dance", "dance")]
     public void A_bad_value_is_an_error_that_names_the_option(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));

@@ -10,14 +10,14 @@ public sealed class LoadFlagsTests
     [Fact]
     public void Every_option_is_read()
     {
-        var plan = Plan("--warm-up 1m --accounts 7 --report-folder out --max-error-percent 0.5 --min-rps 90 --proxies 2 --kafka embedded --payment-backends 4");
+        var plan = Plan("--warm-up 1m --accounts 7 --out out --max-error-percent 0.5 --min-rps 90 --proxies 2 --kafka embedded --payment-backends 4");
 
         Assert.Equal(TimeSpan.FromMinutes(1), plan.WarmUp);
         Assert.Equal(7, plan.Accounts);
-        Assert.Equal("out", plan.ReportFolder);
+        Assert.Equal("out", plan.Subject.Out);
         Assert.Equal([new Threshold("--max-error-percent", 0.5), new Threshold("--min-rps", 90)], plan.Thresholds);
-        Assert.Equal((2, 4, "embedded"), (plan.Stack.Proxies, plan.Stack.PaymentBackends, plan.Stack.Kafka));
-        Assert.Empty(plan.Proxies);
+        Assert.Equal((2, 4, "embedded"), (plan.Subject.Stack.Proxies, plan.Subject.Stack.PaymentBackends, plan.Subject.Stack.Kafka));
+        Assert.Empty(plan.Subject.Targets);
     }
 
     [Fact]
@@ -25,15 +25,15 @@ public sealed class LoadFlagsTests
     {
         var plan = Plan("");
 
-        Assert.Equal(3, plan.Stack.Proxies);
-        Assert.Empty(plan.Proxies);
+        Assert.Equal(3, plan.Subject.Stack.Proxies);
+        Assert.Empty(plan.Subject.Targets);
         Assert.Empty(plan.Thresholds);
-        Assert.StartsWith(Path.Combine("reports", "payments-"), plan.ReportFolder, StringComparison.Ordinal);
+        Assert.StartsWith(Path.Combine("results", "load-payments-"), plan.Subject.Out, StringComparison.Ordinal);
     }
 
     [Fact]
     public void Addresses_of_proxies_stand_for_a_stack_that_runs_already() =>
-        Assert.Equal(["http://a:1", "https://b:2"], Plan("--proxies http://a:1,https://b:2").Proxies);
+        Assert.Equal(["http://a:1", "https://b:2"], Plan("--targets http://a:1,https://b:2").Subject.Targets);
 
     [Theory]
     [InlineData("0", 0)]

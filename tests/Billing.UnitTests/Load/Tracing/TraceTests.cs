@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Load.Measuring;
 using Billing.Load.Reporting;
 using Billing.Load.Tracing;
 
@@ -140,7 +141,7 @@ public sealed class TraceTests : IDisposable
     }
 
     private static TraceSummary Summary() => TraceSummary.Of(
-        new TraceOptions { Stack = new(), Requests = 1, Rate = 10, Out = "" }, "kafka", [Paid(0)], DateTimeOffset.UnixEpoch);
+        new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], DateTimeOffset.UnixEpoch);
 
     private static TracedPayment Paid(int number, params Moment[] notTaken)
     {
