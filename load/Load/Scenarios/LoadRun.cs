@@ -50,9 +50,16 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider 
             .WithReportFormats(ReportFormat.Txt, ReportFormat.Csv, ReportFormat.Html, ReportFormat.Md)
             .WithReportingInterval(ReportingInterval)
             .Run(), CancellationToken.None);
-        var stats = node.ScenarioStats.Find(plan.Scenario) ?? new ScenarioStats();
+        // A run that ends while it still warms up has none.
+        var stats = node.ScenarioStats.Find(plan.Scenario) ?? NoCalls();
         return LoadSummary.Of(
             plan, stats, plan.Thresholds.Select(t => t.Check(stats)), transport, proxies.Count, calls.Retried, cancellationToken.IsCancellationRequested);
+    }
+
+    private static ScenarioStats NoCalls()
+    {
+        var none = new MeasurementStats { Request = new RequestStats(), Latency = new LatencyStats(), StatusCodes = [] };
+        return new ScenarioStats { Ok = none, Fail = none, StepStats = [] };
     }
 
     private async Task<int> ConcludeAsync(LoadSummary summary, AuditResult? audit)

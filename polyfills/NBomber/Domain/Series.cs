@@ -49,7 +49,7 @@ internal sealed class Series(bool isError)
 
     private static int Percent(int part, int all) => all == 0 ? 0 : (int)Math.Round(100.0 * part / all);
 
-    private static LatencyStats Latencies(HistogramBase histogram) => histogram.TotalCount == 0 ? new LatencyStats() : new LatencyStats
+    private static LatencyStats Latencies(HistogramBase histogram) => histogram.TotalCount == 0 ? new LatencyStats { LatencyCount = new LatencyCount() } : new LatencyStats
     {
         MinMs = histogram.LowestEquivalentValue(histogram.GetValueAtPercentile(0)) / 1e3,
         MeanMs = histogram.GetMean() / 1e3,

@@ -30,6 +30,7 @@ internal sealed class Session
             SessionId = $"{now:yyyy-MM-dd_HH.mm.ss}_session_{Guid.NewGuid().ToString("N")[..8]}",
             TestSuite = context.TestSuite,
             TestName = context.TestName,
+            ClusterId = "",
             Created = now.UtcDateTime,
         };
         NodeInfo = new NodeInfo
@@ -84,7 +85,7 @@ internal sealed class Session
     private async Task<NodeStats> RunAsync()
     {
         await EachAsync(s => s.Init, ScenarioOperation.Init).ConfigureAwait(false);
-        var stats = new NodeStats();
+        NodeStats stats;
         try
         {
             if (_scenarios.Any(s => s.WarmUpDuration > TimeSpan.Zero))
@@ -156,6 +157,7 @@ internal sealed class Session
             AllFailCount = scenarios.Sum(s => s.AllFailCount),
             AllBytes = scenarios.Sum(s => s.AllBytes),
             Duration = scenarios.Length == 0 ? TimeSpan.Zero : scenarios.Max(s => s.Duration),
+            ReportFiles = [],
         };
     }
 

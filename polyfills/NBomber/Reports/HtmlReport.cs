@@ -17,11 +17,11 @@ internal static class HtmlReport
         <style>
         :root { color-scheme: light dark; --line: #8884; --good: #2a7d46; --bad: #b3261e; }
         @media (prefers-color-scheme: dark) { :root { --good: #6fcf97; --bad: #ff8a80; } }
-        body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
+        body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 82rem; padding: 0 1rem; }
         h2 { margin-top: 2rem; }
         .wide { overflow-x: auto; }
-        table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-        th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; text-align: right; white-space: nowrap; }
+        table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+        th, td { border-bottom: 1px solid var(--line); padding: .3rem .45rem; text-align: right; white-space: nowrap; }
         th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
         .ok { color: var(--good); } .fail { color: var(--bad); }
         svg { display: block; margin: 1rem 0; max-width: 40rem; width: 100%; }

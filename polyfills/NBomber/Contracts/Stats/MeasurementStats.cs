@@ -1,12 +1,13 @@
+// As in the genuine records, a member that nobody has set is null, whatever its type says.
 namespace NBomber.Contracts.Stats;
 
 public sealed class StatusCodeStats
 {
-    public string StatusCode { get; set; } = "";
+    public string StatusCode { get; set; } = null!;
 
     public bool IsError { get; set; }
 
-    public string Message { get; set; } = "";
+    public string Message { get; set; } = null!;
 
     public int Count { get; set; }
 
@@ -49,7 +50,7 @@ public sealed class LatencyStats
 
     public double StdDev { get; set; }
 
-    public LatencyCount LatencyCount { get; set; } = new();
+    public LatencyCount LatencyCount { get; set; } = null!;
 }
 
 public sealed class DataTransferStats
@@ -75,22 +76,22 @@ public sealed class DataTransferStats
 
 public sealed class MeasurementStats
 {
-    public RequestStats Request { get; set; } = new();
+    public RequestStats Request { get; set; } = null!;
 
-    public LatencyStats Latency { get; set; } = new();
+    public LatencyStats Latency { get; set; } = null!;
 
-    public DataTransferStats DataTransfer { get; set; } = new();
+    public DataTransferStats DataTransfer { get; set; } = null!;
 
-    public StatusCodeStats[] StatusCodes { get; set; } = [];
+    public StatusCodeStats[] StatusCodes { get; set; } = null!;
 }
 
 public sealed class StepStats
 {
-    public string StepName { get; set; } = "";
+    public string StepName { get; set; } = null!;
 
-    public MeasurementStats Ok { get; set; } = new();
+    public MeasurementStats Ok { get; set; } = null!;
 
-    public MeasurementStats Fail { get; set; } = new();
+    public MeasurementStats Fail { get; set; } = null!;
 
     public int SortIndex { get; set; }
 }

@@ -2,22 +2,22 @@ namespace NBomber.Contracts.Stats;
 
 public sealed class LoadSimulationStats
 {
-    public string SimulationName { get; set; } = "";
+    public string SimulationName { get; set; } = null!;
 
     public int Value { get; set; }
 }
 
 public sealed class ScenarioStats
 {
-    public string ScenarioName { get; set; } = "";
+    public string ScenarioName { get; set; } = null!;
 
-    public MeasurementStats Ok { get; set; } = new();
+    public MeasurementStats Ok { get; set; } = null!;
 
-    public MeasurementStats Fail { get; set; } = new();
+    public MeasurementStats Fail { get; set; } = null!;
 
-    public StepStats[] StepStats { get; set; } = [];
+    public StepStats[] StepStats { get; set; } = null!;
 
-    public LoadSimulationStats LoadSimulationStats { get; set; } = new();
+    public LoadSimulationStats LoadSimulationStats { get; set; } = null!;
 
     public OperationType CurrentOperation { get; set; }
 
@@ -36,11 +36,11 @@ public sealed class ScenarioStats
 
 public sealed class NodeStats
 {
-    public ScenarioStats[] ScenarioStats { get; set; } = [];
+    public ScenarioStats[] ScenarioStats { get; set; } = null!;
 
-    public NodeInfo NodeInfo { get; set; } = new();
+    public NodeInfo NodeInfo { get; set; } = null!;
 
-    public TestInfo TestInfo { get; set; } = new();
+    public TestInfo TestInfo { get; set; } = null!;
 
     public int AllRequestCount { get; set; }
 
@@ -52,5 +52,5 @@ public sealed class NodeStats
 
     public TimeSpan Duration { get; set; }
 
-    public ReportFile[] ReportFiles { get; set; } = [];
+    public ReportFile[] ReportFiles { get; set; } = null!;
 }

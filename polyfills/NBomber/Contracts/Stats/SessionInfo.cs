@@ -21,39 +21,39 @@ public enum OperationType
 
 public sealed class TestInfo
 {
-    public string SessionId { get; set; } = "";
+    public string SessionId { get; set; } = null!;
 
-    public string TestSuite { get; set; } = "";
+    public string TestSuite { get; set; } = null!;
 
-    public string TestName { get; set; } = "";
+    public string TestName { get; set; } = null!;
 
-    public string ClusterId { get; set; } = "";
+    public string ClusterId { get; set; } = null!;
 
     public DateTime Created { get; set; }
 }
 
 public sealed class NodeInfo
 {
-    public string MachineName { get; set; } = "";
+    public string MachineName { get; set; } = null!;
 
     public OperationType CurrentOperation { get; set; }
 
-    public string OS { get; set; } = "";
+    public string OS { get; set; } = null!;
 
-    public string DotNetVersion { get; set; } = "";
+    public string DotNetVersion { get; set; } = null!;
 
-    public string Processor { get; set; } = "";
+    public string Processor { get; set; } = null!;
 
     public int CoresCount { get; set; }
 
-    public string NBomberVersion { get; set; } = "";
+    public string NBomberVersion { get; set; } = null!;
 }
 
 public sealed class ReportFile
 {
-    public string FilePath { get; set; } = "";
+    public string FilePath { get; set; } = null!;
 
     public ReportFormat ReportFormat { get; set; }
 
-    public string ReportContent { get; set; } = "";
+    public string ReportContent { get; set; } = null!;
 }
