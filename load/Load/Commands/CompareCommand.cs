@@ -15,7 +15,7 @@ internal static class CompareCommand
 {
     public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more sides in turn in one sitting, beside the papers' figures.")
     {
-        Paper(console), Ceiling(console), Scale(console), Eda(console),
+        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console),
     };
 
     private static Command Paper(IAnsiConsole console)
@@ -24,7 +24,7 @@ internal static class CompareCommand
         var rounds = Rounds(3);
         var warmUp = Flags.Number("--warm-up", "Payments that each client sends before each burst, not measured", 1000, 0, 1_000_000);
         var brokers = Flags.Number("--brokers", "Kafka brokers: 1, or 3 as in the paper", 1, 1, 3);
-        var folder = Folder();
+        var folder = ResultFolder.Flag();
         var command = new Command("paper", "The billing prototype's two tables: bursts on one and three backends, without and with jitter.")
         {
             requests, rounds, warmUp, brokers, folder,
@@ -49,7 +49,7 @@ internal static class CompareCommand
         var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loops, in turn", [1, 200, 1000], 1, 10_000);
         var rounds = Rounds(3);
         var during = Flags.Number("--during", "Seconds of each closed loop", 8, 1, 3600);
-        var folder = Folder();
+        var folder = ResultFolder.Flag();
         var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, folder };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CeilingComparison(
             new CeilingOptions
@@ -72,7 +72,7 @@ internal static class CompareCommand
         var replicas = ListFlags.Numbers("--replicas", "Numbers of balance replicas", [1, 2, 4, 8, 12], 1, 64);
         var rounds = Rounds(5);
         var during = Flags.Number("--during", "Seconds of each measurement", 6, 1, 3600);
-        var folder = Folder();
+        var folder = ResultFolder.Flag();
         var command = new Command("scale", "Throughput and latency against the number of backends and replicas, and what each stage costs.")
         {
             backends, replicas, rounds, during, folder,
@@ -101,7 +101,7 @@ internal static class CompareCommand
         var during = Flags.Number("--during", "Seconds of the long run", 20, 1, 86_400);
         var overload = Flags.Number("--overload-rate", "Requests a second of the overload", 15_000, 1, 1_000_000);
         var size = Flags.Number("--size", "Proxies, and backends, of each side", 3, 1, 20);
-        var folder = Folder();
+        var folder = ResultFolder.Flag();
         var command = new Command("eda", "The same services through Kafka and by direct calls: response time, errors and CPU; also overloaded, and with a backend killed.")
         {
             protocol, ramps, rounds, rate, during, overload, size, folder,
@@ -125,6 +125,4 @@ internal static class CompareCommand
 
     private static Option<int> Rounds(int fallback) =>
         Flags.Number("--rounds", "Rounds that count; one more is run before them and dropped", fallback, 1, 100);
-
-    private static Option<string?> Folder() => new("--out") { Description = "Folder for result.json and report.html", HelpName = "FOLDER" };
 }

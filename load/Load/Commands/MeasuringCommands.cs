@@ -1,5 +1,4 @@
 using System.CommandLine;
-using Billing.Load.Comparing.Ceiling;
 using Billing.Load.Driving;
 using Spectre.Console;
 
@@ -16,6 +15,6 @@ internal static class MeasuringCommands
         CompareCommand.Create(console),
         ReportCommand.Create(console),
         DriveCommand.Create(),
-        EchoServer.CreateCommand(),
+        CompareRpcCommand.CreateServer(),
     ];
 }

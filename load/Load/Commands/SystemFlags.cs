@@ -20,7 +20,7 @@ internal sealed class SystemFlags
         _usesEventStore = usesEventStore;
         _targets = ListFlags.Addresses(
             "--targets", "Addresses of proxies that run already, instead of starting a stack" + (usesEventStore ? "; --postgres then names their event store" : ""));
-        _out = new Option<string?>("--out") { Description = $"Folder for {results}; results/KIND-TIME by default", HelpName = "FOLDER" };
+        _out = ResultFolder.Flag(results);
     }
 
     public void AddTo(Command command)

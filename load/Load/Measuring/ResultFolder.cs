@@ -1,3 +1,4 @@
+using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
@@ -9,6 +10,11 @@ namespace Billing.Load.Measuring;
 /// <summary>Where a measurement's results go: to the console, and as JSON and HTML into a folder.</summary>
 internal sealed class ResultFolder(IAnsiConsole console, string folder)
 {
+    /// <summary>The option that names it.</summary>
+    /// <param name="holds">What it holds afterwards.</param>
+    public static Option<string?> Flag(string holds = "result.json and report.html") =>
+        new("--out") { Description = $"Folder for {holds}; results/KIND-TIME by default", HelpName = "FOLDER" };
+
     /// <summary>The folder of a measurement, where none is asked for: of its own, below the current one.</summary>
     /// <param name="kind">What is measured, e.g. <c>sweep</c>.</param>
     /// <param name="time">Tells one from the next.</param>

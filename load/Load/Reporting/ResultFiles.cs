@@ -2,6 +2,7 @@ using System.Text.Json;
 using Billing.Load.Comparing.Ceiling;
 using Billing.Load.Comparing.Eda;
 using Billing.Load.Comparing.Paper;
+using Billing.Load.Comparing.Rpc;
 using Billing.Load.Comparing.Scale;
 using Billing.Load.Sweeping;
 using Billing.Load.Tracing;
@@ -20,6 +21,7 @@ internal static class ResultFiles
         ["compare-ceiling"] = json => CeilingPage.Of(json.Deserialize(CeilingJson.Default.CeilingReport)!),
         ["compare-scale"] = json => ScalePage.Of(json.Deserialize(ScaleJson.Default.ScaleReport)!),
         ["compare-eda"] = json => EdaPage.Of(json.Deserialize(EdaJson.Default.EdaReport)!),
+        [RpcComparison.KindName] = json => RpcPage.Of(json.Deserialize(RpcComparisonJson.Default.RpcComparison)!),
         [TraceSummary.KindName] = json => TraceReport.Of(json.Deserialize(TraceJson.Default.TraceSummary)!),
     };
 

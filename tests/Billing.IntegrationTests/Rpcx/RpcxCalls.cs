@@ -109,10 +109,13 @@ public sealed class RpcxCalls
     public async Task A_callers_code_may_block_without_holding_up_other_replies()
     {
         await using var pair = await RpcxPair.StartAsync();
+        var answer = new TaskCompletionSource<MakePaymentResponse>();
+        pair.Pay = (request, _) => request.AccountId == "blocks" ? answer.Task : Task.FromResult(Answer(request));
         var payments = pair.Client().Proxy<IPayments>();
         using var second = new ManualResetEventSlim();
-        var blocking = payments.PayAsync(Request(), default).ContinueWith(
+        var blocking = payments.PayAsync(Request(account: "blocks"), default).ContinueWith(
             _ => second.Wait(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        answer.SetResult(Answer(Request()));
         await payments.PayAsync(Request(), default);
         second.Set();
         await blocking;

@@ -20,8 +20,8 @@ public sealed class RpcxDeadlines
             told.SetResult();
             return Answer(request);
         };
-        var e = await Assert.ThrowsAsync<RpcxException>(
-            () => pair.Client().Proxy<IPayments>().PayAsync(Request(), new RpcxCallOptions(Short)));
+        var payments = await ConnectedAsync(pair);
+        var e = await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), new RpcxCallOptions(Short)));
         Assert.Equal((StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime), (e.StatusCode, e.Reason));
         await told.Task;
     }
@@ -71,7 +71,7 @@ public sealed class RpcxDeadlines
             Interlocked.Increment(ref begun);
             return first.Task;
         };
-        var payments = pair.Client().Proxy<IPayments>();
+        var payments = await ConnectedAsync(pair);
         var holding = payments.PayAsync(Request(), default);
         // Waits in the client for a place in the server's window.
         await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), new RpcxCallOptions(Short)));
@@ -147,5 +147,13 @@ public sealed class RpcxDeadlines
         var e = await Assert.ThrowsAsync<RpcxException>(
             () => pair.Client().Proxy<IPayments>().PayAsync(Request(), default));
         Assert.Equal((StatusCode.Cancelled, RpcxReasons.HandlerCancelled), (e.StatusCode, e.Reason));
+    }
+
+    /// <summary>Of a call that is made on a connection that is there, it is known that it is sent.</summary>
+    private static async Task<IPayments> ConnectedAsync(RpcxPair pair)
+    {
+        var client = pair.Client();
+        await client.ConnectAsync(TestContext.Current.CancellationToken);
+        return client.Proxy<IPayments>();
     }
 }

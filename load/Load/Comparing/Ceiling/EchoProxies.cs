@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
+using Billing.Load.Comparing.Rpc;
 
 namespace Billing.Load.Comparing.Ceiling;
 
@@ -26,8 +27,8 @@ internal sealed class EchoProxies : IAsyncDisposable
         try
         {
             echoes.Addresses = [.. Enumerable.Range(1, count).Select(n => echoes.Launch(n, folder))];
-            await Task.WhenAll(echoes._processes.Zip(
-                echoes.Addresses, (process, address) => process.WaitUntilAsync(token => ListensAsync(address, token), ReadyBound, cancellationToken)));
+            await Task.WhenAll(echoes._processes.Select(
+                process => process.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ReadyBound, cancellationToken)));
             return echoes;
         }
         catch
@@ -48,30 +49,14 @@ internal sealed class EchoProxies : IAsyncDisposable
 
     private string Launch(int number, StackFolder folder)
     {
-        var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{_ports.Take()}");
+        var port = _ports.Take().ToString(CultureInfo.InvariantCulture);
         var label = string.Create(CultureInfo.InvariantCulture, $"echo-{number}");
         var environment = ServiceProcess.Runtime.ToDictionary(v => v.Key, v => (string?)v.Value, StringComparer.Ordinal);
-        environment["ASPNETCORE_URLS"] = address;
         _processes.Add(ChildProcess.Start(new ChildProcessStart(
-            label, ServiceProcess.Dotnet, [ServiceProcess.ProgramFile("Billing.Load"), "serve-echo-proxy"], folder.LogFile(label))
+            label, ServiceProcess.Dotnet, [ServiceProcess.ProgramFile("Billing.Load"), "serve-echo", "--protocol", Protocols.Grpc, "--port", port], folder.LogFile(label))
         {
             Environment = environment,
         }));
-        return address;
-    }
-
-    private static async Task<bool> ListensAsync(string address, CancellationToken cancellationToken)
-    {
-        try
-        {
-            using var client = new System.Net.Sockets.TcpClient();
-            var uri = new Uri(address);
-            await client.ConnectAsync(uri.Host, uri.Port, cancellationToken);
-            return true;
-        }
-        catch (System.Net.Sockets.SocketException)
-        {
-            return false;
-        }
+        return "http://127.0.0.1:" + port;
     }
 }

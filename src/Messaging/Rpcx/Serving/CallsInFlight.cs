@@ -93,21 +93,25 @@ internal sealed class CallsInFlight(int max)
     /// <summary>Takes out all calls, and takes no more.</summary>
     public List<ServerCall> Close()
     {
+        TaskCompletionSource? roomMade;
+        List<ServerCall> calls;
         lock (_gate)
         {
             _closed = true;
-            List<ServerCall> calls = [.. _unanswered.Values];
+            calls = [.. _unanswered.Values];
             _unanswered.Clear();
-            return calls;
+            (roomMade, _roomMade) = (_roomMade, null);
         }
+        roomMade?.TrySetResult();
+        return calls;
     }
 
-    /// <summary>Completes when there may be room. For one waiter.</summary>
+    /// <summary>Completes when there may be room, or no call is taken any more. For one waiter.</summary>
     public Task RoomAsync()
     {
         lock (_gate)
         {
-            return HasRoom ? Task.CompletedTask : (_roomMade ??= Signal()).Task;
+            return HasRoom || _closed ? Task.CompletedTask : (_roomMade ??= Signal()).Task;
         }
     }
 

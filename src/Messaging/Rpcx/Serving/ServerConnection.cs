@@ -34,6 +34,7 @@ internal sealed class ServerConnection : IDisposable
     private ServerCall? _spare;
     private int _replyBytesMax = int.MaxValue;
     private int _answersHeld;
+    private volatile bool _disposed;
     private volatile bool _greeted;
     private volatile bool _stopping;
 
@@ -100,8 +101,11 @@ internal sealed class ServerConnection : IDisposable
     /// <summary>Closes the connection at once.</summary>
     public void Dispose()
     {
+        _disposed = true;
         _deadlines.Dispose();
         _socket.Dispose();
+        // The reading loop may wait for calls to end instead of for bytes.
+        _calls.Close().ForEach(call => call.GiveUp());
     }
 
     /// <summary>Makes a frame a call.</summary>
@@ -247,6 +251,7 @@ internal sealed class ServerConnection : IDisposable
         FlushHeld();
         await _calls.RoomAsync();
         await _output.RoomAsync();
+        ObjectDisposedException.ThrowIf(_disposed, this);
     }
 
     private void Take(in FrameHeader header, in ReadOnlySequence<byte> payload)
