@@ -49,7 +49,7 @@ public sealed record BarChart(string Title, Axis Axis, IReadOnlyList<string> Cat
         {
             var y = top + (c * group) + (GroupGap / 2);
             content.Add(isNarrow
-                ? Svg.Text(0, y + 13, Categories[c], "category")
+                ? Svg.Text(6, y + 13, Categories[c], "category")
                 : Svg.Text(left - 10, y + (group - GroupGap - BarGap) / 2 + 4, Shorten(Categories[c], left), "category", "end").Titled(Categories[c]));
             for (var g = 0; g < Groups.Count; g++)
             {

@@ -50,13 +50,23 @@ public sealed record HeatMap(
                 if (mark is null && value == best)
                 {
                     mark = Svg.Rect(x + 1, y + 1, cell - 4, CellHeight - 4, "best", 3);
-                    content.Add(Svg.Text(left, Top + (RowLabels.Count * CellHeight) + 22,
-                        $"Framed: the best, {Value.Value(best)} at {Columns.ToLowerInvariant()} {ColumnLabels[c]}, {Rows.ToLowerInvariant()} {RowLabels[r]}", "legend"));
+                    DrawCaption(content, Top + (RowLabels.Count * CellHeight) + 22, isNarrow: width < 500, best, (r, c));
                 }
             }
         }
         content.Add(mark!);
-        return Top + (RowLabels.Count * CellHeight) + 32;
+        return Top + (RowLabels.Count * CellHeight) + (width < 500 ? 50 : 32);
+    }
+
+    private void DrawCaption(List<XElement> content, double y, bool isNarrow, double best, (int Row, int Column) at)
+    {
+        var value = $"Framed: the best, {Value.Value(best)}";
+        var place = $"at {Columns.ToLowerInvariant()} {ColumnLabels[at.Column]}, {Rows.ToLowerInvariant()} {RowLabels[at.Row]}";
+        content.Add(Svg.Text(0, y, isNarrow ? value : $"{value} {place}", "legend"));
+        if (isNarrow)
+        {
+            content.Add(Svg.Text(0, y + 18, place, "legend"));
+        }
     }
 
     private void DrawCell(List<XElement> content, (double X, double Y, double Width) at, double? value, string where, (double Min, double Max) range)

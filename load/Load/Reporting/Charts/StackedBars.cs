@@ -45,7 +45,7 @@ public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> 
         {
             var y = top + (i * step) + (BarGap / 2);
             content.Add(isNarrow
-                ? Svg.Text(0, y + 13, Bars[i].Label, "category")
+                ? Svg.Text(6, y + 13, Bars[i].Label, "category")
                 : Svg.Text(left - 10, y + (BarHeight / 2) + 4, Bars[i].Label, "category", "end"));
             var full = IsShare ? Math.Max(double.Epsilon, Total(Bars[i])) / 100 : 1;
             DrawBar(content, Bars[i], y + heading, v => left + (scale.At(v / full) * (right - left)));
