@@ -15,19 +15,33 @@ internal static class ConsoleReport
         {
             console.WriteLine(report.Subtitle);
         }
-        foreach (var block in report.Sections.SelectMany(section => section.Blocks))
+        foreach (var section in report.Sections)
         {
-            switch (block)
+            if (section.Title.Length > 0)
             {
-                case ReportTable table:
-                    console.Write(Drawn(table));
-                    break;
-                case Prose prose:
-                    console.WriteLine(prose.Content);
-                    break;
-                default:
-                    break;
+                console.WriteLine();
+                console.MarkupLineInterpolated($"[bold]{section.Title}[/]");
             }
+            foreach (var block in section.Blocks)
+            {
+                Print(console, block);
+            }
+        }
+    }
+
+    private static void Print(IAnsiConsole console, Block block)
+    {
+        switch (block)
+        {
+            case ReportTable table:
+                console.Write(Drawn(table));
+                break;
+            case Prose prose:
+                console.WriteLine(prose.Content);
+                break;
+            default:
+                // A chart is for the page.
+                break;
         }
     }
 
