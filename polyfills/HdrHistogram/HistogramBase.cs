@@ -4,12 +4,12 @@ namespace HdrHistogram;
 
 public abstract class HistogramBase : IRecorder
 {
-    private static long Instances;
+    private static long _instances;
 
     private readonly CountsLayout _layout;
 
     protected HistogramBase(long lowestTrackableValue, long highestTrackableValue, int numberOfSignificantValueDigits)
-        : this(Interlocked.Decrement(ref Instances), lowestTrackableValue, highestTrackableValue, numberOfSignificantValueDigits)
+        : this(Interlocked.Decrement(ref _instances), lowestTrackableValue, highestTrackableValue, numberOfSignificantValueDigits)
     {
     }
 

@@ -22,6 +22,10 @@ public sealed class JitterOptions
     /// <summary>The longest delay of a balance check.</summary>
     public TimeSpan BalanceMax { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>Calls that the network takes from one backend at a time, the others waiting their turn; 0 for no such bound.
+    /// </summary>
+    public int ConcurrencyMax { get; set; }
+
     /// <summary>Seed of the delays; 0 takes one from the clock.</summary>
     public int Seed { get; set; }
 
@@ -31,6 +35,10 @@ public sealed class JitterOptions
         if (PaymentMin < TimeSpan.Zero || PaymentMin > PaymentMax)
         {
             yield return $"Billing:Jitter:PaymentMin ({PaymentMin}) must be within zero and Billing:Jitter:PaymentMax ({PaymentMax}).";
+        }
+        if (ConcurrencyMax is < 0 or > 1_000_000)
+        {
+            yield return $"Billing:Jitter:ConcurrencyMax ({ConcurrencyMax}) must be within 0 and 1000000.";
         }
         if (BalanceMin < TimeSpan.Zero || BalanceMin > BalanceMax)
         {

@@ -116,7 +116,6 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     private void Drain(IConsumer<byte[], byte[]> consumer)
     {
         var wait = _watermarks.Values.Any(w => w.Count > 0) ? PollIntervalWhenBusy : PollInterval;
-        var room = Math.Clamp(_subscription.InFlightMax - _handler.InFlight, 1, DrainMax);
         for (var record = Consume(consumer, wait); record is not null; record = Consume(consumer, TimeSpan.Zero))
         {
             var slot = _watermarks[record.TopicPartition].Track(record.Offset.Value);
@@ -124,7 +123,7 @@ public sealed class CommandConsumer : IHostedService, IDisposable
             {
                 _drained.Add(delivery);
             }
-            if (_drained.Count == room)
+            if (_drained.Count == DrainMax)
             {
                 break;
             }

@@ -23,16 +23,16 @@ internal static class JsonBody
     private static readonly JsonWriterOptions Options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     [ThreadStatic]
-    private static ArrayBufferWriter<byte>? t_buffer;
+    private static ArrayBufferWriter<byte>? _buffer;
 
     [ThreadStatic]
-    private static Utf8JsonWriter? t_writer;
+    private static Utf8JsonWriter? _writer;
 
     /// <summary>Writes a body; the server sends it when the request ends.</summary>
     public static void Write<T>(HttpResponse response, T value, JsonTypeInfo<T> type, string contentType)
     {
-        var buffer = t_buffer ??= new ArrayBufferWriter<byte>(1024);
-        var writer = t_writer ??= new Utf8JsonWriter(buffer, Options);
+        var buffer = _buffer ??= new ArrayBufferWriter<byte>(1024);
+        var writer = _writer ??= new Utf8JsonWriter(buffer, Options);
         try
         {
             JsonSerializer.Serialize(writer, value, type);
@@ -44,7 +44,7 @@ internal static class JsonBody
         {
             if (buffer.Capacity > KeptBytesMax)
             {
-                (t_buffer, t_writer) = (null, null);
+                (_buffer, _writer) = (null, null);
             }
             else
             {

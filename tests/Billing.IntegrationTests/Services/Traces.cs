@@ -1,6 +1,6 @@
 using Billing.Cli.Topology;
-using Billing.Load.Reporting;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 using Billing.Load.Tracing;
 using Spectre.Console;
 

@@ -222,6 +222,13 @@ public sealed class PaymentStreamTests
         var ended = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         await stopping;
 
+        // The server closes the connection behind the stream's last word; a client that is slow to read may hear of that
+        // first. Either way it knows that the stream has ended, and which of its payments have no answer.
+        if (ended.StatusCode == StatusCode.Internal)
+        {
+            Assert.Contains("NO_ERROR", ended.Status.Detail, StringComparison.Ordinal);
+            return;
+        }
         Assert.Equal(StatusCode.Unavailable, ended.StatusCode);
         Assert.Equal(ErrorReasons.ShuttingDown, ended.Trailers.GetValue(Trailers.Reason));
     }

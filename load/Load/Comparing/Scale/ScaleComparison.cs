@@ -132,8 +132,7 @@ internal sealed class ScaleComparison(ScaleOptions options, IAnsiConsole console
         Settings = new Dictionary<string, string>(StringComparer.Ordinal)
         {
             ["Billing__Kafka__Partitions"] = Text(PartitionsOfATopic),
-            ["Billing__Backend__InFlightMax"] = Text(kind == ScaleKind.Writes ? options.Work.PaymentsAtATime : options.Work.BalancesAtATime),
-            ["Billing__Backend__BatchMax"] = Text(kind == ScaleKind.Writes ? options.Work.PaymentsAtATime : options.Work.BalancesAtATime),
+            ["Billing__Jitter__ConcurrencyMax"] = Text(kind == ScaleKind.Writes ? options.Work.PaymentsAtATime : options.Work.BalancesAtATime),
             ["Billing__Jitter__PaymentMin"] = Time(options.Work.PaymentMs * 0.5),
             ["Billing__Jitter__PaymentMax"] = Time(options.Work.PaymentMs * 1.5),
             ["Billing__Jitter__BalanceMin"] = Time(options.Work.BalanceMs * 0.5),

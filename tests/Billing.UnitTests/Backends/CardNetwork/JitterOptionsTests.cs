@@ -24,4 +24,11 @@ public sealed class JitterOptionsTests
                 problem => Assert.StartsWith("Billing:Jitter:BalanceMin", problem, StringComparison.Ordinal));
         }
     }
+
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(1_000_001)]
+    public void A_bound_that_is_none_is_named(int bound) => Assert.StartsWith(
+        "Billing:Jitter:ConcurrencyMax",
+        Assert.Single(new JitterOptions { ConcurrencyMax = bound }.Problems()), StringComparison.Ordinal);
 }

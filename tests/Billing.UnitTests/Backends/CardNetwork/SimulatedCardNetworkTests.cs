@@ -65,6 +65,22 @@ public sealed class SimulatedCardNetworkTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call);
     }
 
+    [Fact]
+    public async Task With_a_bound_calls_beyond_it_wait_their_turn_and_a_cancelled_one_gives_up_its_own()
+    {
+        using var gone = new CancellationTokenSource();
+        using var network = Network(new JitterOptions { Enabled = true, ConcurrencyMax = 2 });
+        var calls = Enumerable.Range(0, 3).Select(_ => network.AuthoriseAsync(CancellationToken.None)).ToList();
+        var impatient = network.AuthoriseAsync(gone.Token);
+        Assert.Equal(2, _time.Delays.Count);
+
+        await gone.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => impatient);
+        await _time.RunToEndAsync(Task.WhenAll(calls));
+
+        Assert.Equal(3, _time.Delays.Count);
+    }
+
     private static IReadOnlyList<TimeSpan> DelaysOf(int seed)
     {
         var time = new ManualTime();
