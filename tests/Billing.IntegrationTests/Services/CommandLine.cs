@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Billing.Cli.Stack;
-using Billing.Cli.Topology;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -87,15 +86,6 @@ public sealed class CommandLine : IAsyncLifetime
         Assert.Contains("PostgreSQL at 127.0.0.1:1", output, StringComparison.Ordinal);
     }
 
-    private async Task<(int ExitCode, string Output)> RunAsync(params string[] arguments)
-    {
-        await using var process = ChildProcess.Start(new ChildProcessStart(
-            "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Cli"), .. arguments], _folder.LogFile("billing"))
-        {
-            Environment = new Dictionary<string, string?> { ["Billing__EventStore__StartTimeout"] = "00:00:01" },
-        });
-        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(2), TimeProvider.System);
-        await process.WaitForExitAsync(patience.Token);
-        return (process.ExitCode ?? -1, string.Join('\n', process.LastLogLines(200)));
-    }
+    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => CommandRun.ToEndAsync(
+        _folder, arguments, new Dictionary<string, string?> { ["Billing__EventStore__StartTimeout"] = "00:00:01" });
 }

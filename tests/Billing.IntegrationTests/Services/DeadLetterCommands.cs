@@ -1,6 +1,5 @@
 using System.Text;
 using Billing.Cli.Stack;
-using Billing.Cli.Topology;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
@@ -271,19 +270,10 @@ public sealed class DeadLetterCommands : IClassFixture<KafkaStack>, IAsyncLifeti
     private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) =>
         RunWithoutBrokersAsync([.. arguments, "--kafka", Brokers]);
 
-    private async Task<(int ExitCode, string Output)> RunWithoutBrokersAsync(params string[] arguments)
-    {
-        await using var process = ChildProcess.Start(new ChildProcessStart(
-            "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Cli"), "dead-letters", .. arguments], _folder.LogFile("billing"))
+    private Task<(int ExitCode, string Output)> RunWithoutBrokersAsync(params string[] arguments) => CommandRun.ToEndAsync(
+        _folder, ["dead-letters", .. arguments], new Dictionary<string, string?>
         {
-            Environment = new Dictionary<string, string?>
-            {
-                ["Billing__Kafka__StartTimeout"] = "00:00:05",
-                ["BILLING_STATE"] = _folder.FullName,
-            },
+            ["Billing__Kafka__StartTimeout"] = "00:00:05",
+            ["BILLING_STATE"] = _folder.FullName,
         });
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        await process.WaitForExitAsync(patience.Token);
-        return (process.ExitCode ?? -1, string.Join('\n', process.LastLogLines(400)));
-    }
 }

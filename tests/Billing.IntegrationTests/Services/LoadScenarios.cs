@@ -136,14 +136,8 @@ public sealed class LoadScenarios : IAsyncLifetime
 
     private JsonDocument Summary() => JsonDocument.Parse(File.ReadAllText(Path.Combine(Reports, "summary.json")));
 
-    private ChildProcess Start(params string[] arguments) => ChildProcess.Start(new ChildProcessStart(
-        "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Load"), "load", .. arguments, "--out", Reports], _folder.LogFile("billing")));
+    private ChildProcess Start(params string[] arguments) => CommandRun.Start(_folder, ["load", .. arguments, "--out", Reports]);
 
-    private async Task<(int ExitCode, string Output)> RunAsync(params string[] arguments)
-    {
-        await using var process = Start(arguments);
-        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        await process.WaitForExitAsync(patience.Token);
-        return (process.ExitCode ?? -1, string.Join('\n', process.LastLogLines(200)));
-    }
+    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) =>
+        CommandRun.ToEndAsync(_folder, ["load", .. arguments, "--out", Reports]);
 }

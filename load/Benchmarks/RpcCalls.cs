@@ -1,0 +1,72 @@
+using BenchmarkDotNet.Attributes;
+using Billing.Cli.Stack;
+using Billing.Load.Comparing.Rpc;
+using Billing.V1;
+
+namespace Billing.Benchmarks;
+
+/// <summary>Whole calls over the loopback interface, on one connection, to an echo in this process.</summary>
+public sealed class RpcCalls : IDisposable
+{
+    private readonly CancellationTokenSource _stop = new();
+    private readonly FreePorts _ports = new();
+    private readonly MakePaymentRequest _request = Payments.Request();
+    private EchoClient? _client;
+    private Task _serving = Task.CompletedTask;
+
+    /// <summary>What is spoken.</summary>
+    [Params(Protocols.Rpcx, Protocols.Grpc)]
+    public string Protocol { get; set; } = "";
+
+    /// <summary>Calls under way at the same time.</summary>
+    [Params(1, 100)]
+    public int InFlight { get; set; }
+
+    /// <summary>Starts server and client.</summary>
+    [GlobalSetup]
+    public async Task SetupAsync()
+    {
+        var port = _ports.Take();
+        _serving = EchoServer.RunAsync(Protocol, port, _stop.Token);
+        _client = EchoClient.Create(Protocol, port, connections: 1);
+        while (!await TryCallAsync(_client))
+        {
+            // The server is not up yet.
+            await Task.Yield();
+        }
+    }
+
+    /// <summary>So many calls.</summary>
+    [Benchmark]
+    public Task CallAsync() => InFlight == 1
+        ? _client!.CallAsync(0, _request)
+        : Task.WhenAll(Enumerable.Range(0, InFlight).Select(caller => _client!.CallAsync(caller, _request)));
+
+    /// <summary>Stops them.</summary>
+    [GlobalCleanup]
+    public async Task CleanUpAsync()
+    {
+        await _client!.DisposeAsync();
+        await _stop.CancelAsync();
+        await _serving;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _stop.Dispose();
+        _ports.Dispose();
+    }
+
+    private async Task<bool> TryCallAsync(EchoClient client)
+    {
+        try
+        {
+            return await client.CallAsync(0, _request);
+        }
+        catch (Exception e) when (EchoClient.IsFailure(e))
+        {
+            return false;
+        }
+    }
+}

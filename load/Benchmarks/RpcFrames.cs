@@ -1,0 +1,72 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using BenchmarkDotNet.Attributes;
+using Billing.Messaging.Rpcx.Wire;
+using Billing.V1;
+using Google.Protobuf;
+
+namespace Billing.Benchmarks;
+
+/// <summary>A request as a frame: RPCX's, 24 bytes with call, method and deadline in them, against gRPC's, 5 bytes, for which
+/// HTTP/2 carries the rest in frames and headers of its own.</summary>
+public class RpcFrames
+{
+    private const int FrameBytesMax = 4 << 20;
+    private const int GrpcPrefixBytes = 5;
+
+    private readonly MakePaymentRequest _request = Payments.Request();
+    private readonly ArrayBufferWriter<byte> _output = new(1024);
+    private ReadOnlySequence<byte> _rpcx;
+    private byte[] _grpc = [];
+
+    /// <summary>Makes the frames to read.</summary>
+    [GlobalSetup]
+    public void Setup()
+    {
+        WriteRpcx();
+        _rpcx = new ReadOnlySequence<byte>(_output.WrittenSpan.ToArray());
+        WriteGrpc();
+        _grpc = _output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Writes RPCX's.</summary>
+    [Benchmark]
+    public int WriteRpcx()
+    {
+        _output.ResetWrittenCount();
+        var length = _request.CalculateSize();
+        var frame = _output.GetSpan(FrameHeader.Bytes + length)[..(FrameHeader.Bytes + length)];
+        new FrameHeader(FrameKind.Request, CallId: 42, Method: 1, MicrosecondsLeft: 30_000_000).Write(frame, length);
+        _request.WriteTo(frame[FrameHeader.Bytes..]);
+        _output.Advance(frame.Length);
+        return frame.Length;
+    }
+
+    /// <summary>Writes gRPC's.</summary>
+    [Benchmark]
+    public int WriteGrpc()
+    {
+        _output.ResetWrittenCount();
+        var length = _request.CalculateSize();
+        var frame = _output.GetSpan(GrpcPrefixBytes + length)[..(GrpcPrefixBytes + length)];
+        frame[0] = 0;
+        BinaryPrimitives.WriteInt32BigEndian(frame[1..], length);
+        _request.WriteTo(frame[GrpcPrefixBytes..]);
+        _output.Advance(frame.Length);
+        return frame.Length;
+    }
+
+    /// <summary>Reads RPCX's.</summary>
+    [Benchmark]
+    public MakePaymentRequest ReadRpcx()
+    {
+        var input = _rpcx;
+        FrameReader.TryRead(ref input, FrameBytesMax, out _, out var payload);
+        return FrameReader.Parse(MakePaymentRequest.Parser, payload);
+    }
+
+    /// <summary>Reads gRPC's.</summary>
+    [Benchmark]
+    public MakePaymentRequest ReadGrpc() => MakePaymentRequest.Parser.ParseFrom(
+        _grpc.AsSpan(GrpcPrefixBytes, BinaryPrimitives.ReadInt32BigEndian(_grpc.AsSpan(1))));
+}

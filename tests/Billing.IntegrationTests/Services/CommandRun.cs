@@ -1,0 +1,30 @@
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A command of <c>./billing</c>, run as the program that it is.</summary>
+internal static class CommandRun
+{
+    private const int LinesMax = 400;
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
+
+    /// <summary>Starts a command; its output is in the folder's log.</summary>
+    public static ChildProcess Start(
+        StackFolder folder, IEnumerable<string> arguments, IReadOnlyDictionary<string, string?>? environment = null) =>
+        ChildProcess.Start(new ChildProcessStart(
+            "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Load"), .. arguments], folder.LogFile("billing"))
+        {
+            Environment = environment ?? new Dictionary<string, string?>(),
+        });
+
+    /// <summary>Runs a command to its end.</summary>
+    public static async Task<(int ExitCode, string Output)> ToEndAsync(
+        StackFolder folder, IEnumerable<string> arguments, IReadOnlyDictionary<string, string?>? environment = null)
+    {
+        await using var process = Start(folder, arguments, environment);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await process.WaitForExitAsync(patience.Token);
+        return (process.ExitCode ?? -1, string.Join('\n', process.LastLogLines(LinesMax)));
+    }
+}

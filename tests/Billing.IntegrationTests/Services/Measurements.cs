@@ -1,0 +1,112 @@
+using System.Text.Json;
+using Billing.Cli.Stack;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>The commands that measure, run as programs, with loads too small to say anything about speed.</summary>
+public sealed class Measurements : IAsyncLifetime
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
+
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    private string Results => Path.Combine(_folder.FullName, "results");
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Fact]
+    public async Task A_static_sweep_measures_one_place_over_every_protocol()
+    {
+        var (exitCode, output) = await RunAsync(
+            "sweep", "static", "--kafka", "embedded", "--connections", "2", "--in-flight", "4", "--amount", "60", "--workers", "2", "--warm-up", "0", "--out", Results);
+
+        Assert.Equal(0, exitCode);
+        Assert.Contains("gRPC bulk streams", output, StringComparison.Ordinal);
+        using var result = Result();
+        Assert.Equal("sweep", result.RootElement.GetProperty("kind").GetString());
+        var protocols = result.RootElement.GetProperty("protocols").EnumerateArray().ToList();
+        Assert.Equal(["Unary", "Stream", "Rest"], protocols.Select(p => p.GetProperty("protocol").GetString()));
+        foreach (var cell in protocols.Select(p => Assert.Single(p.GetProperty("cells").EnumerateArray())))
+        {
+            // Of each worker.
+            Assert.Equal(120, cell.GetProperty("answers").GetInt32());
+            Assert.Empty(cell.GetProperty("errors").EnumerateObject());
+            Assert.True(cell.GetProperty("latency").GetProperty("p99_ms").GetDouble() > 0);
+            Assert.True(cell.GetProperty("cpu_s").TryGetProperty("postgres", out _));
+        }
+    }
+
+    [Fact]
+    public async Task A_sweep_that_is_interrupted_writes_what_it_has()
+    {
+        await using var process = Start(
+            "sweep", "dynamic", "--kafka", "embedded", "--protocols", "unary", "--during", "1", "--warm-up", "0", "--out", Results);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await process.WaitForOutputAsync(line => line.StartsWith("Unary, 1 connections x 2", StringComparison.Ordinal), Patience, patience.Token);
+
+        process.Send(Signal.Interrupt);
+        await process.WaitForExitAsync(patience.Token);
+
+        Assert.Equal(130, process.ExitCode);
+        using var result = Result();
+        Assert.False(result.RootElement.GetProperty("complete").GetBoolean());
+        var cells = result.RootElement.GetProperty("protocols")[0].GetProperty("cells").EnumerateArray().ToList();
+        Assert.True(cells.Count >= 2);
+        Assert.True(File.Exists(Path.Combine(Results, "report.html")));
+    }
+
+    [Fact]
+    public async Task The_comparison_with_the_echo_runs_both_sides_and_its_page_can_be_made_again()
+    {
+        var (exitCode, _) = await RunAsync(
+            "compare", "ceiling", "--burst", "50", "--in-flight", "1,6", "--rounds", "1", "--during", "1", "--out", Results);
+        var page = Path.Combine(Results, "again.html");
+        var again = await RunAsync("report", Path.Combine(Results, "result.json"), "--out", page);
+
+        Assert.Equal((0, 0), (exitCode, again.ExitCode));
+        using var result = Result();
+        var cases = result.RootElement.GetProperty("cases").EnumerateArray().ToList();
+        Assert.Equal(["1 in flight", "6 in flight", "3 x 50 at once"], cases.Select(c => c.GetProperty("shape").GetString()));
+        Assert.All(cases, c => Assert.True(c.GetProperty("echo").GetProperty("per_second").GetProperty("median").GetDouble() > 0));
+        Assert.True(File.Exists(page));
+    }
+
+    [Fact]
+    public async Task The_comparison_of_remote_procedure_calls_measures_every_cell()
+    {
+        var (exitCode, _) = await RunAsync(
+            "compare", "rpc", "--threads", "2,5", "--requests", "3", "--runs", "2", "--out", Results);
+
+        Assert.Equal(0, exitCode);
+        using var result = Result();
+        var cells = result.RootElement.GetProperty("cells").EnumerateArray().ToList();
+        Assert.Equal([2, 5], cells.Select(c => c.GetProperty("threads").GetInt32()));
+        Assert.All(cells, c => Assert.Equal(3, c.GetProperty("sides").GetArrayLength()));
+    }
+
+    [Theory]
+    [InlineData("--connections must be within", "sweep", "static", "--connections", "0")]
+    [InlineData("--protocols: 'soap' is none of", "sweep", "static", "--protocols", "unary,soap")]
+    [InlineData("--targets: 'nowhere' is not an address", "sweep", "dynamic", "--targets", "nowhere")]
+    [InlineData("--jitter is about a stack of the command's own", "sweep", "static", "--targets", "http://127.0.0.1:1", "--jitter", "on")]
+    [InlineData("--requests: '0' is not a whole number within", "compare", "paper", "--requests", "5000,0")]
+    [InlineData("--rounds must be within", "compare", "eda", "--rounds", "0")]
+    [InlineData("--runs must be within", "compare", "rpc", "--runs", "1")]
+    [InlineData("there is no", "report", "missing.json")]
+    public async Task Wrong_input_is_named(string named, params string[] arguments)
+    {
+        var (exitCode, output) = await RunAsync(arguments);
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains(named, output, StringComparison.OrdinalIgnoreCase);
+        Assert.DoesNotContain("   at ", output, StringComparison.Ordinal);
+    }
+
+    private JsonDocument Result() => JsonDocument.Parse(File.ReadAllText(Path.Combine(Results, "result.json")));
+
+    private ChildProcess Start(params string[] arguments) => CommandRun.Start(_folder, arguments);
+
+    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => CommandRun.ToEndAsync(_folder, arguments);
+}

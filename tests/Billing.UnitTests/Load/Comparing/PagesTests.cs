@@ -1,0 +1,163 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using System.Xml.Linq;
+using Billing.Cli.Experiment;
+using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Comparing.Eda;
+using Billing.Load.Comparing.Paper;
+using Billing.Load.Comparing.Scale;
+using Billing.Load.Driving;
+using Billing.Load.Measuring;
+using Billing.Load.Reporting;
+using Billing.Load.Sweeping;
+
+namespace Billing.UnitTests.Load.Comparing;
+
+/// <summary>Results that were written become the pages that they were.</summary>
+public sealed class PagesTests : IDisposable
+{
+    private static readonly DateTimeOffset At = DateTimeOffset.UnixEpoch;
+    private static readonly Machine Two = new("Linux", ".NET", 2, 4);
+    private static readonly LatencyFigures Latency = new(1, 2, 2, 3, 4, 5, 6, 7);
+
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-pages-");
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void The_prototypes_tables_stand_beside_what_it_printed(bool measured)
+    {
+        var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0), new(0.2, 4, 2, 4.5, 0) } : [];
+        var report = new PaperReport
+        {
+            Command = "c",
+            At = At,
+            Transport = "kafka",
+            Clients = 3,
+            Proxies = 3,
+            Brokers = 1,
+            WarmUp = 1000,
+            Rounds = 2,
+            Cases = [new PaperCase(3, false, 25_000, PaperFigures.Of(25_000, 3, false), rounds)],
+            Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
+            Complete = measured,
+            Machine = Two,
+        };
+        var page = PageOf(report, PaperJson.Default.PaperReport, PaperPage.Of(report));
+
+        Assert.Contains("7.89", page, StringComparison.Ordinal);
+        Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured.", page, StringComparison.Ordinal);
+        Assert.Equal(measured, !page.Contains("Stopped before its end", StringComparison.Ordinal));
+        Assert.Equal(measured ? 7.89 / 3 : null, report.Cases[0].LongestRatio);
+    }
+
+    [Fact]
+    public void A_sweep_names_its_best_places()
+    {
+        var cell = new SweepCell
+        {
+            Connections = 4,
+            InFlight = 8,
+            DurationS = 3,
+            Answers = 3000,
+            PerSecond = 1000,
+            Latency = Latency,
+            Errors = new Dictionary<string, long>(),
+            CpuS = new Dictionary<string, double> { ["proxy"] = 1 },
+        };
+        var slow = cell with { InFlight = 16, PerSecond = 1500, Latency = Latency with { P99Ms = 500 } };
+        var report = new SweepReport
+        {
+            Mode = "dynamic",
+            Command = "c",
+            At = At,
+            Requests = "payments",
+            Workers = 1,
+            LatencyBoundMs = 100,
+            Protocols = [new ProtocolSweep(DriveProtocol.Rest, [cell, slow], 100)],
+            Complete = true,
+            Machine = Two,
+        };
+        var page = PageOf(report, SweepJson.Default.SweepReport, SweepPage.Of(report));
+
+        Assert.Contains("1,500 over REST, pipelined, with 4 connections and 16 requests in flight", page, StringComparison.Ordinal);
+        Assert.Equal(cell, report.Protocols[0].BestWithinBound);
+    }
+
+    [Fact]
+    public void Both_architectures_stand_side_by_side()
+    {
+        var round = new EdaRound(100, 99, 1, new Dictionary<string, long> { ["Unavailable"] = 1 }, Latency, new Dictionary<string, double> { ["proxy"] = 0.2, ["client"] = 9 });
+        var report = new EdaReport
+        {
+            Command = "c",
+            At = At,
+            Protocol = "grpc",
+            Proxies = 3,
+            Backends = 3,
+            Rounds = 1,
+            Cases = [.. Enum.GetValues<EdaPhase>().Select(phase => new EdaCase(phase, 100, new EdaSide([round]), new EdaSide([round])))],
+            Complete = true,
+            Machine = Two,
+        };
+        var page = PageOf(report, EdaJson.Default.EdaReport, EdaPage.Of(report));
+
+        Assert.Contains("19.18 % better", page, StringComparison.Ordinal);
+        Assert.Contains("1 x Unavailable", page, StringComparison.Ordinal);
+        // The load tool's own processor time counts for neither side.
+        Assert.Equal(2000, report.Cases[0].Kafka.CpuMsPerThousand.Median, 6);
+    }
+
+    [Fact]
+    public void More_backends_stand_beside_the_ceiling_of_their_simulated_work()
+    {
+        var report = new ScaleReport
+        {
+            Command = "c",
+            At = At,
+            Rounds = 1,
+            Work = ScaleWork.Default,
+            Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(200, 1, 2, 0)]), new ScaleStep(2, [new ScaleRound(400, 1, 2, 0)])])],
+            Costs = [new StageCosts(ScaleKind.Writes, 3000, new Dictionary<string, double> { ["proxy"] = 100, ["postgres"] = 100, ["client"] = 50 })],
+            Complete = true,
+            Machine = Two,
+        };
+        var page = PageOf(report, ScaleJson.Default.ScaleReport, ScalePage.Of(report));
+
+        Assert.Equal(400, ScaleWork.Default.PaymentCeiling);
+        Assert.Contains("2 times the backends bring 2.0 times the throughput", page, StringComparison.Ordinal);
+        // 200 us of the system's own for each payment, on two cores; 8 cores of PostgreSQL at 100 us.
+        Assert.Contains("10,000", page, StringComparison.Ordinal);
+        Assert.Contains("80,000", page, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_whole_path_has_its_share_of_the_echo()
+    {
+        var report = new CeilingReport
+        {
+            Command = "c",
+            At = At,
+            Proxies = 3,
+            Rounds = 1,
+            Cases = [new CeilingCase("200 in flight", new CeilingSide([new CeilingRound(1, 250, 1, 2, 0)]), new CeilingSide([new CeilingRound(1, 1000, 1, 2, 0)]))],
+            Complete = true,
+            Machine = Two,
+        };
+
+        Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingJson.Default.CeilingReport, CeilingPage.Of(report)), StringComparison.Ordinal);
+    }
+
+    /// <summary>The page of results as they were measured, after a check that those read from a file make the same.</summary>
+    private string PageOf<T>(T results, JsonTypeInfo<T> type, Report report)
+    {
+        var file = Path.Combine(_folder.FullName, "result.json");
+        File.WriteAllBytes(file, JsonSerializer.SerializeToUtf8Bytes(results, type));
+        var page = HtmlPage.Of(report);
+        Assert.Equal(page, HtmlPage.Of(ResultFiles.Read(file)));
+        XDocument.Parse(page);
+        return page;
+    }
+}
