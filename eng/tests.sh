@@ -31,7 +31,7 @@ run_test_program() {
   shift
   temporary_folder folder "${TMPDIR:-/tmp}"
   log="$folder/$name.log"
-  with_clock "$name" "$log" env -C "$folder" "$BILLING_OUTPUT/$name/release/$name" -noLogo -noColor "$@" || status=$?
+  with_clock "$name" "$log" env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$name/release/$name" -noLogo -noColor "$@" || status=$?
   summary=$(grep -aE 'Total: [0-9]+,.* Failed: [0-9]+,' "$log" | tail -n 1 || true)
   total=$(count Total "$summary")
   local errors failures skips
