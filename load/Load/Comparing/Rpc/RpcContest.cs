@@ -8,6 +8,9 @@ namespace Billing.Load.Comparing.Rpc;
 /// <summary>Runs the comparison, cell by cell. What there is when it is stopped is printed and written too.</summary>
 internal sealed class RpcContest(RpcGrid grid, ResultFolder results, IAnsiConsole console, TimeProvider time)
 {
+    private const int WarmUpCallers = 100;
+    private const int WarmUpRequests = 300;
+
     private readonly List<RpcCell> _cells = [];
 
     /// <returns>The process's exit code: 0 only if every call was answered; 130 where it was stopped.</returns>
@@ -44,6 +47,11 @@ internal sealed class RpcContest(RpcGrid grid, ResultFolder results, IAnsiConsol
         foreach (var protocol in Protocols.All)
         {
             sides.Add(await EchoSide.StartAsync(protocol, ports.Take(), grid.Connections, folder, cancellationToken));
+        }
+        // The runtime compiles what is called often anew, better; the first cell is not to pay for that.
+        foreach (var side in sides)
+        {
+            await side.RunAsync(WarmUpCallers, WarmUpRequests, time, cancellationToken);
         }
         await console.Progress()
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())

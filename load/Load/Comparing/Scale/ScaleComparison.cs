@@ -41,7 +41,7 @@ internal sealed class ScaleComparison(ScaleOptions options, IAnsiConsole console
     private const int CostInFlight = 400;
 
     // So many that the largest group still shares them out evenly; design section 3 asks for ten times the backends.
-    private const int PartitionsOfATopic = 24;
+    private const int PartitionsOfATopic = 12;
 
     private readonly List<ScaleSeries> _series = [];
     private readonly List<StageCosts> _costs = [];

@@ -27,9 +27,8 @@ internal sealed record ScaleReport
 /// <param name="InFlight">Requests that the clients keep under way, whatever the number of backends.</param>
 internal sealed record ScaleWork(int PaymentsAtATime, int PaymentMs, int BalancesAtATime, int BalanceMs, int InFlight)
 {
-    /// <summary>Work that two cores still have the processor for with all its backends, and with which a replica does about what a
-    /// node of the thesis did.</summary>
-    public static ScaleWork Default { get; } = new(PaymentsAtATime: 16, PaymentMs: 40, BalancesAtATime: 8, BalanceMs: 45, InFlight: 400);
+    /// <summary>Work that two cores still have the processor for with eight backends and twelve replicas.</summary>
+    public static ScaleWork Default { get; } = new(PaymentsAtATime: 16, PaymentMs: 200, BalancesAtATime: 8, BalanceMs: 100, InFlight: 400);
 
     /// <summary>Payments a second that one backend's simulated work allows at most.</summary>
     public double PaymentCeiling => PaymentsAtATime * 1000.0 / PaymentMs;
