@@ -118,7 +118,7 @@ public sealed class PagesTests : IDisposable
             Command = "c",
             At = At,
             Rounds = 1,
-            Work = ScaleWork.Default,
+            Work = new ScaleWork(PaymentsAtATime: 16, PaymentMs: 40, BalancesAtATime: 8, BalanceMs: 45, InFlight: 400),
             Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(200, 1, 2, 0)]), new ScaleStep(2, [new ScaleRound(400, 1, 2, 0)])])],
             Costs = [new StageCosts(ScaleKind.Writes, 3000, new Dictionary<string, double> { ["proxy"] = 100, ["postgres"] = 100, ["client"] = 50 })],
             Complete = true,
@@ -126,7 +126,7 @@ public sealed class PagesTests : IDisposable
         };
         var page = PageOf(report, ScaleJson.Default.ScaleReport, ScalePage.Of(report));
 
-        Assert.Equal(400, ScaleWork.Default.PaymentCeiling);
+        Assert.Equal(400, report.Work.PaymentCeiling);
         Assert.Contains("2 times the backends bring 2.0 times the throughput", page, StringComparison.Ordinal);
         // 200 us of the system's own for each payment, on two cores; 8 cores of PostgreSQL at 100 us.
         Assert.Contains("10,000", page, StringComparison.Ordinal);
