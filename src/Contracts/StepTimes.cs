@@ -26,8 +26,6 @@ public sealed record StepTimes(
     public static IReadOnlyList<string> Names { get; } =
         ["sent", "received", "appended", "consumed", "decided", "stored", "replied", "answered", "returned"];
 
-    private static readonly long UnixUsMax = ToUnixUs(DateTimeOffset.MaxValue);
-
     /// <summary>The steps with their names, in their order.</summary>
     public IEnumerable<KeyValuePair<string, DateTimeOffset?>> Steps() => Names.Zip(
         (DateTimeOffset?[])[Sent, Received, Appended, Consumed, Decided, Stored, Replied, Answered, Returned],
@@ -64,10 +62,7 @@ public sealed record StepTimes(
 
     /// <summary>Reads a time as <see cref="RequestHeaders.SentAt"/> states it: digits only.</summary>
     public static bool TryParseUnixUs(ReadOnlySpan<char> text, out long unixUs) =>
-        long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out unixUs) && unixUs > 0 && unixUs <= UnixUsMax;
-
-    /// <summary>A time in whole microseconds since the Unix epoch.</summary>
-    public static long ToUnixUs(DateTimeOffset at) => (at - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+        long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out unixUs) && UnixTime.IsDate(unixUs);
 
     /// <summary>The value of the trailer: for each step that was taken, in order, its name, <c>=</c>, and whole microseconds
     /// since the Unix epoch, with <c>;</c> between: <c>sent=1769860800000000;received=1769860800000420;...</c></summary>
@@ -79,13 +74,13 @@ public sealed record StepTimes(
             if (at is { } time)
             {
                 text.Append(text.Length == 0 ? "" : ";")
-                    .Append(CultureInfo.InvariantCulture, $"{name}={ToUnixUs(time)}");
+                    .Append(CultureInfo.InvariantCulture, $"{name}={UnixTime.Microseconds(time)}");
             }
         }
         return text.ToString();
     }
 
-    private static DateTimeOffset? FromUnixUs(long us) => us > 0 && us <= UnixUsMax
-        ? DateTimeOffset.UnixEpoch.AddTicks(us * TimeSpan.TicksPerMicrosecond)
+    private static DateTimeOffset? FromUnixUs(long us) => UnixTime.IsDate(us)
+        ? UnixTime.FromMicroseconds(us)
         : null;
 }

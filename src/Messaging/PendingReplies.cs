@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.Contracts;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging;

@@ -1,5 +1,4 @@
 using Billing.Contracts;
-using Billing.Messaging;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;

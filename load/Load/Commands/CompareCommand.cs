@@ -23,7 +23,7 @@ internal static class CompareCommand
         var requests = ListFlags.Numbers("--requests", "Payments that each of the three clients sends at once", [.. PaperFigures.Requests], 1, 1_000_000);
         var rounds = Rounds(3);
         var warmUp = Flags.Number("--warm-up", "Payments that each client sends before each burst, not measured", 1000, 0, 1_000_000);
-        var brokers = Flags.Number("--brokers", "Kafka brokers: 1, or 3 as in the paper", 1, 1, 3);
+        var brokers = Flags.Brokers(1);
         var folder = ResultFolder.Flag();
         var command = new Command("paper", "The billing prototype's two tables: bursts on one and three backends, without and with jitter.")
         {
@@ -36,10 +36,8 @@ internal static class CompareCommand
                 Requests = parsed.GetRequiredValue(requests),
                 Rounds = parsed.GetValue(rounds),
                 WarmUp = parsed.GetValue(warmUp),
-                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-paper", TimeProvider.System),
-                CommandLine = Facts.CommandLine(parsed),
             },
-            console, TimeProvider.System).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, PaperReport.Format.Kind, console), console).RunAsync(cancellationToken)));
         return command;
     }
 
@@ -59,10 +57,8 @@ internal static class CompareCommand
                 InFlight = parsed.GetRequiredValue(inFlight),
                 Rounds = parsed.GetValue(rounds),
                 DuringS = parsed.GetValue(during),
-                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-ceiling", TimeProvider.System),
-                CommandLine = Facts.CommandLine(parsed),
             },
-            console, TimeProvider.System).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, CeilingReport.Format.Kind, console), console).RunAsync(cancellationToken)));
         return command;
     }
 
@@ -85,10 +81,8 @@ internal static class CompareCommand
                 Rounds = parsed.GetValue(rounds),
                 DuringS = parsed.GetValue(during),
                 Work = ScaleWork.Default,
-                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-scale", TimeProvider.System),
-                CommandLine = Facts.CommandLine(parsed),
             },
-            console, TimeProvider.System).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, ScaleReport.Format.Kind, console), console).RunAsync(cancellationToken)));
         return command;
     }
 
@@ -116,10 +110,8 @@ internal static class CompareCommand
                 LongS = parsed.GetValue(during),
                 OverloadRate = parsed.GetValue(overload),
                 Size = parsed.GetValue(size),
-                Out = parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-eda", TimeProvider.System),
-                CommandLine = Facts.CommandLine(parsed),
             },
-            console, TimeProvider.System).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, EdaReport.Format.Kind, console), console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;
     }
 

@@ -42,8 +42,8 @@ internal static class CompareRpcCommand
                 Runs = parsed.GetValue(runs) ?? preset.Runs,
                 Connections = parsed.GetValue(connections),
             };
-            var results = new ResultFolder(console, parsed.GetValue(folder) ?? ResultFolder.DefaultName("compare-rpc", TimeProvider.System));
-            return BillingCommand.GuardedAsync(() => new RpcContest(grid, results, console, TimeProvider.System).RunAsync(cancellationToken));
+            var measurement = Measurement.Of(parsed, folder, RpcComparison.Format.Kind, console);
+            return BillingCommand.GuardedAsync(() => new RpcContest(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
     }

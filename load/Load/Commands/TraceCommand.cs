@@ -30,7 +30,7 @@ internal static class TraceCommand
             var asked = parsed.GetValue(requests);
             var options = new TraceOptions
             {
-                Subject = system.Read(parsed, "trace", TimeProvider.System),
+                Subject = system.Read(parsed, TraceSummary.Format.Kind, TimeProvider.System),
                 Rate = parsed.GetValue(rate),
                 Requests = asked > 0 ? asked : (int)Math.Min(10_000_000L, (long)parsed.GetValue(rate) * parsed.GetValue(during)),
                 Connections = parsed.GetValue(connections),

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.Contracts;
 using Billing.Load.Measuring;
 
 namespace Billing.Load.Driving;
@@ -50,7 +51,7 @@ internal sealed class DriveMeter
 
     public DriveResult Result() => new()
     {
-        StartedUnixUs = (_startedAt - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond,
+        StartedUnixUs = UnixTime.Microseconds(_startedAt),
         ElapsedS = TimeSpan.FromTicks(Volatile.Read(ref _last)).TotalSeconds,
         Ok = _ok,
         Declined = _declined,

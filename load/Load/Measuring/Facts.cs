@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Cli.Experiment;
 using Billing.Load.Reporting;
 
 namespace Billing.Load.Measuring;
@@ -17,11 +16,11 @@ internal static class Facts
 
     private static string Quoted(string word) => word.Contains(' ', StringComparison.Ordinal) ? $"'{word}'" : word;
 
-    public static IReadOnlyList<Fact> Of(string command, DateTimeOffset at, Machine machine, bool complete) =>
+    public static IReadOnlyList<Fact> Of(RunInfo run) =>
     [
-        new("Command", command),
-        new("Date", at.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
-        new("Machine", string.Create(CultureInfo.InvariantCulture, $"{machine.Cores} cores, {machine.MemoryGib} GiB, {machine.Os}, {machine.Runtime}")),
-        .. complete ? Array.Empty<Fact>() : [new Fact("Incomplete", "Stopped before its end; these are the figures by then.")],
+        new("Command", run.Command),
+        new("Date", run.At.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
+        new("Machine", string.Create(CultureInfo.InvariantCulture, $"{run.Machine.Cores} cores, {run.Machine.MemoryGib} GiB, {run.Machine.Os}, {run.Machine.Runtime}")),
+        .. run.Complete ? Array.Empty<Fact>() : [new Fact("Incomplete", "Stopped before its end; these are the figures by then.")],
     ];
 }

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Billing.Load.Reporting;
 using Spectre.Console;
 
@@ -23,12 +22,13 @@ internal sealed class ResultFolder(IAnsiConsole console, string folder)
 
     /// <summary>Prints and writes everything; what was there under the same names is replaced.</summary>
     /// <exception cref="IOException">A file cannot be written.</exception>
-    public async Task WriteAsync<T>(T data, JsonTypeInfo<T> type, Report report)
+    public async Task WriteAsync<T>(ResultFormat<T> format, T results)
     {
+        var report = format.Page(results);
         ConsoleReport.Print(console, report);
         Directory.CreateDirectory(folder);
         var json = Path.Combine(folder, "result.json");
-        await File.WriteAllBytesAsync(json, JsonSerializer.SerializeToUtf8Bytes(data, type));
+        await File.WriteAllBytesAsync(json, JsonSerializer.SerializeToUtf8Bytes(results, format.Json));
         var html = await report.WriteAsync(folder);
         console.WriteLine($"Results: {json}, {html}");
     }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Load.Measuring;
 
 namespace Billing.Load.Reporting;
 
@@ -18,6 +19,12 @@ public static class Numbers
 
     /// <summary>A number with three significant digits, or all its digits before the point where it has more.</summary>
     public static string Significant(double value) => Fixed(value, DecimalsFor(Math.Abs(value)));
+
+    /// <summary>What repeats came to: the median and, in brackets, the least and the greatest.</summary>
+    public static string Around(Spread spread, int decimals) => Around(spread, value => Fixed(value, decimals));
+
+    /// <summary>The same with three significant digits each.</summary>
+    public static string Around(Spread spread) => Around(spread, Significant);
 
     /// <summary>Decimals with which the largest of some numbers has three significant digits: give it to
     /// <see cref="Fixed"/> for all of them, and the points of a column stand below one another.</summary>
@@ -39,6 +46,10 @@ public static class Numbers
         }
         return Fixed(value == 0 ? 0 : value, decimals);
     }
+
+    private static string Around(Spread spread, Func<double, string> text) => spread.Min == spread.Max
+        ? text(spread.Median)
+        : $"{text(spread.Median)} ({text(spread.Min)}–{text(spread.Max)})";
 
     private static int DecimalsFor(double value) => value switch
     {

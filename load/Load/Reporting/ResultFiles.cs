@@ -13,17 +13,10 @@ namespace Billing.Load.Reporting;
 /// </summary>
 internal static class ResultFiles
 {
-    /// <summary>What makes the report of each kind of JSON. A measurement adds its own here.</summary>
-    private static readonly Dictionary<string, Func<JsonElement, Report>> Kinds = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
-        ["sweep"] = json => SweepPage.Of(json.Deserialize(SweepJson.Default.SweepReport)!),
-        ["compare-paper"] = json => PaperPage.Of(json.Deserialize(PaperJson.Default.PaperReport)!),
-        ["compare-ceiling"] = json => CeilingPage.Of(json.Deserialize(CeilingJson.Default.CeilingReport)!),
-        ["compare-scale"] = json => ScalePage.Of(json.Deserialize(ScaleJson.Default.ScaleReport)!),
-        ["compare-eda"] = json => EdaPage.Of(json.Deserialize(EdaJson.Default.EdaReport)!),
-        [RpcComparison.KindName] = json => RpcPage.Of(json.Deserialize(RpcComparisonJson.Default.RpcComparison)!),
-        [TraceSummary.KindName] = json => TraceReport.Of(json.Deserialize(TraceJson.Default.TraceSummary)!),
-    };
+        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, EdaReport.Format, RpcComparison.Format, TraceSummary.Format,
+    }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>
     /// <exception cref="FormatException">It holds no results that are known; the message names the file and the kinds.
@@ -42,8 +35,8 @@ internal static class ResultFiles
                 && json.RootElement.TryGetProperty("kind", out var member) && member.ValueKind == JsonValueKind.String
                 ? member.GetString()!
                 : throw new FormatException($"{path}: has no member \"kind\" that says what it holds; known are {Known}.");
-            return Kinds.TryGetValue(kind, out var read)
-                ? read(json.RootElement)
+            return Kinds.TryGetValue(kind, out var format)
+                ? format.ReportOf(json.RootElement)
                 : throw new FormatException($"{path}: the kind \"{kind}\" is not known; known are {Known}.");
         }
         catch (JsonException e)
@@ -93,7 +86,7 @@ internal static class ResultFiles
         try
         {
             var summary = JsonSerializer.Deserialize(File.ReadAllBytes(path), TraceJson.Default.TraceSummary);
-            return summary?.Kind == TraceSummary.KindName ? summary : null;
+            return summary?.Kind == TraceSummary.Format.Kind ? summary : null;
         }
         catch (JsonException)
         {

@@ -1,6 +1,6 @@
 using Billing.Cli.Auditing;
 using Billing.Cli.Experiment;
-using Billing.Load.Measuring;
+using Billing.Cli.Topology;
 using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 using NBomber.CSharp;

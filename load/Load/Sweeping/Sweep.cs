@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
@@ -16,29 +15,21 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0; 1 where nothing was answered; 130 when it was stopped, with what there is by then written.</returns>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        Measurement.Of(options.Subject, console, time).RunAsync(SweepReport.Format, MeasureAsync, Report, cancellationToken);
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
     {
-        var at = time.GetUtcNow();
-        try
+        if (options.Subject.Targets.Count > 0)
         {
-            if (options.Subject.Targets.Count > 0)
-            {
-                await using var folder = StackFolder.Create();
-                await MeasureAsync(folder, _ => options.Subject.Targets, [], cancellationToken);
-            }
-            else
-            {
-                await using var stack = await Starting.StackAsync(options.Subject.Stack, console, cancellationToken);
-                await MeasureAsync(stack.Folder, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
-            }
+            await using var folder = StackFolder.Create();
+            await MeasureAsync(folder, _ => options.Subject.Targets, [], cancellationToken);
         }
-        catch (OperationCanceledException) when (_protocols.Any(p => p.Cells.Count > 0))
+        else
         {
-            console.WriteLine("Stopped; what was measured by then:");
+            await using var stack = await Starting.StackAsync(options.Subject.Stack, console, cancellationToken);
+            await MeasureAsync(stack.Folder, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
         }
-        var report = Report(at, !cancellationToken.IsCancellationRequested);
-        await new ResultFolder(console, options.Subject.Out).WriteAsync(report, SweepJson.Default.SweepReport, SweepPage.Of(report));
-        return cancellationToken.IsCancellationRequested ? 130 : report.Protocols.All(p => p.Best is { Answers: > 0 }) ? 0 : 1;
     }
 
     private async Task MeasureAsync(
@@ -84,16 +75,13 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private void Say(DriveProtocol protocol, SweepCell cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
         $"{protocol}, {cell.Connections} connections x {cell.InFlight} in flight: {cell.PerSecond:N0}/s, p50 {cell.Latency.P50Ms:0.0} ms, p99 {cell.Latency.P99Ms:0.0} ms, failed {cell.Errors.Values.Sum()}"));
 
-    private SweepReport Report(DateTimeOffset at, bool complete) => new()
+    private SweepReport Report(RunInfo run) => new()
     {
+        Run = run,
         Mode = options.IsDynamic ? "dynamic" : "static",
-        Command = options.Subject.CommandLine,
-        At = at,
         Requests = options.BalancePercent == 0 ? "payments" : $"payments, {options.BalancePercent} % balance checks",
         Workers = options.Workers,
         LatencyBoundMs = options.LatencyBoundMs,
         Protocols = _protocols,
-        Complete = complete,
-        Machine = Machine.This(),
     };
 }

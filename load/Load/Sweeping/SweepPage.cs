@@ -17,7 +17,7 @@ internal static class SweepPage
     {
         Title = report.Mode == "dynamic" ? "Where more load brings nothing" : "One load, measured",
         Subtitle = Sentence(report),
-        Facts = Facts.Of(report.Command, report.At, report.Machine, report.Complete),
+        Facts = Facts.Of(report.Run),
         Sections = [new Section("", [Bests(report)]), .. report.Protocols.Where(p => p.Cells.Count > 0).Select(p => Section(p, report))],
     };
 
@@ -34,7 +34,7 @@ internal static class SweepPage
             new Column("Per core", Unit: "/s"), new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"),
             new Column($"Best with p99 within {Numbers.Whole(report.LatencyBoundMs)} ms", Unit: "/s"), new Column("there with", Align.Left), new Column("HIVE in the paper", Align.Left, IsPaper: true),
         ],
-        Rows = [.. report.Protocols.Where(p => p.Best is not null).Select(p => Row(p, report.Machine.Cores))],
+        Rows = [.. report.Protocols.Where(p => p.Best is not null).Select(p => Row(p, report.Run.Machine.Cores))],
         Note = "All on one machine: the load tool shares its cores with everything it loads. Each answer is a payment stored for good; the paper's REST server answered before anything was stored.",
     };
 

@@ -1,23 +1,27 @@
 using System.Text.Json.Serialization;
-using Billing.Cli.Experiment;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Sweeping;
 
 /// <summary>What a sweep found, as JSON; the names are part of the interface.</summary>
-internal sealed record SweepReport
+internal sealed record SweepReport : IResults
 {
-    public string Kind { get; init; } = "sweep";
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<SweepReport> Format { get; } = new("sweep", SweepJson.Default.SweepReport, SweepPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required string Mode { get; init; }
-    public required string Command { get; init; }
-    public required DateTimeOffset At { get; init; }
     public required string Requests { get; init; }
     public required int Workers { get; init; }
     public required double LatencyBoundMs { get; init; }
     public required IReadOnlyList<ProtocolSweep> Protocols { get; init; }
-    public required bool Complete { get; init; }
-    public required Machine Machine { get; init; }
+
+    bool IResults.HasFigures => Protocols.Any(p => p.Cells.Count > 0);
+
+    bool IResults.IsGood => Protocols.All(p => p.Best is { Answers: > 0 });
 }
 
 /// <summary>The places that were measured over one protocol.</summary>

@@ -1,6 +1,7 @@
 using Billing.Client;
 using Billing.Client.Load;
 using Billing.Contracts;
+using Billing.Load.Driving;
 using Grpc.Core;
 
 namespace Billing.Load.Tracing;
@@ -54,13 +55,14 @@ internal sealed class OpenLoop : IAsyncDisposable
         var calls = new List<Task>(_options.Requests);
         using var timer = new PeriodicTimer(Tick, _time);
         var start = _time.GetTimestamp();
-        var startUnixUs = StepTimes.ToUnixUs(_time.GetUtcNow());
+        var startUnixUs = UnixTime.Microseconds(_time.GetUtcNow());
+        var arrivals = new Arrivals(_options.Rate);
         do
         {
-            var elapsed = _time.GetElapsedTime(start).TotalSeconds;
-            while (calls.Count < _options.Requests && calls.Count <= elapsed * _options.Rate && !stopping.IsCancellationRequested)
+            var due = Math.Min(_options.Requests, arrivals.DueBy(_time.GetElapsedTime(start)));
+            while (calls.Count < due && !stopping.IsCancellationRequested)
             {
-                calls.Add(PayAsync(calls.Count, startUnixUs + (calls.Count * 1_000_000L / _options.Rate)));
+                calls.Add(PayAsync(calls.Count, startUnixUs + (long)arrivals.TimeOf(calls.Count).TotalMicroseconds));
             }
         }
         while (calls.Count < _options.Requests && await NextAsync(timer, stopping));

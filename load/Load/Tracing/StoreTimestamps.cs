@@ -46,7 +46,7 @@ internal static class StoreTimestamps
         {
             if (Guid.TryParse(rows.GetString(0), out var id) && byId.TryGetValue(id, out var payment))
             {
-                payment[Moment.Recorded] = StepTimes.ToUnixUs(rows.GetFieldValue<DateTimeOffset>(1));
+                payment[Moment.Recorded] = UnixTime.Microseconds(rows.GetFieldValue<DateTimeOffset>(1));
             }
         }
     }

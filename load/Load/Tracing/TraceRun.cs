@@ -1,4 +1,4 @@
-using Billing.Load.Measuring;
+using Billing.Cli.Topology;
 using Npgsql;
 using Spectre.Console;
 

@@ -1,16 +1,17 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Cli.Experiment;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Tracing;
 
 /// <summary>What a trace came to, as JSON; the names are part of the interface.</summary>
 internal sealed record TraceSummary
 {
-    /// <summary>The value of <see cref="Kind"/>.</summary>
-    public const string KindName = "trace";
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<TraceSummary> Format { get; } = new("trace", TraceJson.Default.TraceSummary, summary => TraceReport.Of(summary));
 
-    public string Kind { get; init; } = KindName;
+    public string Kind { get; init; } = Format.Kind;
 
     public required DateTimeOffset StartedAt { get; init; }
 

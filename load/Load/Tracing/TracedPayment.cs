@@ -67,7 +67,7 @@ public sealed record TracedPayment(Guid TransactionId, string StreamId, long Ver
     {
         foreach (var (name, at) in times.Steps())
         {
-            this[Enum.Parse<Moment>(name, ignoreCase: true)] = at is { } time ? StepTimes.ToUnixUs(time) : 0;
+            this[Enum.Parse<Moment>(name, ignoreCase: true)] = at is { } time ? UnixTime.Microseconds(time) : 0;
         }
     }
 

@@ -1,6 +1,5 @@
 using Billing.Backends.Domain;
 using Billing.Contracts;
-using Billing.Messaging;
 using Billing.V1;
 
 namespace Billing.Backends.EventStore;

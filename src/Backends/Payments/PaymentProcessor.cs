@@ -3,6 +3,7 @@ using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Wire.V1;
 using Grpc.Core;

@@ -1,4 +1,3 @@
-using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Spectre.Console;
@@ -17,9 +16,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine("A stack is up already; `./billing status` shows it, `./billing down` ends it.");
             return 1;
         }
-        await using var stack = await console.Status().StartAsync(
-            "Starting",
-            status => BillingStack.StartAsync(options with { Detached = true }, new StatusProgress(console, status), cancellationToken));
+        await using var stack = await Starting.StackAsync(options with { Detached = true }, console, cancellationToken);
         var state = StackState.Of(stack);
         await state.WriteAsync();
         Print(state);

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Spectre.Console;
@@ -16,8 +15,7 @@ internal sealed class ChaosRun(ChaosOptions options, IAnsiConsole console)
     {
         var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
         Print(schedule);
-        await using var stack = await console.Status().StartAsync("Starting", status => BillingStack.StartAsync(
-            options.Stack, new StatusProgress(console, status), cancellationToken));
+        await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         if (stack.Kafka is null || stack.Postgres is null)
         {
             throw new StackException("chaos strikes brokers and a PostgreSQL of its own, and there is no Kafka at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE.");

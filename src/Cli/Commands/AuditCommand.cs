@@ -13,7 +13,7 @@ internal static class AuditCommand
     public static Command Create(IAnsiConsole console)
     {
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default", HelpName = "CONNECTION" };
-        var proxies = Proxies();
+        var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies to ask for every account's balance too");
         var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
         journals.AcceptLegalFilePathsOnly();
         var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
@@ -34,25 +34,6 @@ internal static class AuditCommand
             return audit.IsClean ? 0 : 1;
         }));
         return command;
-    }
-
-    private static Option<string[]?> Proxies()
-    {
-        var proxies = new Option<string[]?>("--proxies")
-        {
-            Description = "Addresses of proxies, with commas between, to ask for every account's balance too",
-            HelpName = "http://HOST:PORT",
-            CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
-        };
-        proxies.Validators.Add(result =>
-        {
-            var addresses = result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries));
-            foreach (var address in addresses.Where(a => !Uri.TryCreate(a, UriKind.Absolute, out var uri) || uri.Scheme is not ("http" or "https")))
-            {
-                result.AddError($"--proxies must be addresses of the form http://HOST:PORT; one is '{address}'.");
-            }
-        });
-        return proxies;
     }
 
     private static Task<AuditResult> RunAsync(

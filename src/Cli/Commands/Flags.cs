@@ -43,6 +43,20 @@ internal static class Flags
         });
         return option;
     }
+
+    /// <summary>How many brokers a stack has. Two would be no majority when one of them fails.</summary>
+    public static Option<int> Brokers(int fallback)
+    {
+        var option = new Option<int>("--brokers") { Description = "Kafka brokers to start: 1 or 3", DefaultValueFactory = _ => fallback, HelpName = "N" };
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.Tokens[0].Value is not ("1" or "3"))
+            {
+                result.AddError($"--brokers must be 1 or 3; it is {result.Tokens[0].Value}.");
+            }
+        });
+        return option;
+    }
 }
 
 /// <summary>The options that say what a stack consists of.</summary>
@@ -52,11 +66,7 @@ internal sealed class StackFlags
     private readonly Option<int> _payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
     private readonly Option<int> _balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
 
-    private readonly Option<int> _brokers = new("--brokers")
-    {
-        Description = "Kafka brokers to start: 1 or 3",
-        HelpName = "N",
-    };
+    private readonly Option<int> _brokers;
 
     private readonly Option<string> _jitter = new("--jitter")
     {
@@ -89,7 +99,7 @@ internal sealed class StackFlags
     public StackFlags(int brokers = 1, string jitter = "off", bool kafkaOnly = false)
     {
         _kafkaOnly = kafkaOnly;
-        _brokers.DefaultValueFactory = _ => brokers;
+        _brokers = Flags.Brokers(brokers);
         _jitter.DefaultValueFactory = _ => jitter;
         _jitter.CompletionSources.Add("on", "off");
         _jitter.Validators.Add(result =>
@@ -97,13 +107,6 @@ internal sealed class StackFlags
             if (result.Tokens.Count > 0 && result.Tokens[0].Value is not ("on" or "off"))
             {
                 result.AddError($"--jitter must be on or off; it is {result.Tokens[0].Value}.");
-            }
-        });
-        _brokers.Validators.Add(result =>
-        {
-            if (result.Tokens.Count > 0 && result.Tokens[0].Value is not ("1" or "3"))
-            {
-                result.AddError($"--brokers must be 1 or 3; it is {result.Tokens[0].Value}.");
             }
         });
         _kafka.Validators.Add(result =>

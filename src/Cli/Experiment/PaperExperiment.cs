@@ -15,7 +15,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
     /// <returns>The process's exit code: 0 only if every request was answered and the audit is clean.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        await using var stack = await StartingAsync(cancellationToken);
+        await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         var backends = stack.Protocol is { } protocol
             ? $"{options.Stack.PaymentBackends} backends over {protocol}"
             : $"{options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends";
@@ -41,9 +41,6 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
         WarmUp = options.WarmUp,
     };
 
-    private Task<BillingStack> StartingAsync(CancellationToken cancellationToken) => console.Status().StartAsync(
-        "Starting", status => BillingStack.StartAsync(options.Stack, new StatusProgress(console, status), cancellationToken));
-
     private async Task<LoadResult[]> SendingAsync(ClientFleet clients, CancellationToken cancellationToken)
     {
         await console.Status().StartAsync(
@@ -68,7 +65,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
     {
         var payments = Summary.Of([.. results.Select(r => r.Payments)]);
         var balances = Summary.Of([.. results.Select(r => r.Balances)]);
-        var total = (results.Max(r => r.EndedUnixUs) - results.Min(r => r.StartedUnixUs)) / 1e6;
+        var total = LoadResult.SpanS(results);
         return new RunReport
         {
             Transport = stack.Transport,
@@ -86,21 +83,5 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             Audit = AuditCounts.Of(audit),
             Machine = Machine.This(),
         };
-    }
-}
-
-/// <summary>Shows what is being done: on a terminal in place, elsewhere a line each.</summary>
-internal sealed class StatusProgress(IAnsiConsole console, StatusContext status) : IProgress<string>
-{
-    public void Report(string value)
-    {
-        if (console.Profile.Capabilities.Interactive)
-        {
-            status.Status = value;
-        }
-        else
-        {
-            console.WriteLine(value);
-        }
     }
 }

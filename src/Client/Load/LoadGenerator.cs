@@ -1,3 +1,4 @@
+using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 
@@ -55,7 +56,7 @@ public sealed class LoadGenerator : IAsyncDisposable
         var payments = Enumerable.Range(0, _options.Requests).Select(_ => _requests.Payment()).ToArray();
         var balances = Enumerable.Range(0, _options.Balances).Select(_ => _requests.Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
-        var started = UnixMicroseconds();
+        var started = _time.Microseconds();
         if (_options.Streams > 0)
         {
             answers.Add(new StreamedPayments(_client, _payments, Note, _time).SendAsync(payments, _options.Streams, cancellationToken));
@@ -66,7 +67,7 @@ public sealed class LoadGenerator : IAsyncDisposable
         }
         answers.AddRange(balances.Select(request => CheckAsync(request, cancellationToken)));
         await Task.WhenAll(answers);
-        return new LoadResult(started, UnixMicroseconds(), _client.Retried, _payments.Figures(), _balances.Figures());
+        return new LoadResult(started, _time.Microseconds(), _client.Retried, _payments.Figures(), _balances.Figures());
     }
 
     /// <summary>Completes the journal and closes the connections.</summary>
@@ -111,6 +112,4 @@ public sealed class LoadGenerator : IAsyncDisposable
 
     private void Note(MakePaymentRequest request, MakePaymentResponse? response) =>
         _journal?.Add(JournalEntry.Of(request, response));
-
-    private long UnixMicroseconds() => (_time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
 }

@@ -9,7 +9,12 @@ namespace Billing.Client.Load;
 /// <param name="Payments">The payments.</param>
 /// <param name="Balances">The balance checks.</param>
 public sealed record LoadResult(
-    long StartedUnixUs, long EndedUnixUs, long Retried, RequestFigures Payments, RequestFigures Balances);
+    long StartedUnixUs, long EndedUnixUs, long Retried, RequestFigures Payments, RequestFigures Balances)
+{
+    /// <summary>Seconds from the first start of some clients to the last of their ends.</summary>
+    public static double SpanS(IReadOnlyCollection<LoadResult> results) =>
+        (results.Max(r => r.EndedUnixUs) - results.Min(r => r.StartedUnixUs)) / 1e6;
+}
 
 /// <summary>What was measured of one kind of request.</summary>
 /// <param name="Ok">Answered; for payments, accepted.</param>

@@ -105,7 +105,7 @@ public sealed class BillingClient : IDisposable
     private async Task<TimedPayment> PayTimedAsync(ProxyServices proxy, MakePaymentRequest request, CallOptions options)
     {
         var sent = _time.GetUtcNow();
-        var header = StepTimes.ToUnixUs(sent).ToString(CultureInfo.InvariantCulture);
+        var header = UnixTime.Microseconds(sent).ToString(CultureInfo.InvariantCulture);
         using var call = proxy.Billing.MakePaymentAsync(
             request, options.WithHeaders(new Metadata { { RequestHeaders.SentAt, header } }));
         var answer = await call;

@@ -1,3 +1,4 @@
+using Billing.Contracts;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging.Direct;

@@ -1,7 +1,6 @@
 using System.Text;
 using Billing.Cli.Stack;
 using Billing.Contracts;
-using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;

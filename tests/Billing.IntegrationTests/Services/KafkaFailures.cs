@@ -3,7 +3,6 @@ using Billing.Cli.Auditing;
 using Billing.Cli.Topology;
 using Billing.Client.Load;
 using Billing.Contracts;
-using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;

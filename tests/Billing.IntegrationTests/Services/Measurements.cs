@@ -51,7 +51,7 @@ public sealed class Measurements : IAsyncLifetime
 
         Assert.Equal(130, process.ExitCode);
         using var result = Result();
-        Assert.False(result.RootElement.GetProperty("complete").GetBoolean());
+        Assert.False(result.RootElement.GetProperty("run").GetProperty("complete").GetBoolean());
         var cells = result.RootElement.GetProperty("protocols")[0].GetProperty("cells").EnumerateArray().ToList();
         Assert.True(cells.Count >= 2);
         Assert.True(File.Exists(Path.Combine(Results, "report.html")));

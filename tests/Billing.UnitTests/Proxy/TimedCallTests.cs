@@ -40,7 +40,7 @@ public sealed class TimedCallTests : IAsyncDisposable
         var command = Assert.Single(_backend.Commands);
         Assert.Equal(new Timing { SentUnixUs = Sent }, command.Timing);
         Assert.True(StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times));
-        var us = times.Steps().ToDictionary(s => s.Key, s => s.Value is { } at ? StepTimes.ToUnixUs(at) : 0);
+        var us = times.Steps().ToDictionary(s => s.Key, s => s.Value is { } at ? UnixTime.Microseconds(at) : 0);
         Assert.Equal([Sent, command.ReceivedUnixUs, 0, 11, 0, 12, 13], StepTimes.Names.Take(7).Select(name => us[name]));
         Assert.True(us["answered"] >= command.ReceivedUnixUs);
         Assert.Equal(0, us["returned"]);

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Client.Load;
@@ -26,17 +25,11 @@ internal sealed record CeilingOptions
 
     /// <summary>Seconds of each closed loop.</summary>
     public required int DuringS { get; init; }
-
-    /// <summary>Folder for the results.</summary>
-    public required string Out { get; init; }
-
-    /// <summary>The command line, for the report.</summary>
-    public required string CommandLine { get; init; }
 }
 
 /// <summary>What the platform costs beside the calls themselves: its whole path against a plain gRPC echo in the same shape,
 /// with the same clients.</summary>
-internal sealed class CeilingComparison(CeilingOptions options, IAnsiConsole console, TimeProvider time)
+internal sealed class CeilingComparison(CeilingOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int Clients = 3;
     private const int WarmUp = 1000;
@@ -46,35 +39,21 @@ internal sealed class CeilingComparison(CeilingOptions options, IAnsiConsole con
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when no request failed; 130 when it was stopped.</returns>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
-    {
-        var at = time.GetUtcNow();
-        try
-        {
-            await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
-            await using var echoes = await EchoProxies.StartAsync(options.Stack.Proxies, stack.Folder, cancellationToken);
-            await MeasureAsync(stack, echoes, cancellationToken);
-        }
-        catch (OperationCanceledException) when (_cases.Count > 0)
-        {
-            console.WriteLine("Stopped; what was measured by then:");
-        }
-        var report = new CeilingReport
-        {
-            Command = options.CommandLine,
-            At = at,
-            Proxies = options.Stack.Proxies,
-            Rounds = options.Rounds,
-            Cases = [.. _cases.Where(c => c.Full.Rounds.Count > 0 && c.Echo.Rounds.Count > 0)],
-            Complete = !cancellationToken.IsCancellationRequested,
-            Machine = Machine.This(),
-        };
-        await new ResultFolder(console, options.Out).WriteAsync(report, CeilingJson.Default.CeilingReport, CeilingPage.Of(report));
-        return cancellationToken.IsCancellationRequested ? 130 : _cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0)) ? 0 : 1;
-    }
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(CeilingReport.Format, MeasureAsync, Report, cancellationToken);
 
-    private async Task MeasureAsync(BillingStack stack, EchoProxies echoes, CancellationToken cancellationToken)
+    private CeilingReport Report(RunInfo run) => new()
     {
+        Run = run,
+        Proxies = options.Stack.Proxies,
+        Rounds = options.Rounds,
+        Cases = [.. _cases.Where(c => c.Full.Rounds.Count > 0 && c.Echo.Rounds.Count > 0)],
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
+        await using var echoes = await EchoProxies.StartAsync(options.Stack.Proxies, stack.Folder, cancellationToken);
         IReadOnlyList<(string Name, IReadOnlyList<string> Addresses)> sides = [("whole path", stack.ProxyAddresses), ("echo", echoes.Addresses)];
         var fleet = new DriveFleet(stack.Folder);
         foreach (var inFlight in options.InFlight)
@@ -115,11 +94,9 @@ internal sealed class CeilingComparison(CeilingOptions options, IAnsiConsole con
     {
         var load = new LoadOptions { Proxies = side.Addresses, Requests = options.Burst, WarmUp = WarmUp };
         var name = string.Create(CultureInfo.InvariantCulture, $"{side.Name.Replace(' ', '-')}-{round}");
-        await using var clients = ClientFleet.Start(load, Clients, folder, name);
-        await clients.WaitUntilReadyAsync(cancellationToken);
-        var results = await clients.RunAsync(cancellationToken);
-        var summary = Summary.Of([.. results.Select(r => r.Payments)]);
-        var total = (results.Max(r => r.EndedUnixUs) - results.Min(r => r.StartedUnixUs)) / 1e6;
-        return new CeilingRound(total, (summary.Count - summary.Errors) / total, summary.P50 * 1000, summary.P99 * 1000, summary.Errors);
+        var burst = await Burst.RunAsync(load, Clients, folder, name, cancellationToken);
+        var payments = burst.Payments;
+        return new CeilingRound(
+            burst.TotalS, (payments.Count - payments.Errors) / burst.TotalS, payments.P50 * 1000, payments.P99 * 1000, payments.Errors);
     }
 }

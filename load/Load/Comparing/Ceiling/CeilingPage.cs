@@ -15,7 +15,7 @@ internal static class CeilingPage
             : "Of what a bare gRPC call allows, the whole path reaches " + string.Join(", ", report.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
         Facts =
         [
-            .. Facts.Of(report.Command, report.At, report.Machine, report.Complete),
+            .. Facts.Of(report.Run),
             new Fact("Sides", $"{report.Proxies} proxies with all that is behind them, and {report.Proxies} gRPC servers that answer at once; the same clients and shapes; no retries of the rounds"),
             new Fact("Method", $"both sides in turn, {report.Rounds} rounds count, one before them is dropped; medians, least to greatest"),
         ],
@@ -40,9 +40,6 @@ internal static class CeilingPage
     };
 
     private static Row Row(string shape, string side, CeilingSide measured, string share) => new(
-        shape, side, Around(measured.PerSecond, 0), Around(measured.DurationS, 2), Around(measured.P50Ms, 1), Around(measured.P99Ms, 1), share,
+        shape, side, Numbers.Around(measured.PerSecond, 0), Numbers.Around(measured.DurationS, 2), Numbers.Around(measured.P50Ms, 1), Numbers.Around(measured.P99Ms, 1), share,
         Numbers.Whole(measured.Rounds.Sum(r => r.Failed)));
-
-    private static string Around(Spread spread, int decimals) =>
-        $"{Numbers.Fixed(spread.Median, decimals)} ({Numbers.Fixed(spread.Min, decimals)}–{Numbers.Fixed(spread.Max, decimals)})";
 }

@@ -1,20 +1,24 @@
 using System.Text.Json.Serialization;
-using Billing.Cli.Experiment;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Comparing.Ceiling;
 
 /// <summary>The whole path against a plain echo, as JSON; the names are part of the interface.</summary>
-internal sealed record CeilingReport
+internal sealed record CeilingReport : IResults
 {
-    public string Kind { get; init; } = "compare-ceiling";
-    public required string Command { get; init; }
-    public required DateTimeOffset At { get; init; }
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<CeilingReport> Format { get; } = new("compare-ceiling", CeilingJson.Default.CeilingReport, CeilingPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required int Proxies { get; init; }
     public required int Rounds { get; init; }
     public required IReadOnlyList<CeilingCase> Cases { get; init; }
-    public required bool Complete { get; init; }
-    public required Machine Machine { get; init; }
+
+    bool IResults.HasFigures => Cases.Count > 0;
+
+    bool IResults.IsGood => Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
 }
 
 /// <summary>One shape of load, on both sides.</summary>

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Cli.Experiment;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
@@ -30,17 +29,11 @@ internal sealed record EdaOptions
 
     /// <summary>Proxies, and backends, of each side.</summary>
     public required int Size { get; init; }
-
-    /// <summary>Folder for the results.</summary>
-    public required string Out { get; init; }
-
-    /// <summary>The command line, for the report.</summary>
-    public required string CommandLine { get; init; }
 }
 
 /// <summary>The same services reached through Kafka and by direct calls, measured the same way, both running side by side and
 /// loaded in turn.</summary>
-internal sealed class EdaComparison(EdaOptions options, IAnsiConsole console, TimeProvider time)
+internal sealed class EdaComparison(EdaOptions options, Measurement measurement, IAnsiConsole console, TimeProvider time)
 {
     private const int Connections = 6;
     private const int LongRoundsMax = 3;
@@ -53,37 +46,23 @@ internal sealed class EdaComparison(EdaOptions options, IAnsiConsole console, Ti
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0; 130 when it was stopped.</returns>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
-    {
-        var at = time.GetUtcNow();
-        try
-        {
-            await using var kafka = new Side("kafka", await Starting.StackAsync(Stack("kafka"), console, cancellationToken));
-            await using var direct = new Side("direct", await Starting.StackAsync(Stack("direct"), console, cancellationToken));
-            await MeasureAsync(kafka, direct, cancellationToken);
-        }
-        catch (OperationCanceledException) when (_cases.Count > 0)
-        {
-            console.WriteLine("Stopped; what was measured by then:");
-        }
-        var report = new EdaReport
-        {
-            Command = options.CommandLine,
-            At = at,
-            Protocol = options.Protocol,
-            Proxies = options.Size,
-            Backends = options.Size,
-            Rounds = options.Rounds,
-            Cases = [.. _cases.Where(c => c.Kafka.Rounds.Count > 0 && c.Direct.Rounds.Count > 0)],
-            Complete = !cancellationToken.IsCancellationRequested,
-            Machine = Machine.This(),
-        };
-        await new ResultFolder(console, options.Out).WriteAsync(report, EdaJson.Default.EdaReport, EdaPage.Of(report));
-        return cancellationToken.IsCancellationRequested ? 130 : 0;
-    }
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(EdaReport.Format, MeasureAsync, Report, cancellationToken);
 
-    private async Task MeasureAsync(Side kafka, Side direct, CancellationToken cancellationToken)
+    private EdaReport Report(RunInfo run) => new()
     {
+        Run = run,
+        Protocol = options.Protocol,
+        Proxies = options.Size,
+        Backends = options.Size,
+        Rounds = options.Rounds,
+        Cases = [.. _cases.Where(c => c.Kafka.Rounds.Count > 0 && c.Direct.Rounds.Count > 0)],
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await using var kafka = new Side("kafka", await Starting.StackAsync(Stack("kafka"), console, cancellationToken));
+        await using var direct = new Side("direct", await Starting.StackAsync(Stack("direct"), console, cancellationToken));
         foreach (var requests in options.Ramps)
         {
             await RunCaseAsync(EdaPhase.Ramped, requests, options.Rounds, kafka, direct,

@@ -13,7 +13,7 @@ internal static class EdaPage
         Subtitle = Sentence(report),
         Facts =
         [
-            .. Facts.Of(report.Command, report.At, report.Machine, report.Complete),
+            .. Facts.Of(report.Run),
             new Fact("Sides", $"{report.Proxies} proxies and {report.Backends} backends each, PostgreSQL each; one side through Kafka, the other by direct calls over {report.Protocol}; both run all the time, loaded in turn; clients send nothing again"),
             new Fact("Method", $"open loop: latency counts from when a request was due; {report.Rounds} rounds of the ramps count (at most 3 of the others), one before them is dropped; medians, least to greatest"),
         ],
@@ -81,8 +81,8 @@ internal static class EdaPage
     };
 
     private static Row Row(int load, string name, EdaSide side) => new(
-        Numbers.Whole(load), name, Numbers.Whole(side.PerSecond.Median), Around(side.MeanMs), Around(side.P99Ms), Around(side.MaxMs),
-        Around(side.ErrorPercent), Around(side.CpuMsPerThousand));
+        Numbers.Whole(load), name, Numbers.Whole(side.PerSecond.Median), Numbers.Around(side.MeanMs), Numbers.Around(side.P99Ms), Numbers.Around(side.MaxMs),
+        Numbers.Around(side.ErrorPercent), Numbers.Around(side.CpuMsPerThousand));
 
     private static Table Cpu(List<EdaCase> cases)
     {
@@ -114,8 +114,4 @@ internal static class EdaPage
         ],
         Note = "Rahmatulloh and others, 2022: a textile shop's services over NATS Streaming against HTTP calls, 100 to 500 requests.",
     };
-
-    private static string Around(Spread spread) => spread.Min == spread.Max
-        ? Numbers.Significant(spread.Median)
-        : $"{Numbers.Significant(spread.Median)} ({Numbers.Significant(spread.Min)}–{Numbers.Significant(spread.Max)})";
 }

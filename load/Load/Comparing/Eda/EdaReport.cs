@@ -1,23 +1,27 @@
 using System.Text.Json.Serialization;
-using Billing.Cli.Experiment;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Comparing.Eda;
 
 /// <summary>Event-driven against API-driven, as JSON; the names are part of the interface.</summary>
-internal sealed record EdaReport
+internal sealed record EdaReport : IResults
 {
-    public string Kind { get; init; } = "compare-eda";
-    public required string Command { get; init; }
-    public required DateTimeOffset At { get; init; }
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<EdaReport> Format { get; } = new("compare-eda", EdaJson.Default.EdaReport, EdaPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required string Protocol { get; init; }
     public required int Proxies { get; init; }
     public required int Backends { get; init; }
     public required int Rounds { get; init; }
     public required IReadOnlyList<EdaCase> Cases { get; init; }
-    public required bool Complete { get; init; }
-    public required Machine Machine { get; init; }
+
+    bool IResults.HasFigures => Cases.Count > 0;
+
+    bool IResults.IsGood => true;
 }
 
 /// <summary>Under which circumstances both sides are measured.</summary>

@@ -22,17 +22,11 @@ internal sealed record PaperComparisonOptions
 
     /// <summary>Payments that each client sends before each burst, unmeasured.</summary>
     public required int WarmUp { get; init; }
-
-    /// <summary>Folder for the results.</summary>
-    public required string Out { get; init; }
-
-    /// <summary>The command line, for the report.</summary>
-    public required string CommandLine { get; init; }
 }
 
 /// <summary>The billing prototype's two tables, made again: three clients send all their payments at once, on one and on three
 /// backends, without and with jitter.</summary>
-internal sealed class PaperComparison(PaperComparisonOptions options, IAnsiConsole console, TimeProvider time)
+internal sealed class PaperComparison(PaperComparisonOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int Clients = 3;
     private static readonly int[] Backends = [1, 3];
@@ -43,31 +37,19 @@ internal sealed class PaperComparison(PaperComparisonOptions options, IAnsiConso
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when every request was answered and the books are clean; 130 when it was stopped.</returns>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(PaperReport.Format, MeasureAsync, Report, cancellationToken);
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
     {
-        var at = time.GetUtcNow();
-        try
+        foreach (var jitter in new[] { false, true })
         {
-            foreach (var jitter in new[] { false, true })
+            foreach (var backends in Backends)
             {
-                foreach (var backends in Backends)
-                {
-                    await MeasureAsync(backends, jitter, cancellationToken);
-                }
+                await MeasureAsync(backends, jitter, cancellationToken);
             }
         }
-        catch (OperationCanceledException) when (_cases.Any(c => c.Rounds.Count > 0))
-        {
-            console.WriteLine("Stopped; what was measured by then:");
-        }
-        var report = Report(at, !cancellationToken.IsCancellationRequested);
-        await new ResultFolder(console, options.Out).WriteAsync(report, PaperJson.Default.PaperReport, PaperPage.Of(report));
-        return cancellationToken.IsCancellationRequested ? 130 : IsClean(report) ? 0 : 1;
     }
-
-    private static bool IsClean(PaperReport report) =>
-        report.Audits.All(a => a.Lost + a.Doubled + a.Wrong + a.Holes + a.Unbalanced == 0)
-        && report.Cases.All(c => c.Rounds.All(r => r.Errors == 0));
 
     private async Task MeasureAsync(int backends, bool jitter, CancellationToken cancellationToken)
     {
@@ -95,22 +77,18 @@ internal sealed class PaperComparison(PaperComparisonOptions options, IAnsiConso
     {
         var load = new LoadOptions { Proxies = stack.ProxyAddresses, Requests = requests, WarmUp = options.WarmUp };
         var name = string.Create(CultureInfo.InvariantCulture, $"burst-{requests}-{round}");
-        await using var clients = ClientFleet.Start(load, Clients, stack.Folder, name);
-        journals.AddRange(clients.Journals);
-        await clients.WaitUntilReadyAsync(cancellationToken);
-        var results = await clients.RunAsync(cancellationToken);
-        var summary = Summary.Of([.. results.Select(r => r.Payments)]);
-        var total = (results.Max(r => r.EndedUnixUs) - results.Min(r => r.StartedUnixUs)) / 1e6;
-        return new PaperRound(summary.Shortest, summary.Longest, summary.Average, total, summary.Errors);
+        var burst = await Burst.RunAsync(load, Clients, stack.Folder, name, cancellationToken);
+        journals.AddRange(burst.Journals);
+        var payments = burst.Payments;
+        return new PaperRound(payments.Shortest, payments.Longest, payments.Average, burst.TotalS, payments.Errors);
     }
 
     private void Say(int backends, bool jitter, int requests, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
         $"{Clients} x {requests:N0}, {backends} backends, jitter {(jitter ? "on" : "off")}: {round.Shortest:0.00} / {round.Longest:0.00} / {round.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
 
-    private PaperReport Report(DateTimeOffset at, bool complete) => new()
+    private PaperReport Report(RunInfo run) => new()
     {
-        Command = options.CommandLine,
-        At = at,
+        Run = run,
         Transport = _transport,
         Clients = Clients,
         Proxies = options.Stack.Proxies,
@@ -119,7 +97,5 @@ internal sealed class PaperComparison(PaperComparisonOptions options, IAnsiConso
         Rounds = options.Rounds,
         Cases = _cases,
         Audits = _audits,
-        Complete = complete,
-        Machine = Machine.This(),
     };
 }

@@ -13,7 +13,7 @@ internal static class PaperPage
         Subtitle = Sentence(report),
         Facts =
         [
-            .. Facts.Of(report.Command, report.At, report.Machine, report.Complete),
+            .. Facts.Of(report.Run),
             new Fact("Shape", $"{report.Clients} clients, {report.Proxies} proxies, {report.Brokers} Kafka brokers over transport {report.Transport}, all on this machine; the paper's ran on fifteen, and stored nothing"),
             new Fact("Method", $"each client sends {Numbers.Whole(report.WarmUp)} payments first, unmeasured; {report.Rounds} rounds count, one before them is dropped; the sizes in turn within a round; medians, least to greatest"),
         ],
@@ -71,7 +71,7 @@ internal static class PaperPage
 
     private static string Seconds(Spread spread) => spread.Max == 0
         ? Numbers.None
-        : $"{Numbers.Fixed(spread.Median, 2)} ({Numbers.Fixed(spread.Min, 2)}–{Numbers.Fixed(spread.Max, 2)})";
+        : Numbers.Around(spread, 2);
 
     private static string Printed(double? seconds) => seconds is { } s ? Numbers.Fixed(s, 2) : Numbers.None;
 }

@@ -1,15 +1,18 @@
 using System.Text.Json.Serialization;
 using Billing.Cli.Experiment;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Comparing.Paper;
 
 /// <summary>The burst tables, as JSON; the names are part of the interface. Times in seconds.</summary>
-internal sealed record PaperReport
+internal sealed record PaperReport : IResults
 {
-    public string Kind { get; init; } = "compare-paper";
-    public required string Command { get; init; }
-    public required DateTimeOffset At { get; init; }
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<PaperReport> Format { get; } = new("compare-paper", PaperJson.Default.PaperReport, PaperPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required string Transport { get; init; }
     public required int Clients { get; init; }
     public required int Proxies { get; init; }
@@ -18,8 +21,11 @@ internal sealed record PaperReport
     public required int Rounds { get; init; }
     public required IReadOnlyList<PaperCase> Cases { get; init; }
     public required IReadOnlyList<AuditCounts> Audits { get; init; }
-    public required bool Complete { get; init; }
-    public required Machine Machine { get; init; }
+
+    bool IResults.HasFigures => Cases.Any(c => c.Rounds.Count > 0);
+
+    bool IResults.IsGood => Audits.All(a => a.Lost + a.Doubled + a.Wrong + a.Holes + a.Unbalanced == 0)
+        && Cases.All(c => c.Rounds.All(r => r.Errors == 0));
 }
 
 /// <summary>One row of the tables: what its rounds came to, beside what was printed.</summary>

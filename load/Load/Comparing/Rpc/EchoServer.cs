@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Rpcx;
+using Billing.Proxy;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -13,9 +14,6 @@ internal static class EchoServer
 {
     /// <summary>The line that is written when it can be called.</summary>
     public const string ReadyLine = "Ready.";
-
-    // As the proxies have it by default.
-    private const int StreamsPerConnection = 1_000;
 
     /// <summary>Serves until it is told to stop.</summary>
     public static async Task<int> RunAsync(string protocol, int port, CancellationToken cancellationToken)
@@ -72,7 +70,7 @@ internal static class EchoServer
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(kestrel =>
         {
-            kestrel.ServeManyCalls(StreamsPerConnection);
+            kestrel.ServeManyCalls(new ProxyOptions().StreamsPerConnection);
             kestrel.ListenLocalhost(port, listen => listen.Protocols = protocols);
         });
         return builder;

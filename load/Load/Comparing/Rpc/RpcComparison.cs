@@ -1,13 +1,14 @@
 using System.Text.Json.Serialization;
-using Billing.Cli.Experiment;
+using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Comparing.Rpc;
 
 /// <summary>What the comparison of remote procedure calls came to, as JSON; the names are part of the interface.</summary>
-internal sealed record RpcComparison
+internal sealed record RpcComparison : IResults
 {
-    /// <summary>The value of <see cref="Kind"/>.</summary>
-    public const string KindName = "compare-rpc";
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<RpcComparison> Format { get; } = new("compare-rpc", RpcComparisonJson.Default.RpcComparison, RpcPage.Of);
 
     /// <summary>How the paper's test is read.</summary>
     public static IReadOnlyList<string> Notes { get; } =
@@ -19,26 +20,23 @@ internal sealed record RpcComparison
         "rpcx and grpc share the given number of connections among the callers; rest has one for every caller. Messages, work and time-outs are the same; gRPC and REST are served by Kestrel, JSON by generated code.",
     ];
 
-    public string Kind { get; init; } = KindName;
+    public string Kind { get; init; } = Format.Kind;
 
-    public required DateTimeOffset StartedAt { get; init; }
-
-    public required string Command { get; init; }
+    public required RunInfo Run { get; init; }
 
     /// <summary>Runs of each side in a cell, the dropped one included.</summary>
     public required int Runs { get; init; }
 
     public required int Connections { get; init; }
 
-    /// <summary>Whether every cell was measured.</summary>
-    public required bool Complete { get; init; }
-
     public required IReadOnlyList<RpcCell> Cells { get; init; }
 
     /// <summary>The paper's own figures.</summary>
     public RpcPaper Paper { get; init; } = new();
 
-    public required Machine Machine { get; init; }
+    bool IResults.HasFigures => Cells.Count > 0;
+
+    bool IResults.IsGood => Cells.All(cell => cell.Sides.All(side => side.Errors == 0));
 }
 
 /// <summary>What the paper reports for RPCX against gRPC and OpenFeign, from the least to the most, in percent.</summary>

@@ -1,4 +1,3 @@
-using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Load.Measuring;
 using Spectre.Console;
@@ -6,7 +5,7 @@ using Spectre.Console;
 namespace Billing.Load.Comparing.Rpc;
 
 /// <summary>Runs the comparison, cell by cell. What there is when it is stopped is printed and written too.</summary>
-internal sealed class RpcContest(RpcGrid grid, ResultFolder results, IAnsiConsole console, TimeProvider time)
+internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiConsole console, TimeProvider time)
 {
     private const int WarmUpCallers = 100;
     private const int WarmUpRequests = 300;
@@ -14,31 +13,22 @@ internal sealed class RpcContest(RpcGrid grid, ResultFolder results, IAnsiConsol
     private readonly List<RpcCell> _cells = [];
 
     /// <returns>The process's exit code: 0 only if every call was answered; 130 where it was stopped.</returns>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(RpcComparison.Format, MeasureAsync, Result, cancellationToken);
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
     {
-        var startedAt = time.GetUtcNow();
         var folder = Directory.CreateTempSubdirectory("billing-rpc-").FullName;
         var sides = new List<EchoSide>();
         try
         {
             await MeasureAsync(sides, folder, cancellationToken);
         }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            // What there is, is written.
-        }
         finally
         {
             await Task.WhenAll(sides.Select(side => side.DisposeAsync().AsTask()));
             Directory.Delete(folder, recursive: true);
         }
-        var comparison = Result(startedAt);
-        await results.WriteAsync(comparison, RpcComparisonJson.Default.RpcComparison, RpcPage.Of(comparison));
-        if (cancellationToken.IsCancellationRequested)
-        {
-            return 130;
-        }
-        return _cells.Sum(cell => cell.Sides.Sum(side => side.Errors)) == 0 ? 0 : 1;
     }
 
     private async Task MeasureAsync(List<EchoSide> sides, string folder, CancellationToken cancellationToken)
@@ -91,14 +81,11 @@ internal sealed class RpcContest(RpcGrid grid, ResultFolder results, IAnsiConsol
             threads, requests, [.. sides.Select(side => RpcSide.Of(side.Protocol, requests, runs[side.Protocol]))]));
     }
 
-    private RpcComparison Result(DateTimeOffset startedAt) => new()
+    private RpcComparison Result(RunInfo run) => new()
     {
-        StartedAt = startedAt,
-        Command = grid.Command,
+        Run = run,
         Runs = grid.Runs,
         Connections = grid.Connections,
-        Complete = _cells.Count == grid.Threads.Count * grid.Requests.Count,
         Cells = _cells,
-        Machine = Machine.This(),
     };
 }

@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Billing.Load.Comparing.Rpc;
 
 /// <summary>What is compared, and how often.</summary>
@@ -21,11 +19,4 @@ internal sealed record RpcGrid(IReadOnlyList<int> Threads, IReadOnlyList<int> Re
 
     /// <summary>Calls of all runs of one side.</summary>
     public long CallsOfSide => Threads.Sum(t => (long)t) * Requests.Sum(r => (long)r) * Runs;
-
-    /// <summary>The command line that makes this comparison again.</summary>
-    public string Command => string.Create(
-        CultureInfo.InvariantCulture,
-        $"./billing compare rpc --threads {List(Threads)} --requests {List(Requests)} --runs {Runs} --connections {Connections}");
-
-    private static string List(IEnumerable<int> numbers) => string.Join(',', numbers);
 }

@@ -15,7 +15,7 @@ internal static class RpcPage
         Subtitle = Sentence(comparison),
         Facts =
         [
-            .. Facts.Of(comparison.Command, comparison.StartedAt, comparison.Machine, comparison.Complete),
+            .. Facts.Of(comparison.Run),
             new Fact("Method", $"{comparison.Runs} runs of each side in each cell, in turn, the first dropped; {comparison.Connections} connection{(comparison.Connections == 1 ? "" : "s")} of RPCX and of gRPC, one for each caller of REST"),
         ],
         Sections =

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Cli.Experiment;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
@@ -24,17 +23,11 @@ internal sealed record ScaleOptions
 
     /// <summary>The simulated work.</summary>
     public required ScaleWork Work { get; init; }
-
-    /// <summary>Folder for the results.</summary>
-    public required string Out { get; init; }
-
-    /// <summary>The command line, for the report.</summary>
-    public required string CommandLine { get; init; }
 }
 
 /// <summary>The event-sourcing thesis's experiments: throughput and latency of writes and of reads against the number of
 /// backends, and, since one machine's cores do not grow with them, what each stage costs.</summary>
-internal sealed class ScaleComparison(ScaleOptions options, IAnsiConsole console, TimeProvider time)
+internal sealed class ScaleComparison(ScaleOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int WarmUpS = 2;
     private const int Connections = 4;
@@ -48,32 +41,23 @@ internal sealed class ScaleComparison(ScaleOptions options, IAnsiConsole console
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when no request failed; 130 when it was stopped.</returns>
-    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(ScaleReport.Format, MeasureAsync, Report, cancellationToken);
+
+    private ScaleReport Report(RunInfo run) => new()
     {
-        var at = time.GetUtcNow();
-        try
-        {
-            await MeasureCostsAsync(cancellationToken);
-            await MeasureAsync(ScaleKind.Writes, options.Backends, cancellationToken);
-            await MeasureAsync(ScaleKind.Reads, options.Replicas, cancellationToken);
-        }
-        catch (OperationCanceledException) when (_costs.Count > 0)
-        {
-            console.WriteLine("Stopped; what was measured by then:");
-        }
-        var report = new ScaleReport
-        {
-            Command = options.CommandLine,
-            At = at,
-            Rounds = options.Rounds,
-            Work = options.Work,
-            Series = _series,
-            Costs = _costs,
-            Complete = !cancellationToken.IsCancellationRequested,
-            Machine = Machine.This(),
-        };
-        await new ResultFolder(console, options.Out).WriteAsync(report, ScaleJson.Default.ScaleReport, ScalePage.Of(report));
-        return cancellationToken.IsCancellationRequested ? 130 : _series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0))) ? 0 : 1;
+        Run = run,
+        Rounds = options.Rounds,
+        Work = options.Work,
+        Series = _series,
+        Costs = _costs,
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await MeasureCostsAsync(cancellationToken);
+        await MeasureAsync(ScaleKind.Writes, options.Backends, cancellationToken);
+        await MeasureAsync(ScaleKind.Reads, options.Replicas, cancellationToken);
     }
 
     private async Task MeasureCostsAsync(CancellationToken cancellationToken)

@@ -20,13 +20,13 @@ internal static class ScalePage
         Subtitle = Sentence(report),
         Facts =
         [
-            .. Facts.Of(report.Command, report.At, report.Machine, report.Complete),
+            .. Facts.Of(report.Run),
             new Fact("Method", $"closed loop with {report.Work.InFlight} requests under way, whatever the number of backends; {report.Rounds} rounds count, one before them is dropped; the numbers in turn, up and down; medians, least to greatest"),
         ],
         Sections =
         [
             new Section("What scales here", new Prose(
-                $"All processes share the {report.Machine.Cores} cores of one machine, so more backends bring no more processor. What grows with them here is simulated work: each payment backend has at most {report.Work.PaymentsAtATime} payments at the card network at a time, {report.Work.PaymentMs} ms each on average, and so does at most {Numbers.Whole(report.Work.PaymentCeiling)}/s; a balance replica {report.Work.BalancesAtATime} checks of {report.Work.BalanceMs} ms, at most {Numbers.Whole(report.Work.BalanceCeiling)}/s, about what one node of the thesis did. What the processor would allow on more machines, the model below says.")),
+                $"All processes share the {report.Run.Machine.Cores} cores of one machine, so more backends bring no more processor. What grows with them here is simulated work: each payment backend has at most {report.Work.PaymentsAtATime} payments at the card network at a time, {report.Work.PaymentMs} ms each on average, and so does at most {Numbers.Whole(report.Work.PaymentCeiling)}/s; a balance replica {report.Work.BalancesAtATime} checks of {report.Work.BalanceMs} ms, at most {Numbers.Whole(report.Work.BalanceCeiling)}/s, about what one node of the thesis did. What the processor would allow on more machines, the model below says.")),
             .. report.Series.Select(series => Section(series, report.Work)),
             .. report.Costs.Count > 0 ? [Model(report)] : Array.Empty<Section>(),
         ],
@@ -53,8 +53,8 @@ internal static class ScalePage
                     new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Failed"), new Column("Thesis", Align.Left, IsPaper: true),
                 ],
                 Rows = [.. steps.Select(s => new Row(
-                    Numbers.Whole(s.Backends), Around(s.PerSecond), Numbers.Whole(100 * s.PerSecond.Median / (ceiling * s.Backends)) + " %",
-                    Around(s.P50Ms), Around(s.P99Ms), Numbers.Whole(s.Rounds.Sum(r => r.Failed)),
+                    Numbers.Whole(s.Backends), Numbers.Around(s.PerSecond, 0), Numbers.Whole(100 * s.PerSecond.Median / (ceiling * s.Backends)) + " %",
+                    Numbers.Around(s.P50Ms, 0), Numbers.Around(s.P99Ms, 0), Numbers.Whole(s.Rounds.Sum(r => r.Failed)),
                     writes ? Numbers.None : $"{Numbers.Whole(PaperReadsOfANode * s.Backends)}/s"))],
                 Note = "The thesis: " + (writes ? PaperWrites : PaperReads),
             },
@@ -94,7 +94,4 @@ internal static class ScalePage
     }
 
     private static double Cost(StageCosts costs, string program) => costs.MicrosecondsByProgram.GetValueOrDefault(program);
-
-    private static string Around(Spread spread) =>
-        $"{Numbers.Whole(spread.Median)} ({Numbers.Whole(spread.Min)}–{Numbers.Whole(spread.Max)})";
 }

@@ -1,21 +1,25 @@
 using System.Text.Json.Serialization;
-using Billing.Cli.Experiment;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 
 namespace Billing.Load.Comparing.Scale;
 
 /// <summary>What more backends bring, as JSON; the names are part of the interface.</summary>
-internal sealed record ScaleReport
+internal sealed record ScaleReport : IResults
 {
-    public string Kind { get; init; } = "compare-scale";
-    public required string Command { get; init; }
-    public required DateTimeOffset At { get; init; }
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<ScaleReport> Format { get; } = new("compare-scale", ScaleJson.Default.ScaleReport, ScalePage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required int Rounds { get; init; }
     public required ScaleWork Work { get; init; }
     public required IReadOnlyList<ScaleSeries> Series { get; init; }
     public required IReadOnlyList<StageCosts> Costs { get; init; }
-    public required bool Complete { get; init; }
-    public required Machine Machine { get; init; }
+
+    bool IResults.HasFigures => Costs.Count > 0;
+
+    bool IResults.IsGood => Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)));
 }
 
 /// <summary>The simulated work that scales where the processor does not: each backend has so many requests at the card network

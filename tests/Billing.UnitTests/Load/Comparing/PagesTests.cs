@@ -1,5 +1,4 @@
 using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using System.Xml.Linq;
 using Billing.Cli.Experiment;
 using Billing.Load.Comparing.Ceiling;
@@ -16,8 +15,7 @@ namespace Billing.UnitTests.Load.Comparing;
 /// <summary>Results that were written become the pages that they were.</summary>
 public sealed class PagesTests : IDisposable
 {
-    private static readonly DateTimeOffset At = DateTimeOffset.UnixEpoch;
-    private static readonly Machine Two = new("Linux", ".NET", 2, 4);
+    private static readonly RunInfo Complete = new("c", DateTimeOffset.UnixEpoch, true, new Machine("Linux", ".NET", 2, 4));
     private static readonly LatencyFigures Latency = new(1, 2, 2, 3, 4, 5, 6, 7);
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-pages-");
@@ -32,8 +30,7 @@ public sealed class PagesTests : IDisposable
         var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0), new(0.2, 4, 2, 4.5, 0) } : [];
         var report = new PaperReport
         {
-            Command = "c",
-            At = At,
+            Run = Complete with { Complete = measured },
             Transport = "kafka",
             Clients = 3,
             Proxies = 3,
@@ -42,10 +39,8 @@ public sealed class PagesTests : IDisposable
             Rounds = 2,
             Cases = [new PaperCase(3, false, 25_000, PaperFigures.Of(25_000, 3, false), rounds)],
             Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
-            Complete = measured,
-            Machine = Two,
         };
-        var page = PageOf(report, PaperJson.Default.PaperReport, PaperPage.Of(report));
+        var page = PageOf(report, PaperReport.Format);
 
         Assert.Contains("7.89", page, StringComparison.Ordinal);
         Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured.", page, StringComparison.Ordinal);
@@ -71,16 +66,13 @@ public sealed class PagesTests : IDisposable
         var report = new SweepReport
         {
             Mode = "dynamic",
-            Command = "c",
-            At = At,
+            Run = Complete,
             Requests = "payments",
             Workers = 1,
             LatencyBoundMs = 100,
             Protocols = [new ProtocolSweep(DriveProtocol.Rest, [cell, slow], 100)],
-            Complete = true,
-            Machine = Two,
         };
-        var page = PageOf(report, SweepJson.Default.SweepReport, SweepPage.Of(report));
+        var page = PageOf(report, SweepReport.Format);
 
         Assert.Contains("1,500 over REST, pipelined, with 4 connections and 16 requests in flight", page, StringComparison.Ordinal);
         Assert.Equal(cell, report.Protocols[0].BestWithinBound);
@@ -92,17 +84,14 @@ public sealed class PagesTests : IDisposable
         var round = new EdaRound(100, 99, 1, new Dictionary<string, long> { ["Unavailable"] = 1 }, Latency, new Dictionary<string, double> { ["proxy"] = 0.2, ["client"] = 9 });
         var report = new EdaReport
         {
-            Command = "c",
-            At = At,
+            Run = Complete,
             Protocol = "grpc",
             Proxies = 3,
             Backends = 3,
             Rounds = 1,
             Cases = [.. Enum.GetValues<EdaPhase>().Select(phase => new EdaCase(phase, 100, new EdaSide([round]), new EdaSide([round])))],
-            Complete = true,
-            Machine = Two,
         };
-        var page = PageOf(report, EdaJson.Default.EdaReport, EdaPage.Of(report));
+        var page = PageOf(report, EdaReport.Format);
 
         Assert.Contains("19.18 % better", page, StringComparison.Ordinal);
         Assert.Contains("1 x Unavailable", page, StringComparison.Ordinal);
@@ -115,16 +104,13 @@ public sealed class PagesTests : IDisposable
     {
         var report = new ScaleReport
         {
-            Command = "c",
-            At = At,
+            Run = Complete,
             Rounds = 1,
             Work = new ScaleWork(PaymentsAtATime: 16, PaymentMs: 40, BalancesAtATime: 8, BalanceMs: 45, InFlight: 400),
             Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(200, 1, 2, 0)]), new ScaleStep(2, [new ScaleRound(400, 1, 2, 0)])])],
             Costs = [new StageCosts(ScaleKind.Writes, 3000, new Dictionary<string, double> { ["proxy"] = 100, ["postgres"] = 100, ["client"] = 50 })],
-            Complete = true,
-            Machine = Two,
         };
-        var page = PageOf(report, ScaleJson.Default.ScaleReport, ScalePage.Of(report));
+        var page = PageOf(report, ScaleReport.Format);
 
         Assert.Equal(400, report.Work.PaymentCeiling);
         Assert.Contains("2 times the backends bring 2.0 times the throughput", page, StringComparison.Ordinal);
@@ -138,24 +124,21 @@ public sealed class PagesTests : IDisposable
     {
         var report = new CeilingReport
         {
-            Command = "c",
-            At = At,
+            Run = Complete,
             Proxies = 3,
             Rounds = 1,
             Cases = [new CeilingCase("200 in flight", new CeilingSide([new CeilingRound(1, 250, 1, 2, 0)]), new CeilingSide([new CeilingRound(1, 1000, 1, 2, 0)]))],
-            Complete = true,
-            Machine = Two,
         };
 
-        Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingJson.Default.CeilingReport, CeilingPage.Of(report)), StringComparison.Ordinal);
+        Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingReport.Format), StringComparison.Ordinal);
     }
 
     /// <summary>The page of results as they were measured, after a check that those read from a file make the same.</summary>
-    private string PageOf<T>(T results, JsonTypeInfo<T> type, Report report)
+    private string PageOf<T>(T results, ResultFormat<T> format)
     {
         var file = Path.Combine(_folder.FullName, "result.json");
-        File.WriteAllBytes(file, JsonSerializer.SerializeToUtf8Bytes(results, type));
-        var page = HtmlPage.Of(report);
+        File.WriteAllBytes(file, JsonSerializer.SerializeToUtf8Bytes(results, format.Json));
+        var page = HtmlPage.Of(format.Page(results));
         Assert.Equal(page, HtmlPage.Of(ResultFiles.Read(file)));
         XDocument.Parse(page);
         return page;

@@ -1,4 +1,4 @@
-namespace Billing.Messaging;
+namespace Billing.Contracts;
 
 /// <summary>The wire contract's clock: microseconds since the Unix epoch.</summary>
 public static class UnixTime

@@ -1,8 +1,8 @@
-using Billing.Messaging;
+using Billing.Contracts;
 using Billing.UnitTests.Testing;
 using FsCheck.Fluent;
 
-namespace Billing.UnitTests.Messaging;
+namespace Billing.UnitTests.Contracts;
 
 public sealed class UnixTimeTests
 {
