@@ -68,6 +68,9 @@ internal sealed class StackFlags
 
     private readonly Option<int> _brokers;
 
+    private readonly Option<int> _partitions = Flags.Number(
+        "--partitions", "Partitions of each topic; 0 for as many as there are backends of the larger kind", 0, 0, 1000);
+
     private readonly Option<string> _jitter = new("--jitter")
     {
         Description = "Whether the simulated card network takes its time: on or off",
@@ -129,8 +132,8 @@ internal sealed class StackFlags
 
     /// <summary>All of them.</summary>
     public IReadOnlyList<Option> Options => _kafkaOnly
-        ? [_proxies, _payments, _balances, _brokers, _jitter, _kafka, _postgres]
-        : [_proxies, _payments, _balances, _brokers, _jitter, _kafka, _postgres, _transport, _protocol];
+        ? [_proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres]
+        : [_proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, _transport, _protocol];
 
     public void AddTo(Command command)
     {
@@ -145,9 +148,9 @@ internal sealed class StackFlags
         command.Validators.Add(result =>
         {
             var isDirect = result.GetValue(_transport) == "direct";
-            if (isDirect && result.GetResult(_kafka) is { Implicit: false })
+            foreach (var ofKafka in new Option[] { _kafka, _partitions }.Where(o => isDirect && result.GetResult(o) is { Implicit: false }))
             {
-                result.AddError("--kafka has no meaning with --transport direct.");
+                result.AddError($"{ofKafka.Name} has no meaning with --transport direct.");
             }
             if (!isDirect && result.GetResult(_protocol) is { Implicit: false })
             {
@@ -164,6 +167,7 @@ internal sealed class StackFlags
         Transport = _kafkaOnly ? "kafka" : parsed.GetValue(_transport)!,
         Protocol = _kafkaOnly ? "grpc" : parsed.GetValue(_protocol)!,
         Brokers = parsed.GetValue(_brokers),
+        Partitions = parsed.GetValue(_partitions),
         Jitter = parsed.GetValue(_jitter) == "on",
         Kafka = parsed.GetValue(_kafka)!,
         Postgres = parsed.GetValue(_postgres)!,

@@ -262,6 +262,10 @@ public sealed class BillingStack : IAsyncDisposable
         return service;
     }
 
+    private int Partitions => _options.Partitions > 0 || _kafka is null
+        ? _options.Partitions
+        : Math.Max(_options.PaymentBackends, _options.BalanceBackends);
+
     private bool IsDirect => _options.Transport == "direct";
 
     private Dictionary<string, string?> Settings(ServiceRole role, int number)
@@ -277,6 +281,10 @@ public sealed class BillingStack : IAsyncDisposable
             // one of them, so that a group whose coordinator dies need not form anew.
             settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
             settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
+        }
+        if (Partitions is > 0 and var partitions)
+        {
+            settings["Billing__Kafka__Partitions"] = partitions.ToString(CultureInfo.InvariantCulture);
         }
         if (IsDirect)
         {

@@ -159,6 +159,13 @@ public sealed class KafkaFailures : IClassFixture<KafkaStack>
         await ReviveAsync();
     }
 
+    [Theory]
+    [InlineData("billing.payments.visa")]
+    [InlineData("billing.balances.visa")]
+    [InlineData("billing.events")]
+    public void A_stacks_topics_have_as_many_partitions_as_it_has_backends(string topic) =>
+        Assert.Equal(2, Partitions(topic).Count);
+
     [Fact]
     public async Task Offsets_are_committed_up_to_the_end_once_everything_is_answered()
     {

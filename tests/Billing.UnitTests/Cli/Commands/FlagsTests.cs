@@ -10,10 +10,11 @@ public sealed class FlagsTests
     [Theory]
     [InlineData("run")]
     [InlineData("run --clients 1 --proxies 1 --payment-backends 1 --balance-backends 1 --requests 1 --balances 0 --warm-up 0")]
-    [InlineData("run --brokers 3 --jitter on --kafka embedded --postgres auto --report out.json")]
+    [InlineData("run --brokers 3 --partitions 7 --jitter on --kafka embedded --postgres auto --report out.json")]
     [InlineData("run --kafka a:9092,b:9093")]
     [InlineData("run --transport kafka --kafka embedded")]
     [InlineData("run --transport direct")]
+    [InlineData("run --partitions 12")]
     [InlineData("run --transport direct --protocol rest")]
     [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
     [InlineData("up --port 5000")]
@@ -39,6 +40,8 @@ public sealed class FlagsTests
     [InlineData("--brokers", "2")]
     [InlineData("--brokers", "0")]
     [InlineData("--brokers", "three")]
+    [InlineData("--partitions", "-1")]
+    [InlineData("--partitions", "1001")]
     [InlineData("--jitter", "maybe")]
     [InlineData("--jitter", "ON")]
     [InlineData("--transport", "pigeon")]
@@ -71,6 +74,7 @@ public sealed class FlagsTests
     [InlineData("fly", "fly")]
     [InlineData("chaos --transport direct", "--transport")]
     [InlineData("run --transport direct --kafka embedded", "--kafka")]
+    [InlineData("run --transport direct --partitions 5", "--partitions")]
     [InlineData("run --protocol rest", "--protocol")]
     [InlineData("run --transport direct --protocol soap", "soap")]
     public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(string line, string named) =>
@@ -84,7 +88,7 @@ public sealed class FlagsTests
     {
         var (stack, command) = StackCommand();
         var parsed = command.Parse(
-            "--proxies 1 --payment-backends 2 --balance-backends 4 --brokers 3 --jitter on --kafka a:1 --postgres Host=h");
+            "--proxies 1 --payment-backends 2 --balance-backends 4 --brokers 3 --partitions 7 --jitter on --kafka a:1 --postgres Host=h");
         Assert.Empty(parsed.Errors);
         Assert.Equal(
             new StackOptions
@@ -93,6 +97,7 @@ public sealed class FlagsTests
                 PaymentBackends = 2,
                 BalanceBackends = 4,
                 Brokers = 3,
+                Partitions = 7,
                 Jitter = true,
                 Kafka = "a:1",
                 Postgres = "Host=h",
