@@ -5,7 +5,7 @@ using Billing.Wire.V1;
 namespace Billing.Benchmarks;
 
 /// <summary>The proxy's table of calls that wait for a reply.</summary>
-public sealed class PendingTable : IDisposable
+public class PendingTable : IDisposable
 {
     private readonly PendingReplies _pending = new(TimeProvider.System);
     private readonly Command _command = Payments.Command();
@@ -35,5 +35,9 @@ public sealed class PendingTable : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _pending.Dispose();
+    public void Dispose()
+    {
+        _pending.Dispose();
+        GC.SuppressFinalize(this);
+    }
 }

@@ -6,7 +6,7 @@ using Billing.V1;
 namespace Billing.Benchmarks;
 
 /// <summary>Whole calls over the loopback interface, on one connection, to an echo in this process.</summary>
-public sealed class RpcCalls : IDisposable
+public class RpcCalls : IDisposable
 {
     private readonly CancellationTokenSource _stop = new();
     private readonly FreePorts _ports = new();
@@ -23,18 +23,8 @@ public sealed class RpcCalls : IDisposable
     public int InFlight { get; set; }
 
     /// <summary>Starts server and client.</summary>
-    [GlobalSetup]
-    public async Task SetupAsync()
-    {
-        var port = _ports.Take();
-        _serving = EchoServer.RunAsync(Protocol, port, _stop.Token);
-        _client = EchoClient.Create(Protocol, port, connections: 1);
-        while (!await TryCallAsync(_client))
-        {
-            // The server is not up yet.
-            await Task.Yield();
-        }
-    }
+    [GlobalSetup] // The engine would not wait for a task.
+    public void Setup() => SetUpAsync().GetAwaiter().GetResult();
 
     /// <summary>So many calls.</summary>
     [Benchmark]
@@ -44,18 +34,14 @@ public sealed class RpcCalls : IDisposable
 
     /// <summary>Stops them.</summary>
     [GlobalCleanup]
-    public async Task CleanUpAsync()
-    {
-        await _client!.DisposeAsync();
-        await _stop.CancelAsync();
-        await _serving;
-    }
+    public void CleanUp() => CleanUpAsync().GetAwaiter().GetResult();
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _stop.Dispose();
         _ports.Dispose();
+        GC.SuppressFinalize(this);
     }
 
     private async Task<bool> TryCallAsync(EchoClient client)
@@ -68,5 +54,24 @@ public sealed class RpcCalls : IDisposable
         {
             return false;
         }
+    }
+
+    private async Task SetUpAsync()
+    {
+        var port = _ports.Take();
+        _serving = EchoServer.RunAsync(Protocol, port, _stop.Token);
+        _client = EchoClient.Create(Protocol, port, connections: 1);
+        while (!await TryCallAsync(_client))
+        {
+            // The server is not up yet.
+            await Task.Yield();
+        }
+    }
+
+    private async Task CleanUpAsync()
+    {
+        await _client!.DisposeAsync();
+        await _stop.CancelAsync();
+        await _serving;
     }
 }

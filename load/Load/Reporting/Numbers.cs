@@ -20,6 +20,9 @@ public static class Numbers
     /// <summary>A number with three significant digits, or all its digits before the point where it has more.</summary>
     public static string Significant(double value) => Fixed(value, DecimalsFor(Math.Abs(value)));
 
+    /// <summary>So many of something: <c>1 backend</c>, <c>3 backends</c>.</summary>
+    public static string Counted(int count, string noun) => $"{Whole(count)} {noun}{(count == 1 ? "" : "s")}";
+
     /// <summary>What repeats came to: the median and, in brackets, the least and the greatest.</summary>
     public static string Around(Spread spread, int decimals) => Around(spread, value => Fixed(value, decimals));
 

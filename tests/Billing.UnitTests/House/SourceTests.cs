@@ -29,6 +29,15 @@ public sealed partial class SourceTests
         Assert.Empty(named);
     }
 
+    /// <summary>The engine derives from the class of a benchmark; a sealed one it passes over without a word.</summary>
+    [Fact]
+    public void No_benchmark_is_sealed()
+    {
+        var benchmarks = Repository.Files("load/Benchmarks", "*.cs").Where(file => Repository.Lines(file).Any(line => line.Trim() == "[Benchmark]")).ToList();
+        Assert.NotEmpty(benchmarks);
+        Assert.DoesNotContain(benchmarks, file => Repository.Lines(file).Any(line => line.StartsWith("public sealed class", StringComparison.Ordinal)));
+    }
+
     [Fact]
     public void The_rules_see_the_source_files() => Assert.True(Repository.Files("src", "*.cs").Count() > 50);
 

@@ -4,6 +4,7 @@ using Billing.Cli.Experiment;
 using Billing.Cli.Topology;
 using Billing.Client.Load;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 using Spectre.Console;
 
 namespace Billing.Load.Comparing.Paper;
@@ -84,7 +85,7 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
     }
 
     private void Say(int backends, bool jitter, int requests, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-        $"{Clients} x {requests:N0}, {backends} backends, jitter {(jitter ? "on" : "off")}: {round.Shortest:0.00} / {round.Longest:0.00} / {round.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
+        $"{Clients} x {requests:N0}, {Numbers.Counted(backends, "backend")}, jitter {(jitter ? "on" : "off")}: {round.Shortest:0.00} / {round.Longest:0.00} / {round.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
 
     private PaperReport Report(RunInfo run) => new()
     {

@@ -49,7 +49,7 @@ internal static class PaperPage
         },
         new BarChart(
             jitter ? "Longest request, with jitter" : "Longest request, without jitter", new Axis("Time", "s"),
-            [.. cases.Select(c => $"3 x {Numbers.Whole(c.Requests)}, {c.Backends} backend{(c.Backends == 1 ? "" : "s")}")],
+            [.. cases.Select(c => $"3 x {Numbers.Whole(c.Requests)}, {Numbers.Counted(c.Backends, "backend")}")],
             new Bars("measured here", [.. cases.Select(c => c.Rounds.Count == 0 ? null : c.Longest)]),
             Bars.Of("printed in the paper", cases.Select(c => c.Printed?.Longest ?? double.NaN))));
 

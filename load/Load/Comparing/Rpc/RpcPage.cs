@@ -16,7 +16,7 @@ internal static class RpcPage
         Facts =
         [
             .. Facts.Of(comparison.Run),
-            new Fact("Method", $"{comparison.Runs} runs of each side in each cell, in turn, the first dropped; {comparison.Connections} connection{(comparison.Connections == 1 ? "" : "s")} of RPCX and of gRPC, one for each caller of REST"),
+            new Fact("Method", $"{comparison.Runs} runs of each side in each cell, in turn, the first dropped; {Numbers.Counted(comparison.Connections, "connection")} of RPCX and of gRPC, one for each caller of REST"),
         ],
         Sections =
         [

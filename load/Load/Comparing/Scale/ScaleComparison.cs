@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
+using Billing.Load.Reporting;
 using Spectre.Console;
 
 namespace Billing.Load.Comparing.Scale;
@@ -92,7 +93,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
             (backends, figures) =>
             {
                 rounds[backends].Add(new ScaleRound(figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed));
-                Say($"{kind}, {backends} backends: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}");
+                Say($"{kind}, {Numbers.Counted(backends, "backend")}: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}");
             },
             cancellationToken);
     }
