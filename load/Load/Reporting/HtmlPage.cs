@@ -28,13 +28,13 @@ internal static class HtmlPage
     }
 
     private static XElement Fact(Fact fact) => Element("div", fact.Value.Length > LongFact ? "long" : null,
-        Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Code(fact.Value) : fact.Value));
+        Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Element("code", null, Words(fact.Value)) : fact.Value));
 
-    /// <summary>Words of a command break at spaces, not at the hyphens of their options.</summary>
-    private static XElement Code(string text) => Element("code", null, text.Split(' ').SelectMany((word, i) => new object[]
+    /// <summary>Text that breaks at spaces only: not at the hyphens of a command's options, nor within a range.</summary>
+    private static IEnumerable<object> Words(string text) => text.Split(' ').SelectMany((word, i) => new object[]
     {
         i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Svg.Clean(word),
-    }));
+    });
 
     private static XElement Part(Section section) => Element("section", null,
         section.Title.Length > 0 ? Element("h2", null, section.Title) : null, section.Blocks.Select(Show));
@@ -74,7 +74,7 @@ internal static class HtmlPage
 
     private static XElement Show(Row row, IReadOnlyList<Column> columns) => Element("tr", row.IsHighlighted ? "first" : null,
         columns.Select((column, i) => i < row.Cells.Count
-            ? Element("td", Classes(column, row.Cells[i].IsHighlighted), row.Cells[i].Text)
+            ? Element("td", Classes(column, row.Cells[i].IsHighlighted), column.Align == Align.Right ? Words(row.Cells[i].Text) : row.Cells[i].Text)
             : Element("td", Classes(column, false))));
 
     private static string Classes(Column column, bool isHighlighted) => string.Join(' ', new[]

@@ -14,7 +14,7 @@ internal static class PaperPage
         Facts =
         [
             .. Facts.Of(report.Run),
-            new Fact("Shape", $"{report.Clients} clients, {report.Proxies} proxies, {report.Brokers} Kafka brokers over transport {report.Transport}, as many partitions of a topic as backends, all on this machine; the paper's ran on fifteen, and stored nothing"),
+            new Fact("Shape", $"{report.Clients} clients, {report.Proxies} proxies, {Numbers.Counted(report.Brokers, "Kafka broker")} over transport {report.Transport}, as many partitions of a topic as backends, all on this machine; the paper's ran on fifteen, and stored nothing"),
             new Fact("Method", $"each client sends {Numbers.Whole(report.WarmUp)} payments first, unmeasured; {report.Rounds} rounds count, one before them is dropped; the sizes in turn within a round; medians, least to greatest"),
         ],
         Sections =
