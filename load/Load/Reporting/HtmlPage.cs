@@ -28,10 +28,10 @@ internal static class HtmlPage
     }
 
     private static XElement Fact(Fact fact) => Element("div", fact.Value.Length > LongFact ? "long" : null,
-        Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Element("code", null, Words(fact.Value)) : fact.Value));
+        Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Element("code", null, Words(fact.Value.Split(' '))) : fact.Value));
 
-    /// <summary>Text that breaks at spaces only: not at the hyphens of a command's options, nor within a range.</summary>
-    private static IEnumerable<object> Words(string text) => text.Split(' ').SelectMany((word, i) => new object[]
+    /// <summary>Parts between which alone a line may break: not at the hyphens of a command's options, nor within a range.</summary>
+    private static IEnumerable<object> Words(IEnumerable<string> parts) => parts.SelectMany((word, i) => new object[]
     {
         i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Svg.Clean(word),
     });
@@ -74,8 +74,12 @@ internal static class HtmlPage
 
     private static XElement Show(Row row, IReadOnlyList<Column> columns) => Element("tr", row.IsHighlighted ? "first" : null,
         columns.Select((column, i) => i < row.Cells.Count
-            ? Element("td", Classes(column, row.Cells[i].IsHighlighted), column.Align == Align.Right ? Words(row.Cells[i].Text) : row.Cells[i].Text)
+            ? Element("td", Classes(column, row.Cells[i].IsHighlighted), column.Align == Align.Right ? Words(NumberAndRange(row.Cells[i].Text)) : row.Cells[i].Text)
             : Element("td", Classes(column, false))));
+
+    private static string[] NumberAndRange(string text) => text.IndexOf(" (", StringComparison.Ordinal) is > 0 and var at
+        ? [text[..at], text[(at + 1)..]]
+        : [text];
 
     private static string Classes(Column column, bool isHighlighted) => string.Join(' ', new[]
     {

@@ -55,7 +55,7 @@ internal sealed class OpenLoop : IAsyncDisposable
         var calls = new List<Task>(_options.Requests);
         using var timer = new PeriodicTimer(Tick, _time);
         var start = _time.GetTimestamp();
-        var startUnixUs = UnixTime.Microseconds(_time.GetUtcNow());
+        var startUnixUs = _time.Microseconds();
         var arrivals = new Arrivals(_options.Rate);
         do
         {

@@ -113,10 +113,10 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
         Proxies = 1,
         PaymentBackends = kind == ScaleKind.Writes ? backends : 1,
         BalanceBackends = kind == ScaleKind.Reads ? backends : 1,
+        Partitions = PartitionsOfATopic,
         Jitter = true,
         Settings = new Dictionary<string, string>(StringComparer.Ordinal)
         {
-            ["Billing__Kafka__Partitions"] = Text(PartitionsOfATopic),
             ["Billing__Jitter__ConcurrencyMax"] = Text(kind == ScaleKind.Writes ? options.Work.PaymentsAtATime : options.Work.BalancesAtATime),
             ["Billing__Jitter__PaymentMin"] = Time(options.Work.PaymentMs * 0.5),
             ["Billing__Jitter__PaymentMax"] = Time(options.Work.PaymentMs * 1.5),

@@ -93,7 +93,7 @@ public sealed class PagesTests : IDisposable
         };
         var page = PageOf(report, EdaReport.Format);
 
-        Assert.Contains("19.18", page, StringComparison.Ordinal);
+        Assert.Contains("19.18 % better", page, StringComparison.Ordinal);
         Assert.Contains("1 x Unavailable", page, StringComparison.Ordinal);
         // The load tool's own processor time counts for neither side.
         Assert.Equal(2000, report.Cases[0].Kafka.CpuMsPerThousand.Median, 6);
