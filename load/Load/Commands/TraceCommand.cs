@@ -8,13 +8,11 @@ namespace Billing.Load.Commands;
 /// <summary><c>./billing trace</c>.</summary>
 internal static class TraceCommand
 {
-    private const int During = 30;
-
     public static Command Create(IAnsiConsole console)
     {
         var system = new SystemFlags("trace.csv, summary.json, report.html and the charts", usesEventStore: true);
         var rate = Flags.Number("--rate", "Payments a second, sent whatever becomes of those before", 200, 1, 100_000);
-        var during = Flags.Number("--during", "Seconds to send for", During, 1, 86_400);
+        var during = DurationFlag.Create("--during", "How long to send", TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1));
         var requests = Flags.Number("--requests", "Payments to send; 0 for as many as the rate makes in the time", 0, 0, 10_000_000);
         var connections = Flags.Number("--connections", "HTTP/2 connections that share the payments", 4, 1, 1000);
         var warmUp = Flags.Number("--warm-up", "Payments before, not traced", 500, 0, 1_000_000);
@@ -32,7 +30,7 @@ internal static class TraceCommand
             {
                 Subject = system.Read(parsed, TraceSummary.Format.Kind, TimeProvider.System),
                 Rate = parsed.GetValue(rate),
-                Requests = asked > 0 ? asked : (int)Math.Min(10_000_000L, (long)parsed.GetValue(rate) * parsed.GetValue(during)),
+                Requests = asked > 0 ? asked : (int)Math.Min(10_000_000, parsed.GetValue(rate) * parsed.GetValue(during).TotalSeconds),
                 Connections = parsed.GetValue(connections),
                 WarmUp = parsed.GetValue(warmUp),
                 Accounts = parsed.GetValue(accounts),

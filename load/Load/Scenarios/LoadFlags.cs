@@ -11,7 +11,7 @@ internal sealed class LoadFlags
     private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
     private readonly Option<int> _accounts = Flags.Number("--accounts", "Accounts of each payment type that the calls go to", 2500, 1, 10_000_000);
 
-    private readonly Option<TimeSpan> _warmUp = Duration("--warm-up", "Load before the measured one; 0 for none", TimeSpan.FromSeconds(5), TimeSpan.Zero);
+    private readonly Option<TimeSpan> _warmUp = DurationFlag.Create("--warm-up", "Load before the measured one; 0 for none", TimeSpan.FromSeconds(5), TimeSpan.Zero);
 
     private readonly Option<double?>[] _thresholds =
     [
@@ -41,23 +41,6 @@ internal sealed class LoadFlags
         Thresholds = [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))],
     };
 
-    /// <summary>A time such as 500ms, 30s, 5m or 1h; a number alone is in seconds.</summary>
-    public static Option<TimeSpan> Duration(string name, string description, TimeSpan fallback, TimeSpan min) => new(name)
-    {
-        Description = description,
-        DefaultValueFactory = _ => fallback,
-        HelpName = "30s|5m|1h",
-        CustomParser = result =>
-        {
-            var text = result.Tokens[0].Value;
-            if (!TryParse(text, out var time) || time < min || time > TimeSpan.FromHours(24))
-            {
-                result.AddError($"{name} must be a time such as 30s, 5m or 1h, from {min.TotalSeconds:0}s to 24h; it is '{text}'.");
-            }
-            return time;
-        },
-    };
-
     private static Option<double?> Limit(string name, string description, double max) => new(name)
     {
         Description = description,
@@ -72,21 +55,4 @@ internal sealed class LoadFlags
             return value;
         },
     };
-
-    private static bool TryParse(string text, out TimeSpan time)
-    {
-        var number = text.TrimEnd('m', 's', 'h');
-        var seconds = text[number.Length..] switch
-        {
-            "ms" => 0.001,
-            "s" or "" => 1,
-            "m" => 60,
-            "h" => 3600,
-            _ => 0,
-        };
-        var isTime = double.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
-            && seconds > 0 && value * seconds <= TimeSpan.FromHours(24).TotalSeconds;
-        time = isTime ? TimeSpan.FromSeconds(value * seconds) : TimeSpan.Zero;
-        return isTime;
-    }
 }

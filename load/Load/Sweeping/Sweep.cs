@@ -67,8 +67,8 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         Connections = point.Connections,
         InFlight = point.InFlight,
         Amount = options.Amount,
-        DurationS = options.DuringS,
-        WarmUpS = options.WarmUpS,
+        DurationS = options.During.TotalSeconds,
+        WarmUpS = options.WarmUp.TotalSeconds,
         BalancePercent = protocol == DriveProtocol.Stream ? 0 : options.BalancePercent,
     };
 

@@ -21,11 +21,11 @@ internal sealed record SweepOptions
     /// <summary>Requests of each worker after which a measurement ends early; 0 for no such end.</summary>
     public required int Amount { get; init; }
 
-    /// <summary>Seconds of each measurement.</summary>
-    public required int DuringS { get; init; }
+    /// <summary>How long each measurement takes.</summary>
+    public required TimeSpan During { get; init; }
 
-    /// <summary>Seconds before each measurement.</summary>
-    public required int WarmUpS { get; init; }
+    /// <summary>How long each is warmed up for.</summary>
+    public required TimeSpan WarmUp { get; init; }
 
     /// <summary>How many of a hundred requests are balance checks; streams carry payments only.</summary>
     public required int BalancePercent { get; init; }

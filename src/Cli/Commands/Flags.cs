@@ -29,20 +29,21 @@ internal static class Flags
         return option;
     }
 
-    public static Option<int> Number(string name, string description, int fallback, int min, int max)
+    public static Option<int> Number(string name, string description, int fallback, int min, int max) => new(name)
     {
-        var option = new Option<int>(name) { Description = description, DefaultValueFactory = _ => fallback, HelpName = "N" };
-        option.Validators.Add(result =>
+        Description = description,
+        DefaultValueFactory = _ => fallback,
+        HelpName = "N",
+        CustomParser = result =>
         {
-            if (result.Tokens.Count > 0
-                && int.TryParse(result.Tokens[0].Value, NumberStyles.Integer, CultureInfo.InvariantCulture, out var value)
-                && (value < min || value > max))
+            var text = result.Tokens[0].Value;
+            if (!int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var value) || value < min || value > max)
             {
-                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be within {min} and {max}; it is {value}."));
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be within {min} and {max}; it is {text}."));
             }
-        });
-        return option;
-    }
+            return value;
+        },
+    };
 
     /// <summary>How many brokers a stack has. Two would be no majority when one of them fails.</summary>
     public static Option<int> Brokers(int fallback)

@@ -23,8 +23,8 @@ internal sealed record CeilingOptions
     /// <summary>Rounds that count; one more is run before and dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>Seconds of each closed loop.</summary>
-    public required int DuringS { get; init; }
+    /// <summary>How long each closed loop takes.</summary>
+    public required TimeSpan During { get; init; }
 }
 
 /// <summary>What the platform costs beside the calls themselves: its whole path against a plain gRPC echo in the same shape,
@@ -62,7 +62,7 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
             {
                 var connections = Math.Min(inFlight, options.Stack.Proxies);
                 var figures = await fleet.RunAsync(
-                    new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.DuringS, WarmUpS = WarmUpS },
+                    new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.During.TotalSeconds, WarmUpS = WarmUpS },
                     1, [], cancellationToken);
                 return new CeilingRound(figures.DurationS, figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed);
             }, cancellationToken);

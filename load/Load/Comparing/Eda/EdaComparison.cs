@@ -21,8 +21,8 @@ internal sealed record EdaOptions
     /// <summary>Requests a second of the long run, and while a backend is killed.</summary>
     public required int Rate { get; init; }
 
-    /// <summary>Seconds of the long run.</summary>
-    public required int LongS { get; init; }
+    /// <summary>How long the long run takes.</summary>
+    public required TimeSpan During { get; init; }
 
     /// <summary>Requests a second of the overload.</summary>
     public required int OverloadRate { get; init; }
@@ -70,7 +70,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         }
         var rounds = Math.Min(options.Rounds, LongRoundsMax);
         await RunCaseAsync(EdaPhase.Long, options.Rate, rounds, kafka, direct,
-            side => side.DriveAsync(Rated(side, options.Rate, options.LongS), cancellationToken), cancellationToken);
+            side => side.DriveAsync(Rated(side, options.Rate, options.During.TotalSeconds), cancellationToken), cancellationToken);
         await RunCaseAsync(EdaPhase.Overload, options.OverloadRate, rounds, kafka, direct,
             side => side.DriveAsync(Rated(side, options.OverloadRate, OverloadS), cancellationToken), cancellationToken);
         await RunCaseAsync(EdaPhase.BackendKilled, options.Rate, rounds, kafka, direct,
@@ -121,7 +121,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         }
     }
 
-    private static DriveSpec Rated(Side side, int rate, int seconds) => new()
+    private static DriveSpec Rated(Side side, int rate, double seconds) => new()
     {
         Addresses = side.Stack.ProxyAddresses,
         Connections = Connections,

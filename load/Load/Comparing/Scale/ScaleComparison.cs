@@ -19,8 +19,8 @@ internal sealed record ScaleOptions
     /// <summary>Rounds that count; one more is run before and dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>Seconds of each measurement.</summary>
-    public required int DuringS { get; init; }
+    /// <summary>How long each measurement takes.</summary>
+    public required TimeSpan During { get; init; }
 
     /// <summary>The simulated work.</summary>
     public required ScaleWork Work { get; init; }
@@ -130,7 +130,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
         Addresses = stack.ProxyAddresses,
         Connections = Connections,
         InFlight = options.Work.InFlight / Connections,
-        DurationS = options.DuringS,
+        DurationS = options.During.TotalSeconds,
         WarmUpS = WarmUpS,
         BalancePercent = kind == ScaleKind.Reads ? 100 : 0,
     };
