@@ -42,6 +42,9 @@ public sealed class LocalPostgres : IAsyncDisposable
             Database = Database,
             SslMode = SslMode.Disable,
             GssEncryptionMode = GssEncryptionMode.Disable,
+            // No pooler stands between that would mind them.
+            MaxAutoPrepare = 50,
+            AutoPrepareMinUsages = 2,
         };
     }
 
@@ -251,6 +254,8 @@ public sealed class LocalPostgres : IAsyncDisposable
         # In the data folder, so that a killed server leaves nothing in /dev/shm.
         dynamic_shared_memory_type = mmap
         jit = off
+        # As with any disk without moving parts; without it, plans prepared for tables still empty read whole tables.
+        random_page_cost = 1.1
         log_checkpoints = off
         log_destination = stderr
         logging_collector = off
