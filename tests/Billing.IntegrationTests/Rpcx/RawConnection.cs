@@ -23,6 +23,15 @@ internal sealed class RawConnection : IDisposable
         return new RawConnection(socket);
     }
 
+    /// <summary>Where connections can be accepted, at a free port.</summary>
+    public static Socket Listen()
+    {
+        var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listener.Listen();
+        return listener;
+    }
+
     public static async Task<RawConnection> AcceptAsync(Socket listener) => new(await listener.AcceptAsync());
 
     public static byte[] Frame(byte kind, ulong id = 0, ushort method = 0, ulong microseconds = 0, byte[]? payload = null)

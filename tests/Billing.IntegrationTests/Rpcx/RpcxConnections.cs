@@ -91,9 +91,7 @@ public sealed class RpcxConnections
     [Fact]
     public async Task A_server_that_accepts_and_says_nothing_is_given_up()
     {
-        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
-        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        listener.Listen();
+        using var listener = RawConnection.Listen();
         await using var client = new RpcxClient(
             new RpcxClientOptions { Address = listener.LocalEndPoint!.ToString()!, ConnectTimeout = TimeSpan.FromMilliseconds(50) },
             TimeProvider.System, new Logger<RpcxClient>(new RecordingLog()));

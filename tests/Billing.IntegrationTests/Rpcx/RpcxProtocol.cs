@@ -1,4 +1,3 @@
-using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using Billing.Messaging.Rpcx;
@@ -43,9 +42,7 @@ public sealed class RpcxProtocol
     [Fact]
     public async Task A_call_to_a_server_that_refuses_the_version_says_so()
     {
-        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
-        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        listener.Listen();
+        using var listener = RawConnection.Listen();
         await using var client = Client(listener);
         var call = client.Proxy<IPayments>().PayAsync(RpcxPair.Request(), default);
         using var server = await RawConnection.AcceptAsync(listener);
@@ -228,9 +225,7 @@ public sealed class RpcxProtocol
     [Fact]
     public async Task A_server_that_does_not_read_holds_its_callers_back_and_loses_none()
     {
-        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
-        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        listener.Listen();
+        using var listener = RawConnection.Listen();
         await using var client = Client(listener, options => options.OutputBytesMax = 10_000);
         var payments = client.Proxy<IPayments>();
         var calls = Enumerable.Range(0, 500)
@@ -253,9 +248,7 @@ public sealed class RpcxProtocol
     [Fact]
     public async Task Garbage_from_a_server_fails_the_calls_on_its_connection()
     {
-        using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
-        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        listener.Listen();
+        using var listener = RawConnection.Listen();
         await using var client = Client(listener);
         var call = client.Proxy<IPayments>().PayAsync(RpcxPair.Request(), default);
         using var server = await RawConnection.AcceptAsync(listener);
