@@ -14,7 +14,7 @@ internal static class SweepCommand
     public static Command Create(IAnsiConsole console) => new("sweep", "Measures connections x requests in flight over gRPC calls, gRPC streams and REST.")
     {
         Mode(console, "static", isDynamic: false, connections: 8, inFlight: 32, during: 10, "Measures one place."),
-        Mode(console, "dynamic", isDynamic: true, connections: 64, inFlight: 128, during: 3, "Searches the best place: doubles connections and requests in flight until more load brings nothing."),
+        Mode(console, "dynamic", isDynamic: true, connections: 2048, inFlight: 128, during: 3, "Searches the best place: doubles connections and requests in flight until more load brings nothing."),
     };
 
     private static Command Mode(IAnsiConsole console, string name, bool isDynamic, int connections, int inFlight, int during, string description)
