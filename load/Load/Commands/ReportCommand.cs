@@ -20,7 +20,9 @@ internal static class ReportCommand
             var paths = parsed.GetRequiredValue(files);
             if (Array.Find(paths, f => !File.Exists(f)) is { } missing)
             {
-                throw new StackException($"files: there is no file '{missing}'.");
+                throw new StackException(Directory.Exists(missing)
+                    ? $"files: '{missing}' is a folder; name the files in it."
+                    : $"files: there is no file '{missing}'.");
             }
             var page = await ResultFiles.ReadAll(paths).WriteAsync(parsed.GetRequiredValue(target), cancellationToken);
             console.MarkupLineInterpolated($"Report: {page}");

@@ -95,6 +95,7 @@ public sealed class Measurements : IAsyncLifetime
     [InlineData("--rounds must be within", "compare", "eda", "--rounds", "0")]
     [InlineData("--runs must be within", "compare", "rpc", "--runs", "1")]
     [InlineData("there is no", "report", "missing.json")]
+    [InlineData("'.' is a folder", "report", ".")]
     public async Task Wrong_input_is_named(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);
