@@ -46,7 +46,7 @@ internal static class CompareCommand
         var burst = Flags.Number("--burst", "Payments that each of three clients sends at once", 25_000, 1, 1_000_000);
         var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loops, in turn", [1, 200, 1000], 1, 10_000);
         var rounds = Rounds(3);
-        var during = DurationFlag.Create("--during", "How long each closed loop takes", TimeSpan.FromSeconds(8), TimeSpan.FromSeconds(1));
+        var during = DurationFlag.During("How long each closed loop takes", TimeSpan.FromSeconds(8));
         var folder = ResultFolder.Flag();
         var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, folder };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CeilingComparison(
@@ -67,7 +67,7 @@ internal static class CompareCommand
         var backends = ListFlags.Numbers("--backends", "Numbers of payment backends", [1, 2, 4, 8], 1, 64);
         var replicas = ListFlags.Numbers("--replicas", "Numbers of balance replicas", [1, 2, 4, 8, 12], 1, 64);
         var rounds = Rounds(5);
-        var during = DurationFlag.Create("--during", "How long each measurement takes", TimeSpan.FromSeconds(6), TimeSpan.FromSeconds(1));
+        var during = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(6));
         var folder = ResultFolder.Flag();
         var command = new Command("scale", "Throughput and latency against the number of backends and replicas, and what each stage costs.")
         {
@@ -92,7 +92,7 @@ internal static class CompareCommand
         var ramps = ListFlags.Numbers("--ramps", "Numbers of requests that are ramped up within a second", [100, 200, 300, 400, 500], 1, 100_000);
         var rounds = Rounds(5);
         var rate = Flags.Number("--rate", "Requests a second of the long run, and while a backend is killed", 500, 1, 100_000);
-        var during = DurationFlag.Create("--during", "How long the long run takes", TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(1));
+        var during = DurationFlag.During("How long the long run takes", TimeSpan.FromSeconds(20));
         var overload = Flags.Number("--overload-rate", "Requests a second of the overload", 15_000, 1, 1_000_000);
         var size = Flags.Number("--size", "Proxies, and backends, of each side", 3, 1, 20);
         var folder = ResultFolder.Flag();

@@ -3,13 +3,20 @@ using System.Globalization;
 
 namespace Billing.Load.Commands;
 
-/// <summary>An option that is a time.</summary>
+/// <summary>Options that are times, such as 500ms, 30s, 5m or 1h; a number alone is in seconds.</summary>
 internal static class DurationFlag
 {
     private static readonly TimeSpan Max = TimeSpan.FromHours(24);
 
-    /// <summary>A time such as 500ms, 30s, 5m or 1h; a number alone is in seconds.</summary>
-    public static Option<TimeSpan> Create(string name, string description, TimeSpan fallback, TimeSpan min) => new(name)
+    /// <summary><c>--during</c>, a second or more.</summary>
+    public static Option<TimeSpan> During(string description, TimeSpan fallback) =>
+        Create("--during", description, fallback, TimeSpan.FromSeconds(1));
+
+    /// <summary><c>--warm-up</c>, which may be 0.</summary>
+    public static Option<TimeSpan> WarmUp(string description, TimeSpan fallback) =>
+        Create("--warm-up", description + "; 0 for none", fallback, TimeSpan.Zero);
+
+    private static Option<TimeSpan> Create(string name, string description, TimeSpan fallback, TimeSpan min) => new(name)
     {
         Description = description,
         DefaultValueFactory = _ => fallback,
@@ -17,7 +24,7 @@ internal static class DurationFlag
         CustomParser = result =>
         {
             var text = result.Tokens[0].Value;
-            if (!TryParse(text, out var time) || time < min || time > Max)
+            if (!TryParse(text, out var time) || time < min)
             {
                 result.AddError($"{name} must be a time such as 30s, 5m or 1h, from {min.TotalSeconds:0}s to {Max.TotalHours:0}h; it is '{text}'.");
             }

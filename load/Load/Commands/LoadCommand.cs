@@ -10,8 +10,6 @@ internal static class LoadCommand
 {
     private const int RateMax = 100_000;
 
-    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
-
     public static Command Create(IAnsiConsole console) => new("load", "Loads the platform with a scenario and measures it; can fail on thresholds.")
     {
         Steady(console, "payments", "Payments, at a rate or by a number of callers.", 100),
@@ -50,7 +48,7 @@ internal static class LoadCommand
     {
         var from = Flags.Number("--from", "Payments a second at the beginning", 100, 1, RateMax);
         var to = Flags.Number("--to", "Payments a second at the end", 500, 1, RateMax);
-        var during = DurationFlag.Create("--during", "How long the rate changes for", TimeSpan.FromMinutes(1), Second);
+        var during = DurationFlag.During("How long the rate changes for", TimeSpan.FromMinutes(1));
         var command = new Command("ramp", "Payments at a rate that grows evenly, whatever becomes of them.") { from, to, during };
         return Complete(
             command, console, parsed => new LoadShape.Ramp(parsed.GetValue(from), parsed.GetValue(to), parsed.GetValue(during)), (_, plan) => plan);
@@ -59,7 +57,7 @@ internal static class LoadCommand
     private static Command Soak(IAnsiConsole console)
     {
         var rate = Flags.Number("--rate", "Payments a second", 200, 1, RateMax);
-        var during = DurationFlag.Create("--during", "How long", TimeSpan.FromMinutes(30), Second);
+        var during = DurationFlag.During("How long", TimeSpan.FromMinutes(30));
         var command = new Command("soak", "Payments at a constant rate for a long time, whatever becomes of them.") { rate, during };
         return Complete(
             command, console, parsed => new LoadShape.Open(parsed.GetValue(rate), parsed.GetValue(during)), (_, plan) => plan);
@@ -83,7 +81,7 @@ internal static class LoadCommand
     {
         private readonly Option<int> _rate = Flags.Number("--rate", "Calls a second, whatever becomes of them (open model)", 0, 1, RateMax);
         private readonly Option<int> _copies = Flags.Number("--copies", "Callers, each with one call at a time (closed model)", 0, 1, RateMax);
-        private readonly Option<TimeSpan> _during = DurationFlag.Create("--during", "How long", TimeSpan.FromSeconds(30), Second);
+        private readonly Option<TimeSpan> _during = DurationFlag.During("How long", TimeSpan.FromSeconds(30));
 
         public PaceFlags(Command command)
         {

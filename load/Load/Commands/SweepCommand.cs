@@ -25,8 +25,8 @@ internal static class SweepCommand
         var inFlightOption = Flags.Number("--in-flight", "Requests in flight on each connection" + atMost, inFlight, 1, 1000);
         var workers = Flags.Number("--workers", "Worker processes", 1, 1, 64);
         var amount = Flags.Number("--amount", "Requests of each worker after which a measurement ends early; 0 for no such end", 0, 0, int.MaxValue);
-        var duringOption = DurationFlag.Create("--during", "How long each measurement takes", TimeSpan.FromSeconds(during), TimeSpan.FromSeconds(1));
-        var warmUp = DurationFlag.Create("--warm-up", "Load before each measurement; 0 for none", TimeSpan.FromSeconds(isDynamic ? 1 : 3), TimeSpan.Zero);
+        var duringOption = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(during));
+        var warmUp = DurationFlag.WarmUp("Load before each measurement", TimeSpan.FromSeconds(isDynamic ? 1 : 3));
         var balances = Flags.Number("--balance-percent", "How many of a hundred requests are balance checks; streams carry payments only", 0, 0, 100);
         var bound = Flags.Number("--latency-bound", "Milliseconds that the 99th percentile may take for the best place within a bound", 100, 1, 60_000);
         var protocols = ListFlags.Names("--protocols", "What to measure, in turn", Protocols);

@@ -11,7 +11,7 @@ internal sealed class LoadFlags
     private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
     private readonly Option<int> _accounts = Flags.Number("--accounts", "Accounts of each payment type that the calls go to", 2500, 1, 10_000_000);
 
-    private readonly Option<TimeSpan> _warmUp = DurationFlag.Create("--warm-up", "Load before the measured one; 0 for none", TimeSpan.FromSeconds(5), TimeSpan.Zero);
+    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Load before the measured one", TimeSpan.FromSeconds(5));
 
     private readonly Option<double?>[] _thresholds =
     [
