@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# One build of everything, left out when neither its input nor its output has changed since the last one.
+# A build of what a command needs, left out when neither its input nor its output has changed since the last one.
 
 # ensure_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards).
 ensure_sdk() {
@@ -7,41 +7,64 @@ ensure_sdk() {
   BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
 }
 
-# build_solution: sets BILLING_OUTPUT, the folder of the built projects.
-build_solution() {
-  BILLING_OUTPUT="$BILLING_ROOT/artifacts/$BILLING_PACKAGES/bin"
-  locked "$BILLING_STATE/build.lock" build_if_changed "$BILLING_STATE/built-$BILLING_PACKAGES"
+# build_projects NAME PROJECT...: builds the projects and what they are made of. Sets BILLING_OUTPUT, the folder of the built
+# projects. The name tells one choice of projects from another.
+build_projects() {
+  BILLING_OUTPUT="$BILLING_ROOT/artifacts/$package_set/bin"
+  locked "$BILLING_STATE/build.lock" build_if_changed "$BILLING_STATE/built-$package_set-$1" "$@"
 }
 
 build_if_changed() {
-  local stamp="$1" input log="$BILLING_STATE/build.log"
-  input=$(build_input)
-  if [[ -f $stamp && $(<"$stamp") == "$input $(build_output)" ]]; then
+  local stamp="$1" filter="$BILLING_STATE/$2.slnf" input log="$BILLING_STATE/build.log"
+  shift 2
+  input=$(build_input "$@")
+  if [[ -f $stamp && $(<"$stamp") == "$input $(build_output "$@")" ]]; then
     return
   fi
   rm -f -- "$stamp"
   : >"$log"
+  solution_filter "$@" >"$filter"
   # No build server stays behind, and none inherits the lock.
-  with_progress 'building' "$log" env -C "$BILLING_ROOT" dotnet build Billing.sln -c Release --nologo -v quiet \
-    --disable-build-servers -p:UsePolyfills="$([[ $BILLING_PACKAGES == polyfills ]] && echo true || echo false)" 9>&- ||
+  with_progress 'building' "$log" env -C "$BILLING_ROOT" dotnet build "$filter" -c Release --nologo -v quiet \
+    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
     die "the build failed; everything it said is in $log"
-  printf '%s' "$input $(build_output)" >"$stamp"
+  printf '%s' "$input $(build_output "$@")" >"$stamp"
+}
+
+# solution_filter PROJECT...: paths from the repository's root.
+solution_filter() {
+  local project separator=
+  printf '{ "solution": { "path": "../Billing.sln", "projects": ['
+  for project in "$@"; do
+    printf '%s\n  "%s"' "$separator" "${project//\//\\\\}"
+    separator=,
+  done
+  printf '\n] } }\n'
 }
 
 # Name, size and time of every source file, and what else a build depends on. Lock files are left out: builds write them.
 build_input() {
+  local folders=(src load polyfills eng)
+  [[ " $*" != *' tests/'* ]] || folders+=(tests)
   {
-    printf '%s\n' "$BILLING_SDK"
+    printf '%s\n' "$BILLING_SDK" "$@"
     printf '%s\n' "${BILLING_LIBRDKAFKA:-}" "$BILLING_CACHE" "${CI:-}"
-    find "$BILLING_ROOT" -maxdepth 1 -type f -printf '%p %s %T@\n'
-    find "$BILLING_ROOT/src" "$BILLING_ROOT/load" "$BILLING_ROOT/tests" "$BILLING_ROOT/polyfills" "$BILLING_ROOT/eng" \
+    cat -- "$package_answer"
+    find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.sln' -o -name global.json -o -name .editorconfig \
+      -o -iname nuget.config \) -printf '%p %s %T@\n'
+    find "${folders[@]/#/$BILLING_ROOT/}" \
       -type d \( -name bin -o -name obj \) -prune -o -type f ! -name '*.lock.json' -printf '%p %s %T@\n'
     find "$BILLING_CACHE"/librdkafka-*/librdkafka.so ${BILLING_LIBRDKAFKA:+"$BILLING_LIBRDKAFKA"} \
       -printf '%p %s %T@\n' 2>/dev/null || true
   } | sort | sha256sum | cut -d ' ' -f 1
 }
 
+# The platform's programs are part of whatever is built.
 build_output() {
-  { find "$BILLING_OUTPUT" -type f \( -name '*.dll' -o -name '*.so' -o -name '*.json' \) -printf '%p %s %T@\n' \
+  local project folders=(Billing.Cli Billing.Client Billing.Proxy Billing.Backends)
+  for project in "$@"; do
+    folders+=("$(basename -- "$project" .csproj)")
+  done
+  { find "${folders[@]/#/$BILLING_OUTPUT/}" -type f \( -name '*.dll' -o -name '*.so' -o -name '*.json' \) -printf '%p %s %T@\n' \
     2>/dev/null || true; } | sort | sha256sum | cut -d ' ' -f 1
 }

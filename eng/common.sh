@@ -86,3 +86,8 @@ locked() {
   "$@"
   exec 9>&-
 }
+
+# replace_if_changed NEW OLD: a file that says the same keeps its time.
+replace_if_changed() {
+  if cmp -s -- "$1" "$2"; then rm -f -- "$1"; else mv -- "$1" "$2"; fi
+}

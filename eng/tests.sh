@@ -1,22 +1,39 @@
 # shellcheck shell=bash
 # Runs the test programs one after the other and adds up their counts.
 
-# run_tests [--fast]: the last line says how many passed, failed and were skipped.
+# run_tests [--fast] [PROGRAM...]: builds and runs the test programs that are named, or all; with --fast those that need no
+# broker. The last line says how many tests passed, failed and were skipped.
 run_tests() {
-  local fast="" passed=0 failed=0 skipped=0 program name
-  [[ ${1:-} != --fast ]] || fast=yes
-  [[ -n $fast ]] || try_faketime
-  for program in "$BILLING_ROOT"/tests/*/*.csproj; do
-    name=$(basename -- "$program" .csproj)
-    case $fast$name in
-      yesBilling.UnitTests) run_test_program "$name" ;;
-      yesBilling.ContractTests) run_test_program "$name" -trait- Speed=slow ;;
-      yes*) ;;
-      *) run_test_program "$name" ;;
-    esac
+  local passed=0 failed=0 skipped=0 programs=() projects=() name
+  choose_test_programs "$@"
+  [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
+  for name in "${programs[@]}"; do
+    projects+=("tests/$name/$name.csproj")
+  done
+  build_projects "$(joined "${programs[@]}")" "${projects[@]}"
+  for name in "${programs[@]}"; do
+    run_test_program "$name"
   done
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
   ((failed == 0))
+}
+
+# choose_test_programs [--fast] [PROGRAM...]: sets the caller's programs.
+choose_test_programs() {
+  local there=() project name
+  for project in "$BILLING_ROOT"/tests/*/*.csproj; do
+    there+=("$(basename -- "$project" .csproj)")
+  done
+  for name in "$@"; do
+    case $name in
+      --fast) programs+=(Billing.UnitTests Billing.ContractTests) ;;
+      *)
+        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name', but --fast, $(listed "${there[@]}")"
+        programs+=("$name")
+        ;;
+    esac
+  done
+  ((${#programs[@]})) || programs=("${there[@]}")
 }
 
 # The test of clocks that step needs it and is skipped without.

@@ -1,0 +1,201 @@
+# shellcheck shell=bash
+# Which of the packages that the product is written against can be had here, and which must be stood in for by the
+# projects under polyfills/. The registry, and a folder of packages if BILLING_PACKAGES names one, are asked once for each
+# group of packages, and again when the wanted versions or the folder change.
+
+# Packages that come together or not at all, one group a line: what a polyfill exists for, a colon, and what restore has to
+# reconcile with it (NAME/VERSION where that is another version than the platform's).
+package_groups=(
+  'Grpc.Core.Api Grpc.Net.Common: Google.Protobuf Grpc.AspNetCore.Server Grpc.Net.Client'
+  'Marten: Npgsql Polly.Core Spectre.Console'
+  'NBomber HdrHistogram: Spectre.Console/0.49.1'
+  'librdkafka.redist: Confluent.Kafka'
+)
+
+# decide_packages: sets polyfills (what stands in: ids joined by +, all, or none), package_set (the name of the build output
+# that belongs to them) and package_answer (the settings for MSBuild).
+decide_packages() {
+  local folder="$BILLING_STATE/packages" question
+  check_package_folder
+  mkdir -p -- "$folder"
+  question=$(package_question)
+  polyfills=$(given_polyfills)
+  if [[ -z $polyfills ]]; then
+    [[ -f $folder/$question ]] || locked "$BILLING_STATE/packages.lock" ask_for_packages "$folder/$question"
+    # Where nobody could be asked, nothing is written down.
+    polyfills=$(cat -- "$folder/$question" 2>/dev/null || echo all)
+  fi
+  [[ $polyfills != "$(all_polyfills)" ]] || polyfills=all
+  case $polyfills in
+    all) package_set=polyfills ;;
+    none) package_set=genuine ;;
+    *) package_set="polyfills-$polyfills" ;;
+  esac
+  package_answer="$folder/$question-$polyfills.props"
+  write_package_answer >"$package_answer.new"
+  replace_if_changed "$package_answer.new" "$package_answer"
+  # For builds without ./billing, which take what it took last.
+  cp -- "$package_answer" "$BILLING_STATE/packages.props.new"
+  replace_if_changed "$BILLING_STATE/packages.props.new" "$BILLING_STATE/packages.props"
+}
+
+# stands_in ID
+stands_in() { [[ $polyfills == all || "+$polyfills+" == *"+$1+"* ]]; }
+
+check_package_folder() {
+  [[ -n ${BILLING_PACKAGES:-} ]] || return 0
+  [[ -d $BILLING_PACKAGES ]] || die "BILLING_PACKAGES is $BILLING_PACKAGES, which is no folder"
+  compgen -G "$BILLING_PACKAGES/*.nupkg" >/dev/null || die "BILLING_PACKAGES is $BILLING_PACKAGES, which holds no *.nupkg"
+  BILLING_PACKAGES=$(cd -- "$BILLING_PACKAGES" && pwd)
+}
+
+# What the caller says about it: in the words of Polyfills, or nothing.
+given_polyfills() {
+  local given=${Polyfills:-} id
+  if [[ -z $given ]]; then
+    case ${UsePolyfills:-} in
+      '') return ;;
+      true) given=all ;;
+      false) given=none ;;
+      *) die "UsePolyfills is '$UsePolyfills': true or false?" ;;
+    esac
+  fi
+  given=${given//[;,]/+}
+  if [[ $given != all && $given != none ]]; then
+    for id in ${given//+/ }; do
+      [[ "+$(all_polyfills)+" == *"+$id+"* ]] || die "Polyfills names '$id'; there are all, none and $(all_polyfills)"
+    done
+    given=$(joined ${given//+/ })
+  fi
+  printf '%s' "$given"
+}
+
+all_polyfills() {
+  local project names=()
+  for project in "$BILLING_ROOT"/polyfills/*/*.csproj; do
+    names+=("$(basename -- "$project" .csproj)")
+  done
+  joined "${names[@]}"
+}
+
+# joined ID...: in one order everywhere, since build output goes by it.
+joined() { printf '%s\n' "$@" | LC_ALL=C sort -u | paste -s -d +; }
+
+package_question() {
+  {
+    cat -- "$BILLING_ROOT/Directory.Packages.props"
+    printf '%s\n' "${package_groups[@]}"
+    package_folder_content
+  } | sha256sum | cut -c 1-16
+}
+
+package_folder_content() {
+  [[ -z ${BILLING_PACKAGES:-} ]] || {
+    echo "$BILLING_PACKAGES"
+    find "$BILLING_PACKAGES" -maxdepth 1 -name '*.nupkg' -printf '%f %s %T@\n' | sort
+  }
+}
+
+# What a package is must not depend on where it was restored from first: packages of a folder get a cache of their own.
+package_cache() { printf '%s/packages-%s' "$BILLING_CACHE" "$(package_folder_content | sha256sum | cut -c 1-16)"; }
+
+write_package_answer() {
+  printf '<Project>\n  <PropertyGroup>\n'
+  # shellcheck disable=SC2016 # MSBuild's variables.
+  printf '    <Polyfills Condition="'"'"'$(Polyfills)$(UsePolyfills)'"'"' == '"''"'">%s</Polyfills>\n' "$polyfills"
+  if [[ -n ${BILLING_PACKAGES:-} ]]; then
+    printf '    <RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources>\n' "$BILLING_PACKAGES"
+    printf '    <RestorePackagesPath>%s</RestorePackagesPath>\n' "$(package_cache)"
+  fi
+  printf '  </PropertyGroup>\n</Project>\n'
+}
+
+# ask_for_packages FILE: writes what stands in to the file, unless nobody could be asked.
+ask_for_packages() {
+  local folder log status=0 group id sources='the package registry'
+  local missing=() there=()
+  [[ ! -f $1 ]] || return 0
+  [[ -z ${BILLING_PACKAGES:-} ]] || sources="the package registry and $BILLING_PACKAGES"
+  temporary_folder folder "$BILLING_STATE"
+  log="$folder/restore.log"
+  write_questions "$folder"
+  say "asking $sources for the genuine packages ..."
+  (cd "$folder" && timeout 300 dotnet restore questions.slnx --disable-build-servers -v minimal) >"$log" 2>&1 || status=$?
+  for group in "${package_groups[@]}"; do
+    for id in ${group%%:*}; do
+      if is_lacking "$log" "$(question_name "$group")"; then missing+=("$id"); else there+=("$id"); fi
+    done
+  done
+  if ((status)) && { ((${#missing[@]} == 0)) || grep -q 'NU1301' "$log"; }; then
+    say "could not ask $sources ($(first_error "$log" "$status")); the polyfills stand in for now"
+  elif ((${#missing[@]})); then
+    say "$sources: no $(absent_packages "$log"); standing in from polyfills/: $(listed "${missing[@]}");" \
+      "genuine: $(listed "${there[@]:-none}")"
+    joined "${missing[@]}" >"$1.new"
+    mv -- "$1.new" "$1"
+  else
+    say "$sources: all genuine packages are there"
+    echo none >"$1"
+  fi
+  rm -rf -- "$folder"
+}
+
+# A project of a package's own name would be taken for the package.
+question_name() { printf 'ask.%s' "${1%%[ :]*}"; }
+
+# is_lacking LOG QUESTION: restore ended that project with an error.
+is_lacking() { grep -qE "/$2/$2\.csproj : error NU" "$1"; }
+
+# Projects of their own, cut off from the repository's build settings except for the wanted versions.
+write_questions() {
+  local group name id
+  printf '<Project />\n' | tee "$1/Directory.Build.props" >"$1/Directory.Build.targets"
+  printf '<Project><Import Project="%s" /></Project>\n' "$BILLING_ROOT/Directory.Packages.props" >"$1/Directory.Packages.props"
+  {
+    printf '<Solution>\n'
+    for group in "${package_groups[@]}"; do
+      name=$(question_name "$group")
+      mkdir -- "$1/$name"
+      write_question "${group/:/}" >"$1/$name/$name.csproj"
+      printf '  <Project Path="%s/%s.csproj" />\n' "$name" "$name"
+    done
+    printf '</Solution>\n'
+  } >"$1/questions.slnx"
+}
+
+write_question() {
+  local id
+  printf '<Project Sdk="Microsoft.NET.Sdk">\n<PropertyGroup><TargetFramework>net10.0</TargetFramework>'
+  # As in the repository: a version other than the wanted one is an error.
+  printf '<TreatWarningsAsErrors>true</TreatWarningsAsErrors><NuGetAudit>false</NuGetAudit>'
+  [[ -z ${BILLING_PACKAGES:-} ]] ||
+    printf '<RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources><RestorePackagesPath>%s</RestorePackagesPath>' \
+      "$BILLING_PACKAGES" "$(package_cache)"
+  printf '</PropertyGroup>\n<ItemGroup>\n'
+  for id in $1; do
+    case $id in
+      */*) printf '<PackageReference Include="%s" VersionOverride="%s" />\n' "${id%/*}" "${id#*/}" ;;
+      *) printf '<PackageReference Include="%s" />\n' "$id" ;;
+    esac
+  done
+  printf '</ItemGroup>\n</Project>\n'
+}
+
+absent_packages() {
+  local absent
+  mapfile -t absent < <(sed -nE 's/.*NU110[123]: Unable to find (a stable )?package ([^ ]+).*/\2/p' "$1" | sed 's/\.$//' | sort -u)
+  if ((${#absent[@]})); then listed "${absent[@]}"; else first_error "$1" 1; fi
+}
+
+# listed WORD...: one, two, three
+listed() {
+  local text
+  text=$(printf ', %s' "$@")
+  printf '%s' "${text:2}"
+}
+
+first_error() {
+  local error
+  error=$(sed -nE 's/.*error (NU[0-9]+|MSB[0-9]+): ([^[]*).*/\1: \2/p' "$1" | head -n 1)
+  printf '%s' "${error:-dotnet restore ended with $2}" | sed 's/ *$//'
+}
