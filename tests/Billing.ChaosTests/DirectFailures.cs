@@ -26,8 +26,24 @@ public sealed class RestChaosStack() : DirectChaosStack("rest");
 /// <summary>Over RPCX.</summary>
 public sealed class RpcxChaosStack() : DirectChaosStack("rpcx");
 
+[CollectionDefinition(Name)]
+public sealed class ByDirectGrpc : ICollectionFixture<GrpcChaosStack>
+{
+    public const string Name = "By direct calls over gRPC";
+}
+
+/// <summary>By direct calls; what the store, the front and copies do depends on no protocol.</summary>
+[Collection(ByDirectGrpc.Name)]
+public sealed class DirectFailureTable(GrpcChaosStack stack) : FailureTable(stack)
+{
+    protected override ServiceRole Backend => ServiceRole.DirectBackend;
+
+    protected override ServiceRole Front => ServiceRole.Proxy;
+}
+
 /// <summary>By direct calls over gRPC.</summary>
-public sealed class DirectGrpcFailures(GrpcChaosStack stack) : DirectFailures(stack), IClassFixture<GrpcChaosStack>;
+[Collection(ByDirectGrpc.Name)]
+public sealed class DirectGrpcFailures(GrpcChaosStack stack) : DirectFailures(stack);
 
 /// <summary>By direct calls over REST.</summary>
 public sealed class DirectRestFailures(RestChaosStack stack) : DirectFailures(stack), IClassFixture<RestChaosStack>;
@@ -35,15 +51,9 @@ public sealed class DirectRestFailures(RestChaosStack stack) : DirectFailures(st
 /// <summary>By direct calls over RPCX.</summary>
 public sealed class DirectRpcxFailures(RpcxChaosStack stack) : DirectFailures(stack), IClassFixture<RpcxChaosStack>;
 
-/// <summary>What holds of direct calls whatever the protocol.</summary>
-public abstract class DirectFailures(DirectChaosStack stack) : FailureTable(stack)
+/// <summary>What each protocol of direct calls has to stand.</summary>
+public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(stack)
 {
-    private readonly DirectChaosStack _fixture = stack;
-
-    protected override ServiceRole Backend => ServiceRole.DirectBackend;
-
-    protected override ServiceRole Front => ServiceRole.Proxy;
-
     [Fact]
     public async Task A_dead_backends_share_is_unavailable_until_it_is_back_and_the_others_are_served()
     {
@@ -51,14 +61,14 @@ public abstract class DirectFailures(DirectChaosStack stack) : FailureTable(stac
         await traffic.WaitForMoreAsync(100);
         var prefix = StackFixture.NewAccount();
         var requests = Enumerable.Range(0, 60).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
-        var dead = Stack.Of(Backend).First();
+        var dead = Stack.Of(ServiceRole.DirectBackend).First();
 
         await KillAsync(dead);
-        var failures = (await Task.WhenAll(requests.Select(request => FailureOfAsync(_fixture.Proxy(), request))))
+        var failures = (await Task.WhenAll(requests.Select(request => FailureOfAsync(Fixture.Proxy(), request))))
             .OfType<RpcException>().ToList();
-        var whileDead = await _fixture.CountEventsAsync(prefix + "-%");
+        var whileDead = await Fixture.CountEventsAsync(prefix + "-%");
         await Stack.AddAsync(dead.Role, dead.Number, CancellationToken.None);
-        var answers = await Task.WhenAll(requests.Select(request => Conditions.AskUntilAnsweredAsync(_fixture.Proxy(1), request)));
+        var answers = await Task.WhenAll(requests.Select(request => Conditions.AskUntilAnsweredAsync(Fixture.Proxy(1), request)));
 
         Assert.InRange(failures.Count, 1, requests.Count - 1);
         Assert.All(failures, failure =>
@@ -68,7 +78,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : FailureTable(stac
         });
         Assert.Equal(requests.Count - failures.Count, whileDead);
         Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
-        Assert.Equal(requests.Count, await _fixture.CountEventsAsync(prefix + "-%"));
+        Assert.Equal(requests.Count, await Fixture.CountEventsAsync(prefix + "-%"));
         await traffic.EndCleanAsync();
     }
 
@@ -80,11 +90,11 @@ public abstract class DirectFailures(DirectChaosStack stack) : FailureTable(stac
         var payments = await Task.WhenAll(Enumerable.Range(0, 40).Select(async _ =>
         {
             var request = StackFixture.Payment();
-            await Conditions.AskUntilAnsweredAsync(_fixture.Proxy(), request);
+            await Conditions.AskUntilAnsweredAsync(Fixture.Proxy(), request);
             return request;
         }));
 
-        foreach (var backend in Stack.Of(Backend).ToList())
+        foreach (var backend in Stack.Of(ServiceRole.DirectBackend).ToList())
         {
             Assert.True(await backend.Process.StopAsync(TimeSpan.FromSeconds(30)));
             Assert.Equal(0, backend.Process.ExitCode);
@@ -93,7 +103,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : FailureTable(stac
 
         foreach (var payment in payments)
         {
-            var balance = await _fixture.Client().CheckBalanceAsync(
+            var balance = await Fixture.Client().CheckBalanceAsync(
                 new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType });
             Assert.Equal(10, balance.Balance.ToDecimal());
         }

@@ -9,25 +9,13 @@ namespace Billing.ChaosTests;
 
 /// <summary>The rows of the architecture's table of failures that hold whatever carries the commands, each caused for real
 /// while payments go on.</summary>
-public abstract class FailureTable
+public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture)
 {
-    private readonly StackFixture _fixture;
-
-    protected FailureTable(StackFixture fixture)
-    {
-        Assert.SkipWhen(fixture.Missing is not null, fixture.Missing ?? "");
-        _fixture = fixture;
-    }
-
-    protected BillingStack Stack => _fixture.Stack;
-
     /// <summary>What decides payments.</summary>
     protected abstract ServiceRole Backend { get; }
 
     /// <summary>What takes calls.</summary>
     protected abstract ServiceRole Front { get; }
-
-    private protected AuditedTraffic Pay(params IReadOnlyList<string> proxies) => new(_fixture, proxies);
 
     [Fact]
     public async Task A_backend_killed_in_the_middle_loses_and_doubles_nothing()
@@ -66,17 +54,17 @@ public abstract class FailureTable
         RpcException told;
         try
         {
-            told = await Conditions.FailsWhileStoreIsAwayAsync(_fixture.Proxy(), request);
+            told = await Conditions.FailsWhileStoreIsAwayAsync(Fixture.Proxy(), request);
         }
         finally
         {
             await Stack.Postgres.StartAsync();
         }
-        var paid = await Conditions.AskUntilAnsweredAsync(_fixture.Proxy(), request);
+        var paid = await Conditions.AskUntilAnsweredAsync(Fixture.Proxy(), request);
 
         Conditions.SaysStoreIsAway(told);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
-        Assert.Equal(1, await _fixture.CountEventsAsync(request.AccountId));
+        Assert.Equal(1, await Fixture.CountEventsAsync(request.AccountId));
         await traffic.EndCleanAsync();
     }
 
@@ -88,10 +76,10 @@ public abstract class FailureTable
             var request = StackFixture.Payment();
 
             var answers = await Task.WhenAll(
-                _fixture.Proxy(i).MakePaymentAsync(request).ResponseAsync, _fixture.Proxy(i + 1).MakePaymentAsync(request).ResponseAsync);
+                Fixture.Proxy(i).MakePaymentAsync(request).ResponseAsync, Fixture.Proxy(i + 1).MakePaymentAsync(request).ResponseAsync);
 
             Assert.Equal(answers[0], answers[1]);
-            Assert.Equal(1, await _fixture.CountEventsAsync(request.AccountId));
+            Assert.Equal(1, await Fixture.CountEventsAsync(request.AccountId));
         }
     }
 
@@ -100,7 +88,7 @@ public abstract class FailureTable
     {
         var prefix = StackFixture.NewAccount();
         var requests = Enumerable.Range(0, 1000).Select(i => StackFixture.Payment($"{prefix}-{i % 50}", 0.01m)).ToList();
-        var proxies = Enumerable.Range(0, 10).Select(_fixture.Proxy).ToList();
+        var proxies = Enumerable.Range(0, 10).Select(Fixture.Proxy).ToList();
 
         var answers = await Task.WhenAll(proxies.SelectMany(proxy => requests.Select(request =>
             proxy.MakePaymentAsync(request, deadline: Conditions.In(Conditions.Patience)).ResponseAsync)));
@@ -111,7 +99,7 @@ public abstract class FailureTable
             Assert.Equal(10, copies.Count());
             Assert.Single(copies.Distinct());
         });
-        Assert.Equal(1000, await _fixture.CountEventsAsync(prefix + "-%"));
+        Assert.Equal(1000, await Fixture.CountEventsAsync(prefix + "-%"));
     }
 
     [Fact]
@@ -141,34 +129,15 @@ public abstract class FailureTable
                 Assert.Equal(ErrorReasons.TooManyInFlight, failure.Trailers.GetValue(Trailers.Reason));
                 Assert.Equal("200", failure.Trailers.GetValue(Trailers.RetryPushback));
             });
-            Assert.Equal(requests.Count - refused.Count, await _fixture.CountEventsAsync(prefix + "-%"));
-            var client = _fixture.Client();
+            Assert.Equal(requests.Count - refused.Count, await Fixture.CountEventsAsync(prefix + "-%"));
+            var client = Fixture.Client();
             await Task.WhenAll(requests.Select(request => client.MakePaymentAsync(request)));
-            Assert.Equal(requests.Count, await _fixture.CountEventsAsync(prefix + "-%"));
+            Assert.Equal(requests.Count, await Fixture.CountEventsAsync(prefix + "-%"));
         }
         finally
         {
             await Stack.RemoveAsync(full);
         }
-    }
-
-    private protected static async Task<RpcException?> FailureOfAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
-    {
-        try
-        {
-            await proxy.MakePaymentAsync(request);
-            return null;
-        }
-        catch (RpcException e)
-        {
-            return e;
-        }
-    }
-
-    private protected static async Task KillAsync(ServiceProcess service)
-    {
-        service.Process.Kill();
-        await service.Process.WaitForExitAsync(CancellationToken.None);
     }
 }
 

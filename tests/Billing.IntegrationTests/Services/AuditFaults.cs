@@ -10,31 +10,25 @@ using Npgsql;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Faults planted into a copy of what a real run recorded, each in a schema of its own, and whether the audit finds
-/// and names them. Two accounts: a long one, with a snapshot, and a short one, whose fifth payment is declined.</summary>
-public sealed class AuditFaults(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IAsyncLifetime
+/// and names them.</summary>
+[Collection(InOneProcess.Name)]
+public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) : IClassFixture<RecordedAccounts>, IAsyncLifetime
 {
-    private const int LongCount = 101;
-    private const int ShortCount = 5;
+    private const int LongCount = RecordedAccounts.LongCount;
+    private const int ShortCount = RecordedAccounts.ShortCount;
 
     private readonly string _schema = "audit_" + Guid.NewGuid().ToString("N");
     private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
-    private readonly string _long = StackFixture.NewAccount();
-    private readonly string _short = StackFixture.NewAccount();
-    private readonly List<JournalEntry> _told = [];
+    private readonly IReadOnlyList<JournalEntry> _told = recorded.Told;
     private NpgsqlDataSource _database = null!;
 
-    private string Long => "visa/" + _long;
+    private string Long => recorded.LongStream;
 
-    private string Short => "visa/" + _short;
+    private string Short => recorded.ShortStream;
 
     public async ValueTask InitializeAsync()
     {
         _database = NpgsqlDataSource.Create(stack.ConnectionString);
-        for (var n = 1; n <= ShortCount; n++)
-        {
-            _told.Add(await PayAsync(_short, n < ShortCount ? n : 20_000));
-        }
-        _told.AddRange(await Task.WhenAll(Enumerable.Range(0, LongCount).Select(_ => PayAsync(_long, 0.25m))));
         await File.WriteAllLinesAsync(_journal, _told.Select(e => e.ToString()));
         await ExecuteAsync("create schema {s}");
         foreach (var table in new[] { "mt_events", "mt_streams", "payment_receipts", "account_snapshots" })
@@ -265,14 +259,6 @@ public sealed class AuditFaults(EmbeddedStack stack) : IClassFixture<EmbeddedSta
         nameof(AuditResult.Holes) => audit.Holes,
         _ => audit.Unbalanced,
     };
-
-    private async Task<JournalEntry> PayAsync(string account, decimal amount)
-    {
-        var request = StackFixture.Payment(account, amount);
-        var answer = await stack.Proxy().MakePaymentAsync(request);
-        return new JournalEntry(
-            Guid.Parse(request.TransactionId), "visa/" + account, "USD", amount, answer.Outcome, answer.Version, answer.Balance.ToDecimal());
-    }
 
     private async Task ChangeReceiptAsync(Guid id, Action<Event> change)
     {

@@ -319,7 +319,9 @@ public abstract class BillingBehaviour
 }
 
 /// <summary>Over Kafka.</summary>
-public sealed class BillingOverKafka(KafkaStack stack) : BillingBehaviour(stack), IClassFixture<KafkaStack>;
+[Collection(OverKafka.Name)]
+public sealed class BillingOverKafka(KafkaStack stack) : BillingBehaviour(stack);
 
 /// <summary>In one process.</summary>
-public sealed class BillingEmbedded(EmbeddedStack stack) : BillingBehaviour(stack), IClassFixture<EmbeddedStack>;
+[Collection(InOneProcess.Name)]
+public sealed class BillingEmbedded(EmbeddedStack stack) : BillingBehaviour(stack);

@@ -11,7 +11,8 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>dead-letters</c>, run as a program against real dead letters.</summary>
-public sealed class DeadLetterCommands : IClassFixture<KafkaStack>, IAsyncLifetime
+[Collection(OverFailingKafka.Name)]
+public sealed class DeadLetterCommands : IAsyncLifetime
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly string Visa = Topics.Payments(PaymentType.Visa);

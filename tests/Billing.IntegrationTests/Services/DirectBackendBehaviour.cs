@@ -11,8 +11,8 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What a backend answers whoever calls it, without a proxy before it.</summary>
+[Collection(ByDirectCalls.Name)]
 public sealed class DirectBackendBehaviour(DirectGrpcStack grpc, DirectRestStack rest)
-    : IClassFixture<DirectGrpcStack>, IClassFixture<DirectRestStack>
 {
     [Fact]
     public async Task A_command_that_breaks_a_rule_is_refused_over_gRPC_and_the_backend_goes_on()

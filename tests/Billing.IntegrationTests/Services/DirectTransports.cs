@@ -16,31 +16,40 @@ public sealed class DirectRestStack() : DirectStack("rest");
 public sealed class DirectRpcxStack() : DirectStack("rpcx");
 
 /// <summary>By direct calls over gRPC.</summary>
-public sealed class BillingOverDirectGrpc(DirectGrpcStack stack) : BillingBehaviour(stack), IClassFixture<DirectGrpcStack>;
+[Collection(ByDirectCalls.Name)]
+public sealed class BillingOverDirectGrpc(DirectGrpcStack stack) : BillingBehaviour(stack);
 
 /// <summary>By direct calls over REST.</summary>
-public sealed class BillingOverDirectRest(DirectRestStack stack) : BillingBehaviour(stack), IClassFixture<DirectRestStack>;
+[Collection(ByDirectCalls.Name)]
+public sealed class BillingOverDirectRest(DirectRestStack stack) : BillingBehaviour(stack);
 
 /// <summary>By direct calls over gRPC.</summary>
-public sealed class StreamsOverDirectGrpc(DirectGrpcStack stack) : StreamBehaviour(stack), IClassFixture<DirectGrpcStack>;
+[Collection(ByDirectCalls.Name)]
+public sealed class StreamsOverDirectGrpc(DirectGrpcStack stack) : StreamBehaviour(stack);
 
 /// <summary>By direct calls over REST.</summary>
-public sealed class StreamsOverDirectRest(DirectRestStack stack) : StreamBehaviour(stack), IClassFixture<DirectRestStack>;
+[Collection(ByDirectCalls.Name)]
+public sealed class StreamsOverDirectRest(DirectRestStack stack) : StreamBehaviour(stack);
 
 /// <summary>By direct calls over gRPC.</summary>
+[Collection(ByDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectGrpc(DirectGrpcStack stack)
-    : LimitsAndStatements(stack), IClassFixture<DirectGrpcStack>;
+    : LimitsAndStatements(stack);
 
 /// <summary>By direct calls over REST.</summary>
+[Collection(ByDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectRest(DirectRestStack stack)
-    : LimitsAndStatements(stack), IClassFixture<DirectRestStack>;
+    : LimitsAndStatements(stack);
 
 /// <summary>By direct calls over RPCX.</summary>
-public sealed class BillingOverDirectRpcx(DirectRpcxStack stack) : BillingBehaviour(stack), IClassFixture<DirectRpcxStack>;
+[Collection(ByDirectCalls.Name)]
+public sealed class BillingOverDirectRpcx(DirectRpcxStack stack) : BillingBehaviour(stack);
 
 /// <summary>By direct calls over RPCX.</summary>
-public sealed class StreamsOverDirectRpcx(DirectRpcxStack stack) : StreamBehaviour(stack), IClassFixture<DirectRpcxStack>;
+[Collection(ByDirectCalls.Name)]
+public sealed class StreamsOverDirectRpcx(DirectRpcxStack stack) : StreamBehaviour(stack);
 
 /// <summary>By direct calls over RPCX.</summary>
+[Collection(ByDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectRpcx(DirectRpcxStack stack)
-    : LimitsAndStatements(stack), IClassFixture<DirectRpcxStack>;
+    : LimitsAndStatements(stack);

@@ -8,7 +8,8 @@ using Marten;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Events that were stored in a shape that is no longer written.</summary>
-public sealed class EventSchemaEvolution(EmbeddedStack stack) : IClassFixture<EmbeddedStack>
+[Collection(InOneProcess.Name)]
+public sealed class EventSchemaEvolution(EmbeddedStack stack)
 {
     private static readonly DateTimeOffset Then = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 

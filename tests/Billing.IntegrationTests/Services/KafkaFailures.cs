@@ -14,7 +14,8 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What goes wrong on and around Kafka, caused for real.</summary>
-public sealed class KafkaFailures : IClassFixture<KafkaStack>
+[Collection(OverFailingKafka.Name)]
+public sealed class KafkaFailures
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 

@@ -190,7 +190,9 @@ public abstract class LimitsAndStatements
 }
 
 /// <summary>Over Kafka.</summary>
-public sealed class LimitsAndStatementsOverKafka(KafkaStack stack) : LimitsAndStatements(stack), IClassFixture<KafkaStack>;
+[Collection(OverKafka.Name)]
+public sealed class LimitsAndStatementsOverKafka(KafkaStack stack) : LimitsAndStatements(stack);
 
 /// <summary>In one process.</summary>
-public sealed class LimitsAndStatementsEmbedded(EmbeddedStack stack) : LimitsAndStatements(stack), IClassFixture<EmbeddedStack>;
+[Collection(InOneProcess.Name)]
+public sealed class LimitsAndStatementsEmbedded(EmbeddedStack stack) : LimitsAndStatements(stack);

@@ -8,7 +8,8 @@ using Billing.V1;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The REST front of a whole stack.</summary>
-public sealed class RestApi : IClassFixture<EmbeddedStack>, IDisposable
+[Collection(InOneProcess.Name)]
+public sealed class RestApi : IDisposable
 {
     private readonly EmbeddedStack _stack;
     private readonly HttpClient _http;

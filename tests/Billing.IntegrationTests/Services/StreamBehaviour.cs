@@ -81,13 +81,16 @@ public abstract class StreamBehaviour
 }
 
 /// <summary>Over Kafka.</summary>
-public sealed class StreamsOverKafka(KafkaStack stack) : StreamBehaviour(stack), IClassFixture<KafkaStack>;
+[Collection(OverKafka.Name)]
+public sealed class StreamsOverKafka(KafkaStack stack) : StreamBehaviour(stack);
 
 /// <summary>In one process.</summary>
-public sealed class StreamsEmbedded(EmbeddedStack stack) : StreamBehaviour(stack), IClassFixture<EmbeddedStack>;
+[Collection(InOneProcess.Name)]
+public sealed class StreamsEmbedded(EmbeddedStack stack) : StreamBehaviour(stack);
 
 /// <summary>Proxies that go in the middle of a stream, for real.</summary>
-public sealed class StreamFailures : IClassFixture<KafkaStack>
+[Collection(OverFailingKafka.Name)]
+public sealed class StreamFailures
 {
     private readonly KafkaStack _stack;
 

@@ -115,7 +115,9 @@ public abstract class TimedPayments
 }
 
 /// <summary>Over Kafka, which adds the broker's own moment.</summary>
-public sealed class TimedPaymentsOverKafka(KafkaStack stack) : TimedPayments(stack), IClassFixture<KafkaStack>;
+[Collection(OverKafka.Name)]
+public sealed class TimedPaymentsOverKafka(KafkaStack stack) : TimedPayments(stack);
 
 /// <summary>In one process, where no broker appends anything.</summary>
-public sealed class TimedPaymentsEmbedded(EmbeddedStack stack) : TimedPayments(stack, "appended"), IClassFixture<EmbeddedStack>;
+[Collection(InOneProcess.Name)]
+public sealed class TimedPaymentsEmbedded(EmbeddedStack stack) : TimedPayments(stack, "appended");

@@ -7,7 +7,8 @@ using Spectre.Console;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>./billing trace</c> against a stack that is there.</summary>
-public sealed class Traces(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IDisposable
+[Collection(InOneProcess.Name)]
+public sealed class Traces(EmbeddedStack stack) : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-trace-");
 

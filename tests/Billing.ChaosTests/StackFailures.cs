@@ -1,0 +1,41 @@
+using Billing.Cli.Topology;
+using Billing.IntegrationTests.Services;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.ChaosTests;
+
+/// <summary>A stack whose parts are made to fail while payments go on.</summary>
+public abstract class StackFailures
+{
+    protected StackFailures(StackFixture fixture)
+    {
+        Assert.SkipWhen(fixture.Missing is not null, fixture.Missing ?? "");
+        Fixture = fixture;
+    }
+
+    protected StackFixture Fixture { get; }
+
+    protected BillingStack Stack => Fixture.Stack;
+
+    private protected AuditedTraffic Pay(params IReadOnlyList<string> proxies) => new(Fixture, proxies);
+
+    private protected static async Task<RpcException?> FailureOfAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
+    {
+        try
+        {
+            await proxy.MakePaymentAsync(request);
+            return null;
+        }
+        catch (RpcException e)
+        {
+            return e;
+        }
+    }
+
+    private protected static async Task KillAsync(ServiceProcess service)
+    {
+        service.Process.Kill();
+        await service.Process.WaitForExitAsync(CancellationToken.None);
+    }
+}

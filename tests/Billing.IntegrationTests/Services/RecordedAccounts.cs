@@ -1,0 +1,47 @@
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What a real run recorded of two accounts, and what it told their callers: a long account, with a snapshot, and a
+/// short one, whose fifth payment is declined. Whoever plants faults does so in a copy.</summary>
+public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
+{
+    public const int LongCount = 101;
+    public const int ShortCount = 5;
+
+    private readonly string _long = StackFixture.NewAccount();
+    private readonly string _short = StackFixture.NewAccount();
+    private readonly List<JournalEntry> _told = [];
+
+    /// <summary>The stream of the long account.</summary>
+    public string LongStream => StreamOf(_long);
+
+    /// <summary>The stream of the short account.</summary>
+    public string ShortStream => StreamOf(_short);
+
+    /// <summary>What callers were told, the short account's payments first and in order.</summary>
+    public IReadOnlyList<JournalEntry> Told => _told;
+
+    public async ValueTask InitializeAsync()
+    {
+        for (var n = 1; n <= ShortCount; n++)
+        {
+            _told.Add(await PayAsync(_short, n < ShortCount ? n : 20_000));
+        }
+        _told.AddRange(await Task.WhenAll(Enumerable.Range(0, LongCount).Select(_ => PayAsync(_long, 0.25m))));
+    }
+
+    public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private static string StreamOf(string account) => StreamId.For(PaymentType.Visa, account);
+
+    private async Task<JournalEntry> PayAsync(string account, decimal amount)
+    {
+        var request = StackFixture.Payment(account, amount);
+        var answer = await stack.Proxy().MakePaymentAsync(request);
+        return new JournalEntry(
+            Guid.Parse(request.TransactionId), StreamOf(account), "USD", amount, answer.Outcome, answer.Version, answer.Balance.ToDecimal());
+    }
+}

@@ -1,0 +1,30 @@
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What works on one stack over Kafka and leaves it as it was.</summary>
+[CollectionDefinition(Name)]
+public sealed class OverKafka : ICollectionFixture<KafkaStack>
+{
+    public const string Name = "Over Kafka";
+}
+
+/// <summary>What breaks parts of a stack over Kafka, or puts on its topics what does not belong there.</summary>
+[CollectionDefinition(Name)]
+public sealed class OverFailingKafka : ICollectionFixture<KafkaStack>
+{
+    public const string Name = "Over a Kafka where things fail";
+}
+
+/// <summary>What works on one stack in one process.</summary>
+[CollectionDefinition(Name)]
+public sealed class InOneProcess : ICollectionFixture<EmbeddedStack>
+{
+    public const string Name = "In one process";
+}
+
+/// <summary>What works on a stack for each protocol of direct calls.</summary>
+[CollectionDefinition(Name)]
+public sealed class ByDirectCalls
+    : ICollectionFixture<DirectGrpcStack>, ICollectionFixture<DirectRestStack>, ICollectionFixture<DirectRpcxStack>
+{
+    public const string Name = "By direct calls";
+}
