@@ -32,7 +32,7 @@ public static class BackendServices
             new ProblemValidation<EventStoreOptions>(ConnectionStringProblems));
         services.AddServiceTime();
         services.AddSingleton(provider => NpgsqlDataSource.Create(
-            provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.ConnectionString));
+            provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.SessionConnectionString));
         services.AddMarten(provider =>
         {
             var options = new StoreOptions();

@@ -1,4 +1,5 @@
 using System.ComponentModel.DataAnnotations;
+using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
@@ -8,7 +9,9 @@ public sealed class EventStoreOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:EventStore";
 
-    /// <summary>PostgreSQL, in Npgsql's form, e.g. <c>Host=localhost;Database=billing;Username=billing</c>.</summary>
+    /// <summary>PostgreSQL, in Npgsql's form, e.g. <c>Host=localhost;Database=billing;Username=billing</c>. A
+    /// <c>Timezone</c> in it is not heeded: sessions are always in UTC, since Marten stores the database's time of an event
+    /// as a time without a zone, which is now only there.</summary>
     [Required(ErrorMessage = "Billing:EventStore:ConnectionString is missing; give PostgreSQL's, e.g. Host=localhost;Database=billing;Username=billing.")]
     public string ConnectionString { get; set; } = "";
 
@@ -23,4 +26,20 @@ public sealed class EventStoreOptions
     /// this many events. A snapshot in every batch would cost a row written for each payment.</summary>
     [Range(1, 100_000, ErrorMessage = "Billing:EventStore:SnapshotEvery must be within 1 and 100000.")]
     public int SnapshotEvery { get; set; } = 100;
+
+    /// <summary><see cref="ConnectionString"/> as the services use it: in UTC.</summary>
+    internal string SessionConnectionString => Sessions().ConnectionString;
+
+    /// <summary>The same, for a connection that is not to count among those of the pool.</summary>
+    internal string UnpooledConnectionString
+    {
+        get
+        {
+            var sessions = Sessions();
+            sessions.Pooling = false;
+            return sessions.ConnectionString;
+        }
+    }
+
+    private NpgsqlConnectionStringBuilder Sessions() => new(ConnectionString) { Timezone = "UTC" };
 }

@@ -44,18 +44,30 @@ public sealed class EventStoreFixture : IAsyncLifetime
     }
 
     /// <summary>A backend with a view of its own, still empty.</summary>
-    public ServiceProvider NewBackend()
+    public ServiceProvider NewBackend() => NewBackend(Postgres.ConnectionString);
+
+    /// <summary>A backend on a database or with settings of a connection of its own.</summary>
+    public ServiceProvider NewBackend(string connectionString)
     {
         var services = new ServiceCollection()
             .AddLogging()
             .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
             {
-                [EventStoreOptions.Section + ":ConnectionString"] = Postgres.ConnectionString,
+                [EventStoreOptions.Section + ":ConnectionString"] = connectionString,
                 [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
             }).Build())
             .BuildServiceProvider();
         _services.Add(services);
         return services;
+    }
+
+    /// <summary>Makes an empty database.</summary>
+    /// <returns>Its connection string.</returns>
+    public async Task<string> NewDatabaseAsync()
+    {
+        var name = "store_" + Guid.NewGuid().ToString("N");
+        await ExecuteAsync($"create database {name}");
+        return new NpgsqlConnectionStringBuilder(Postgres.ConnectionString) { Database = name }.ConnectionString;
     }
 
     /// <summary>Appends facts to a stream of their own.</summary>
