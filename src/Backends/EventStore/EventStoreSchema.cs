@@ -1,5 +1,6 @@
 using Billing.Messaging.Hosting;
 using Marten;
+using Marten.Exceptions;
 using Microsoft.Extensions.Options;
 using Npgsql;
 
@@ -19,25 +20,39 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
     /// <summary>The table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + ".account_snapshots";
 
-    /// <summary>Makes what is missing.</summary>
+    /// <summary>Makes what is missing. Services that start together take turns, whichever of them comes first; while one
+    /// waits for its turn it holds one connection beyond those of the pool.</summary>
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         await WaitForDatabaseAsync(cancellationToken);
         try
         {
-            await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
-            await using var connection = await database.OpenConnectionAsync(cancellationToken);
+            // Marten takes no lock of its own, and makes its tables on a connection of the pool: with the lock's connection
+            // out of that pool too, a pool of one would wait for itself.
+            await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
+            await connection.OpenAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
+            await LockAsync(connection, cancellationToken);
+            await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
             await using var command = new NpgsqlCommand(Sql(), connection, transaction);
             await command.ExecuteNonQueryAsync(cancellationToken);
             await transaction.CommitAsync(cancellationToken);
         }
-        catch (Exception e) when (e.GetBaseException() is NpgsqlException)
+        catch (Exception e) when (e is NpgsqlException or MartenException)
         {
+            // The cause alone: what Marten says of it is every statement that it would have run.
             throw new StartupException(
-                $"Billing:EventStore: the tables could not be made in the schema '{options.Value.Schema}': {e.Message}", e);
+                $"Billing:EventStore: the tables could not be made in the schema '{options.Value.Schema}': {e.GetBaseException().Message}", e);
         }
+    }
+
+    // Until the transaction ends. Without a time-out: whoever holds the lock may have many tables to make, and lets go of
+    // it when its connection breaks.
+    private static async Task LockAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    {
+        await using var take = new NpgsqlCommand($"select pg_advisory_xact_lock({SchemaLock})", connection) { CommandTimeout = 0 };
+        await take.ExecuteNonQueryAsync(cancellationToken);
     }
 
     private async Task WaitForDatabaseAsync(CancellationToken cancellationToken)
@@ -64,7 +79,6 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
     }
 
     private string Sql() => $"""
-        select pg_advisory_xact_lock({SchemaLock});
         create table if not exists {Receipts(options.Value.Schema)} (
             transaction_id uuid primary key,
             event bytea not null

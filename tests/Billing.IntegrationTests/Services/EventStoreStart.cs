@@ -1,0 +1,79 @@
+using Billing.Backends.EventStore;
+using Billing.IntegrationTests.StackTests;
+using Billing.Messaging.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>How services make the tables of the event store when they start.</summary>
+[Collection(OneStackAtATime.Name)]
+public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+{
+    [Fact]
+    public async Task Eight_services_that_start_at_once_on_an_empty_database_all_start()
+    {
+        // More than once: who gets in whose way is chance.
+        for (var round = 0; round < 3; round++)
+        {
+            var database = await store.NewDatabaseAsync();
+            var services = Enumerable.Range(0, 8).Select(_ => store.NewBackend(database)).ToArray();
+
+            await Task.WhenAll(services.Select(service => Task.Run(
+                () => service.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None))));
+
+            var tables = await TablesAsync(database);
+            Assert.All(
+                ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "payment_receipts"],
+                table => Assert.Contains(table, tables));
+            // Their pools hold connections that the server has not without end.
+            await Task.WhenAll(services.Select(service => service.DisposeAsync().AsTask()));
+        }
+    }
+
+    [Fact]
+    public async Task A_pool_of_one_connection_is_enough()
+    {
+        var database = await store.NewDatabaseAsync();
+        var pool = new NpgsqlConnectionStringBuilder(database) { MaxPoolSize = 1, Timeout = 5 };
+
+        await store.NewBackend(pool.ConnectionString).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+
+        Assert.Contains("mt_events", await TablesAsync(database));
+    }
+
+    [Fact]
+    public async Task A_refusal_is_told_by_its_cause_and_not_by_the_statements()
+    {
+        var database = await store.NewDatabaseAsync();
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var refuse = source.CreateCommand("""
+            create role nobody_much login password 'secret';
+            create schema billing;
+            """);
+        await refuse.ExecuteNonQueryAsync();
+        var nobody = new NpgsqlConnectionStringBuilder(database) { Username = "nobody_much", Password = "secret" };
+
+        var failure = await Assert.ThrowsAsync<StartupException>(() => store.NewBackend(nobody.ConnectionString)
+            .GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None));
+
+        Assert.StartsWith(
+            "Billing:EventStore: the tables could not be made in the schema 'billing': 42501: permission denied for ",
+            failure.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("create table", failure.Message, StringComparison.OrdinalIgnoreCase);
+    }
+
+    private static async Task<List<string>> TablesAsync(string database)
+    {
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var select = source.CreateCommand(
+            "select tablename from pg_tables where schemaname = 'billing' order by tablename collate \"C\"");
+        await using var rows = await select.ExecuteReaderAsync();
+        List<string> tables = [];
+        while (await rows.ReadAsync())
+        {
+            tables.Add(rows.GetString(0));
+        }
+        return tables;
+    }
+}
