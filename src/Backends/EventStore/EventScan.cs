@@ -11,7 +11,7 @@ namespace Billing.Backends.EventStore;
 /// <param name="Json">Its content.</param>
 public readonly record struct StoredEvent(string StreamId, long Version, string Type, byte[] Json);
 
-/// <summary>Reads the events of all accounts in the order of their sequence numbers, a page at a time: no statement, and so
+/// <summary>Reads the events of all accounts in the order of their sequence numbers, a page at a time, without Marten's tombstones: no statement, and so
 /// no snapshot of PostgreSQL's, lasts as long as the whole scan, and a scan that is interrupted goes on where it was. An
 /// event whose transaction commits late, behind a page that was read, is missed.</summary>
 public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options)
@@ -19,13 +19,15 @@ public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOpti
     /// <summary>Where a scan begins.</summary>
     public const long Start = long.MinValue;
 
+    private const string NoTombstone = $"stream_id <> '{EventTypes.TombstoneStream}'";
+
     private readonly string _events = options.Value.Schema + ".mt_events";
 
     /// <summary>The sequence number of the last event; about as many events as there are, since some numbers are never
-    /// used. Zero where there are none.</summary>
+    /// used, or are a tombstone's. Zero where there are none.</summary>
     public async Task<long> LastAsync(CancellationToken cancellationToken)
     {
-        await using var command = database.CreateCommand($"select coalesce(max(seq_id), 0) from {_events}");
+        await using var command = database.CreateCommand($"select coalesce(max(seq_id), 0) from {_events} where {NoTombstone}");
         return (long)(await command.ExecuteScalarAsync(cancellationToken))!;
     }
 
@@ -39,7 +41,7 @@ public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOpti
         long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand(
-            $"select seq_id, stream_id, version, type, data from {_events} where seq_id > $1 order by seq_id limit $2");
+            $"select seq_id, stream_id, version, type, data from {_events} where seq_id > $1 and {NoTombstone} order by seq_id limit $2");
         command.Parameters.Add(new NpgsqlParameter<long> { TypedValue = after });
         command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
         await using var rows = await command.ExecuteReaderAsync(CommandBehavior.SequentialAccess, cancellationToken);

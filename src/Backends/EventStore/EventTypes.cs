@@ -12,6 +12,11 @@ namespace Billing.Backends.EventStore;
 /// of today.</summary>
 public static class EventTypes
 {
+    /// <summary>The stream of events that mean nothing. After a save that failed Marten fills the sequence numbers that it
+    /// had taken with them, so that the numbers have no holes; the stream's version stays 0. Whoever reads all streams or
+    /// all events leaves this one out.</summary>
+    public const string TombstoneStream = "mt_tombstone";
+
     private static readonly Dictionary<string, Type> Types = new(StringComparer.Ordinal)
     {
         ["payment_accepted_v1"] = typeof(PaymentAccepted),

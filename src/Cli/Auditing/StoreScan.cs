@@ -13,6 +13,9 @@ namespace Billing.Cli.Auditing;
 /// being written to can be audited too.</summary>
 internal sealed class StoreScan : IAsyncDisposable
 {
+    private const string AccountStream = $"id <> '{EventTypes.TombstoneStream}'";
+    private const string AccountsEvent = $"stream_id <> '{EventTypes.TombstoneStream}'";
+
     private readonly string _schema;
     private readonly IProgress<AuditProgress>? _progress;
     private readonly NpgsqlConnection _events;
@@ -58,7 +61,7 @@ internal sealed class StoreScan : IAsyncDisposable
     /// <summary>Reads what is said of the streams: their versions and snapshots.</summary>
     public async Task ReadStreamsAsync(AccountLedger accounts, CancellationToken cancellationToken)
     {
-        await foreach (var row in RowsAsync(_events, $"select id, version from {_schema}.mt_streams", cancellationToken))
+        await foreach (var row in RowsAsync(_events, $"select id, version from {_schema}.mt_streams where {AccountStream}", cancellationToken))
         {
             accounts.AddStream(row.GetString(0), row.GetInt64(1));
         }
@@ -77,7 +80,7 @@ internal sealed class StoreScan : IAsyncDisposable
         // A stream's events got their numbers in the order of its versions, and there is an index on the number: this order
         // costs no sort, and spares holding what comes too early.
         var counter = new AuditCounter(_progress, "Events", Expected);
-        var sql = $"select stream_id, version, type, data from {_schema}.mt_events order by seq_id";
+        var sql = $"select stream_id, version, type, data from {_schema}.mt_events where {AccountsEvent} order by seq_id";
         await foreach (var row in RowsAsync(_events, sql, cancellationToken))
         {
             var (stream, version) = (row.GetString(0), row.GetInt64(1));
@@ -134,7 +137,7 @@ internal sealed class StoreScan : IAsyncDisposable
         await using var import = new NpgsqlCommand($"set transaction snapshot '{moment}'", _receipts);
         await import.ExecuteNonQueryAsync(cancellationToken);
         await using var size = new NpgsqlCommand(
-            $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams", _events);
+            $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams where {AccountStream}", _events);
         Expected = (long)(await size.ExecuteScalarAsync(cancellationToken))!;
     }
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -82,7 +83,8 @@ internal static class EventFeed
     {
         var recorded = new HashSet<(string, long)>();
         await using var database = NpgsqlDataSource.Create(connectionString);
-        await using var command = database.CreateCommand("select stream_id, version from billing.mt_events");
+        await using var command = database.CreateCommand(
+            $"select stream_id, version from billing.mt_events where stream_id <> '{EventTypes.TombstoneStream}'");
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
