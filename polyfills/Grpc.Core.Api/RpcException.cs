@@ -19,7 +19,7 @@ public class RpcException : Exception
 
     /// <summary>The message stays on this side; what the peer learns is the status and the trailers.</summary>
     public RpcException(Status status, Metadata trailers, string message)
-        : base(message)
+        : base(message, status.DebugException)
     {
         ArgumentNullException.ThrowIfNull(trailers);
         Status = status;

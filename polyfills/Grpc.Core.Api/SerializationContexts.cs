@@ -9,7 +9,10 @@ public abstract class SerializationContext
 
     public virtual IBufferWriter<byte> GetBufferWriter() => throw new NotImplementedException();
 
-    public virtual void SetPayloadLength(int payloadLength) => throw new NotImplementedException();
+    /// <summary>A hint, which nobody needs to heed.</summary>
+    public virtual void SetPayloadLength(int payloadLength)
+    {
+    }
 
     public virtual void Complete() => throw new NotImplementedException();
 }

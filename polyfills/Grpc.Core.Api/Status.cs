@@ -27,7 +27,7 @@ public struct Status
 
     public override readonly string ToString()
     {
-        string debug = DebugException is null ? "" : $", DebugException=\"{DebugException}\"";
+        string debug = DebugException is { } e ? $", DebugException=\"{e.GetType()}: {e.Message}\"" : "";
         return $"Status(StatusCode=\"{StatusCode}\", Detail=\"{Detail}\"{debug})";
     }
 }

@@ -6,8 +6,6 @@ public abstract class ChannelCredentials
 
     public static ChannelCredentials SecureSsl { get; } = new SslCredentials();
 
-    internal virtual bool IsComposable => false;
-
     public static ChannelCredentials Create(ChannelCredentials channelCredentials, CallCredentials callCredentials) =>
         new CompositeChannelCredentials(channelCredentials, callCredentials);
 
@@ -29,13 +27,6 @@ public abstract class ChannelCredentials
         {
             ArgumentNullException.ThrowIfNull(channelCredentials);
             ArgumentNullException.ThrowIfNull(callCredentials);
-            if (!channelCredentials.IsComposable)
-            {
-                throw new ArgumentException(
-                    $"CallCredentials can't be composed with {channelCredentials.GetType().Name}. " +
-                    "CallCredentials must be used with secure channel credentials like SslCredentials.");
-            }
-
             _channelCredentials = channelCredentials;
             _callCredentials = callCredentials;
         }

@@ -33,8 +33,6 @@ public sealed class SslCredentials : ChannelCredentials
 
     public KeyCertificatePair? KeyCertificatePair { get; }
 
-    internal override bool IsComposable => true;
-
     public override void InternalPopulateConfiguration(
         ChannelCredentialsConfiguratorBase configurator, object state) =>
         configurator.SetSslCredentials(state, RootCertificates, KeyCertificatePair, _verifyPeerCallback);

@@ -9,7 +9,7 @@ public class ServerServiceDefinition
     public static Builder CreateBuilder() => new();
 
     /// <summary>Called by the server's own assembly only, which sees the internals of this one.</summary>
-    internal void BindService(ServiceBinderBase serviceBinder)
+    public void BindService(ServiceBinderBase serviceBinder)
     {
         foreach (var bind in _bindings)
         {

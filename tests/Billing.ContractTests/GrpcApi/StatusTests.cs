@@ -138,4 +138,52 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
         Assert.Equal(StatusCode.Cancelled, Status.DefaultCancelled.StatusCode);
         Assert.Throws<ArgumentNullException>(() => new RpcException(status, (Metadata)null!));
     }
+
+    [Fact]
+    public void A_debug_exception_is_told_by_type_and_message_and_is_the_inner_exception()
+    {
+        var cause = Assert.Throws<InvalidOperationException>(new Action(() => throw new InvalidOperationException("why")));
+        var error = new RpcException(new Status(StatusCode.Internal, "what", cause));
+
+        Assert.Equal(
+            "Status(StatusCode=\"Internal\", Detail=\"what\", DebugException=\"System.InvalidOperationException: why\")",
+            error.Status.ToString());
+        Assert.Equal(error.Status.ToString(), error.Message);
+        Assert.Same(cause, error.InnerException);
+        Assert.Same(cause, new RpcException(error.Status, [], "told otherwise").InnerException);
+        Assert.Null(new RpcException(Status.DefaultCancelled).InnerException);
+    }
+
+    [Fact]
+    public void A_serialization_context_needs_no_length_and_offers_nothing_else_by_itself()
+    {
+        var context = new BareContext();
+
+        context.SetPayloadLength(3);
+
+        Assert.Throws<NotImplementedException>(() => context.Complete([]));
+        Assert.Throws<NotImplementedException>(context.Complete);
+        Assert.Throws<NotImplementedException>(context.GetBufferWriter);
+    }
+
+    [Fact]
+    public void A_definition_binds_its_methods_to_any_binder()
+    {
+        var binder = new CountingBinder();
+
+        BoundByHand.Definition.BindService(binder);
+
+        Assert.Equal([BoundByHand.Reverse.FullName], binder.Bound);
+    }
+
+    private sealed class BareContext : SerializationContext;
+
+    private sealed class CountingBinder : ServiceBinderBase
+    {
+        public List<string> Bound { get; } = [];
+
+        public override void AddMethod<TRequest, TResponse>(
+            Method<TRequest, TResponse> method, UnaryServerMethod<TRequest, TResponse>? handler)
+            => Bound.Add(method.FullName);
+    }
 }
