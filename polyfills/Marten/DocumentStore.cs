@@ -1,6 +1,6 @@
 using System.Data;
+using JasperFx;
 using Marten.Internal;
-using Microsoft.Extensions.Logging;
 using Npgsql;
 
 namespace Marten;
@@ -10,27 +10,18 @@ public class DocumentStore : IDocumentStore
     private readonly bool _ownsDataSource;
 
     public DocumentStore(StoreOptions options)
-        : this(options, null)
-    {
-    }
-
-    internal DocumentStore(StoreOptions options, ILoggerFactory? loggers)
     {
         ArgumentNullException.ThrowIfNull(options);
         Options = options;
-        (DataSource, _ownsDataSource) = options.OpenDataSource(loggers);
+        (DataSource, _ownsDataSource) = options.OpenDataSource();
         Schema = new DatabaseSchema(options, DataSource);
-        EventSql = new EventSql(options.EventGraph);
-        Advanced = new AdvancedOperations(new DocumentCleaner(this), options.Serializer());
+        EventSql = new EventSql(options);
+        Tombstones = new Tombstones(DataSource, EventSql);
     }
 
     public StoreOptions Options { get; }
 
-    IReadOnlyStoreOptions IDocumentStore.Options => Options;
-
     public IMartenStorage Storage => Schema;
-
-    public AdvancedOperations Advanced { get; }
 
     internal NpgsqlDataSource DataSource { get; }
 
@@ -38,7 +29,7 @@ public class DocumentStore : IDocumentStore
 
     internal EventSql EventSql { get; }
 
-    public static DocumentStore For(string connectionString) => For(options => options.Connection(connectionString));
+    internal Tombstones Tombstones { get; }
 
     public static DocumentStore For(Action<StoreOptions> configure)
     {
@@ -49,12 +40,15 @@ public class DocumentStore : IDocumentStore
     }
 
     public IDocumentSession LightweightSession(IsolationLevel isolationLevel = IsolationLevel.ReadCommitted)
-        => new LightweightSession(this, isolationLevel);
+        => isolationLevel == IsolationLevel.ReadCommitted
+            ? new Session(this)
+            : throw new NotSupportedException("Sessions here are read committed");
 
-    public IQuerySession QuerySession() => new QuerySession(this);
+    public IQuerySession QuerySession() => new Session(this);
 
-    public void Dispose()
+    public virtual void Dispose()
     {
+        Tombstones.DrainAsync().GetAwaiter().GetResult();
         if (_ownsDataSource)
         {
             DataSource.Dispose();
@@ -65,6 +59,7 @@ public class DocumentStore : IDocumentStore
 
     public async ValueTask DisposeAsync()
     {
+        await Tombstones.DrainAsync().ConfigureAwait(false);
         if (_ownsDataSource)
         {
             await DataSource.DisposeAsync().ConfigureAwait(false);
@@ -72,4 +67,19 @@ public class DocumentStore : IDocumentStore
 
         GC.SuppressFinalize(this);
     }
+}
+
+public interface IDocumentStore : IDisposable, IAsyncDisposable
+{
+    public IMartenStorage Storage { get; }
+
+    public IDocumentSession LightweightSession(IsolationLevel isolationLevel = IsolationLevel.ReadCommitted);
+
+    public IQuerySession QuerySession();
+}
+
+public interface IMartenStorage
+{
+    /// <remarks>What to create is not looked at, as in the genuine library: all that is missing is made.</remarks>
+    public Task ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate? @override = null);
 }

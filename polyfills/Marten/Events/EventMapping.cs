@@ -6,8 +6,6 @@ namespace Marten.Events;
 /// <summary>How one name of an event in the database becomes an event, and back.</summary>
 internal abstract class EventMapping(Type eventType, string eventTypeName)
 {
-    public Type EventType { get; } = eventType;
-
     public string EventTypeName { get; set; } = eventTypeName;
 
     public string DotNetTypeName { get; } = TypeNames.DotNetName(eventType);
@@ -15,20 +13,16 @@ internal abstract class EventMapping(Type eventType, string eventTypeName)
     public static EventMapping For(Type eventType)
         => (EventMapping)Activator.CreateInstance(typeof(EventMapping<>).MakeGenericType(eventType))!;
 
-    public abstract IEvent Wrap(object data);
+    public StoredEvent Wrap(object data)
+        => new(data) { EventTypeName = EventTypeName, DotNetTypeName = DotNetTypeName };
 
-    public abstract IEvent Read(JsonDocuments json, ReadOnlySpan<byte> data);
+    public abstract StoredEvent Read(JsonDocuments json, ReadOnlySpan<byte> data);
 }
 
 internal sealed class EventMapping<T>() : EventMapping(typeof(T), TypeNames.SnakeCase(typeof(T)))
     where T : notnull
 {
-    public override IEvent Wrap(object data) => Wrap((T)data);
-
-    public override IEvent Read(JsonDocuments json, ReadOnlySpan<byte> data) => Wrap(json.FromUtf8<T>(data));
-
-    private Event<T> Wrap(T data)
-        => new(data) { EventTypeName = EventTypeName, DotNetTypeName = DotNetTypeName };
+    public override StoredEvent Read(JsonDocuments json, ReadOnlySpan<byte> data) => Wrap(json.FromUtf8<T>(data));
 }
 
 /// <summary>Reads what is stored under an old name as an event of today. Never used to write.</summary>
@@ -37,12 +31,6 @@ internal sealed class UpcastMapping<TOldEvent, TEvent>(string eventTypeName, Fun
     where TOldEvent : class
     where TEvent : class
 {
-    public override IEvent Wrap(object data) => throw new NotSupportedException("An upcast only reads");
-
-    public override IEvent Read(JsonDocuments json, ReadOnlySpan<byte> data)
-        => new Event<TEvent>(upcast(json.FromUtf8<TOldEvent>(data)))
-        {
-            EventTypeName = EventTypeName,
-            DotNetTypeName = DotNetTypeName,
-        };
+    public override StoredEvent Read(JsonDocuments json, ReadOnlySpan<byte> data)
+        => Wrap(upcast(json.FromUtf8<TOldEvent>(data)));
 }

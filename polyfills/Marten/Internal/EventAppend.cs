@@ -6,35 +6,27 @@ using NpgsqlTypes;
 namespace Marten.Internal;
 
 /// <summary>
-/// Writes all events of a session with at most four statements, whatever their number: new streams, streams with an
-/// expected version, streams without one, events.
+/// Writes all events of a session with at most three statements, whatever their number: new streams, streams with an
+/// expected version, events.
 /// </summary>
 internal sealed class EventAppend
 {
     private readonly EventSql _sql;
-    private readonly List<Step> _steps = new(4);
+    private readonly EventAppendMode _mode;
+    private readonly List<Step> _steps = new(3);
     private readonly List<StreamAction> _started = [];
-    private readonly List<StreamAction> _expected = [];
-    private readonly List<StreamAction> _unchecked = [];
+    private readonly List<StreamAction> _moved = [];
     private readonly IReadOnlyList<StreamAction> _streams;
-    private readonly int _eventCount;
     private int _stepsDone;
 
-    public EventAppend(EventSql sql, IReadOnlyList<StreamAction> streams)
+    public EventAppend(EventSql sql, EventAppendMode mode, IReadOnlyList<StreamAction> streams)
     {
         _sql = sql;
+        _mode = mode;
         _streams = streams;
         foreach (var stream in streams)
         {
-            _eventCount += stream.Events.Count;
-            if (stream.ActionType == StreamActionType.Start || stream.ExpectedVersionOnServer == 0)
-            {
-                _started.Add(stream);
-            }
-            else
-            {
-                (stream.ExpectedVersionOnServer is null ? _unchecked : _expected).Add(stream);
-            }
+            (Before(stream) == 0 ? _started : _moved).Add(stream);
         }
     }
 
@@ -42,36 +34,24 @@ internal sealed class EventAppend
     {
         InsertStreams,
         MoveStreams,
-        PutStreams,
         InsertEvents,
     }
 
-    public void AddTo(NpgsqlBatch batch, JsonDocuments json, DateTimeOffset timestamp)
+    public void AddTo(NpgsqlBatch batch, JsonDocuments json)
     {
         if (_started.Count > 0)
         {
             var sql = _started.Count == 1 ? _sql.InsertStream : _sql.InsertStreams;
-            Add(batch, Step.InsertStreams, sql, Ids(_started), Types(_started), Counts(_started));
+            Add(batch, Step.InsertStreams, sql, Ids(_started), Versions(_started, After));
         }
 
-        if (_expected.Count > 0)
+        if (_moved.Count > 0)
         {
-            var before = Array(_expected, NpgsqlDbType.Bigint, stream => stream.ExpectedVersionOnServer!.Value);
-            var after = Array(
-                _expected,
-                NpgsqlDbType.Bigint,
-                stream => stream.ExpectedVersionOnServer!.Value + stream.Events.Count);
-            var sql = _expected.Count == 1 ? _sql.MoveStream : _sql.MoveStreams;
-            Add(batch, Step.MoveStreams, sql, Ids(_expected), before, after);
+            var sql = _moved.Count == 1 ? _sql.MoveStream : _sql.MoveStreams;
+            Add(batch, Step.MoveStreams, sql, Ids(_moved), Versions(_moved, Before), Versions(_moved, After));
         }
 
-        if (_unchecked.Count > 0)
-        {
-            Add(batch, Step.PutStreams, _sql.PutStreams, Ids(_unchecked), Types(_unchecked), Counts(_unchecked));
-        }
-
-        var insert = _unchecked.Count > 0 ? _sql.InsertEventsAfterPut : _sql.InsertEvents;
-        Add(batch, Step.InsertEvents, insert, EventParameters(json, timestamp));
+        Add(batch, Step.InsertEvents, _sql.InsertEvents, EventParameters(json));
     }
 
     /// <summary>Reads what the statements of <see cref="AddTo"/> return, and stops at the next statement's.</summary>
@@ -81,7 +61,7 @@ internal sealed class EventAppend
         {
             if (step == Step.InsertEvents)
             {
-                await ReadEventsAsync(reader, token).ConfigureAwait(false);
+                await ReadSequencesAsync(reader, token).ConfigureAwait(false);
             }
 
             // Whatever fails from here on is a later statement.
@@ -90,8 +70,11 @@ internal sealed class EventAppend
         }
     }
 
-    /// <summary>What the failure means where it is a conflict over a stream, else null.</summary>
-    public async Task<Exception?> ExplainAsync(PostgresException failure, NpgsqlConnection connection)
+    /// <summary>
+    /// What the failure means where it is a conflict over a stream, else null. As in the genuine library, the stream
+    /// named is the first of its kind in the session, whichever was in the way.
+    /// </summary>
+    public Exception? Explain(PostgresException failure)
     {
         if (_stepsDone == _steps.Count)
         {
@@ -100,38 +83,42 @@ internal sealed class EventAppend
 
         return (_steps[_stepsDone], failure.SqlState) switch
         {
-            (Step.InsertStreams, PostgresErrorCodes.UniqueViolation) => await FindTakenAsync(connection)
-                .ConfigureAwait(false),
-            (Step.MoveStreams, PostgresErrorCodes.DivisionByZero) => await FindStaleAsync(connection)
-                .ConfigureAwait(false),
+            (Step.InsertStreams, PostgresErrorCodes.UniqueViolation) =>
+                _started.Find(stream => stream.ActionType == StreamActionType.Start) is { } started
+                    ? new ExistingStreamIdCollisionException(started.Key!, null)
+                    : Stale(_started[0]),
+            (Step.MoveStreams, PostgresErrorCodes.DivisionByZero) => Stale(_moved[0]),
             (Step.InsertEvents, PostgresErrorCodes.UniqueViolation) =>
                 new EventStreamUnexpectedMaxEventIdException(failure.MessageText),
             _ => null,
         };
     }
 
-    private static NpgsqlParameter<string[]> Ids(List<StreamAction> streams)
-        => Array(streams, NpgsqlDbType.Varchar, stream => stream.Key!);
-
-    private static NpgsqlParameter<string?[]> Types(List<StreamAction> streams)
-        => Array(streams, NpgsqlDbType.Varchar, stream => stream.AggregateTypeName);
-
-    private static NpgsqlParameter<long[]> Counts(List<StreamAction> streams)
-        => Array(streams, NpgsqlDbType.Bigint, stream => (long)stream.Events.Count);
-
-    private static NpgsqlParameter<T[]> Array<T>(
-        List<StreamAction> streams,
-        NpgsqlDbType type,
-        Func<StreamAction, T> value)
+    // The genuine library does not learn the numbers of a stream that it starts, so these get no tombstones.
+    private async Task ReadSequencesAsync(NpgsqlDataReader reader, CancellationToken token)
     {
-        var values = new T[streams.Count];
-        for (var i = 0; i < values.Length; i++)
+        foreach (var stream in _streams)
         {
-            values[i] = value(streams[i]);
+            foreach (var @event in stream.Events)
+            {
+                await reader.ReadAsync(token).ConfigureAwait(false);
+                @event.Sequence = stream.ActionType == StreamActionType.Append ? reader.GetInt64(0) : 0;
+            }
         }
-
-        return Array(values, type);
     }
+
+    private static EventStreamUnexpectedMaxEventIdException Stale(StreamAction stream)
+        => new(stream.Key, null, Before(stream), -1);
+
+    private static long Before(StreamAction stream) => stream.ExpectedVersionOnServer ?? 0;
+
+    private static long After(StreamAction stream) => Before(stream) + stream.Events.Count;
+
+    private static NpgsqlParameter<string[]> Ids(List<StreamAction> streams)
+        => Array([.. streams.Select(stream => stream.Key!)], NpgsqlDbType.Varchar);
+
+    private static NpgsqlParameter<long[]> Versions(List<StreamAction> streams, Func<StreamAction, long> version)
+        => Array([.. streams.Select(version)], NpgsqlDbType.Bigint);
 
     private static NpgsqlParameter<T[]> Array<T>(T[] values, NpgsqlDbType type)
         => new() { TypedValue = values, NpgsqlDbType = NpgsqlDbType.Array | type };
@@ -148,122 +135,42 @@ internal sealed class EventAppend
         _steps.Add(step);
     }
 
-    private NpgsqlParameter[] EventParameters(JsonDocuments json, DateTimeOffset timestamp)
+    private NpgsqlParameter[] EventParameters(JsonDocuments json)
     {
-        var ids = new Guid[_eventCount];
-        var streamIds = new string[_eventCount];
-        var positions = new long[_eventCount];
-        var data = new byte[_eventCount][];
-        var types = new string[_eventCount];
-        var dotNetTypes = new string[_eventCount];
+        var count = _streams.Sum(stream => stream.Events.Count);
+        var (ids, streamIds, versions) = (new Guid[count], new string[count], new long[count]);
+        var (data, types, dotNetTypes) = (new byte[count][], new string[count], new string[count]);
+        var timestamps = new DateTimeOffset?[count];
+        var now = TimeProvider.System.GetUtcNow();
         var index = 0;
         foreach (var stream in _streams)
         {
-            for (var i = 0; i < stream.Events.Count; i++, index++)
+            var version = Before(stream);
+            foreach (var @event in stream.Events)
             {
-                var @event = stream.Events[i];
+                @event.Version = ++version;
                 ids[index] = @event.Id;
                 streamIds[index] = stream.Key!;
-                positions[index] = Position(stream, i);
+                versions[index] = version;
                 data[index] = json.ToUtf8(@event.Data);
                 types[index] = @event.EventTypeName;
                 dotNetTypes[index] = @event.DotNetTypeName;
+                timestamps[index++] = IsTimedByDatabase(stream) ? null : now;
             }
         }
 
-        List<NpgsqlParameter> parameters =
+        return
         [
-            new NpgsqlParameter<DateTimeOffset> { TypedValue = timestamp, NpgsqlDbType = NpgsqlDbType.TimestampTz },
             Array(ids, NpgsqlDbType.Uuid),
             Array(streamIds, NpgsqlDbType.Varchar),
-            Array(positions, NpgsqlDbType.Bigint),
+            Array(versions, NpgsqlDbType.Bigint),
             Array(data, NpgsqlDbType.Jsonb),
             Array(types, NpgsqlDbType.Varchar),
             Array(dotNetTypes, NpgsqlDbType.Varchar),
+            Array(timestamps, NpgsqlDbType.TimestampTz),
         ];
-        parameters.AddRange(_sql.Metadata.Select(column => MetadataParameter(column.Name, json)));
-        return [.. parameters];
     }
 
-    private long Position(StreamAction stream, int index)
-        => _unchecked.Count > 0
-            ? stream.Events.Count - 1 - index
-            : (stream.ExpectedVersionOnServer ?? 0) + index + 1;
-
-    private NpgsqlParameter MetadataParameter(string column, JsonDocuments json)
-    {
-        var events = _streams.SelectMany(stream => stream.Events);
-        return column switch
-        {
-            "correlation_id" => Array(events.Select(e => e.CorrelationId).ToArray(), NpgsqlDbType.Varchar),
-            "causation_id" => Array(events.Select(e => e.CausationId).ToArray(), NpgsqlDbType.Varchar),
-            "user_name" => Array(events.Select(e => e.UserName).ToArray(), NpgsqlDbType.Varchar),
-            _ => Array(events.Select(e => json.ToUtf8(e.Headers ?? [])).ToArray(), NpgsqlDbType.Jsonb),
-        };
-    }
-
-    private async Task ReadEventsAsync(NpgsqlDataReader reader, CancellationToken token)
-    {
-        foreach (var stream in _streams)
-        {
-            foreach (var @event in stream.Events)
-            {
-                await reader.ReadAsync(token).ConfigureAwait(false);
-                @event.Sequence = reader.GetInt64(0);
-                @event.Version = reader.GetInt64(1);
-                @event.Timestamp = reader.GetFieldValue<DateTimeOffset>(2);
-            }
-
-            stream.Version = stream.Events[^1].Version;
-        }
-    }
-
-    private async Task<Exception> FindTakenAsync(NpgsqlConnection connection)
-    {
-        var versions = await ReadVersionsAsync(connection, _started).ConfigureAwait(false);
-
-        // A stream that is not there was started twice by this very session.
-        var stream = _started.FirstOrDefault(candidate => versions.ContainsKey(candidate.Key!))
-            ?? _started.GroupBy(candidate => candidate.Key).FirstOrDefault(same => same.Count() > 1)?.Last()
-            ?? _started[0];
-        return stream.ActionType == StreamActionType.Start
-            ? new ExistingStreamIdCollisionException(stream.Key!, stream.AggregateType)
-            : Stale(stream, versions);
-    }
-
-    private async Task<Exception> FindStaleAsync(NpgsqlConnection connection)
-    {
-        var versions = await ReadVersionsAsync(connection, _expected).ConfigureAwait(false);
-        var stream = _expected.FirstOrDefault(
-            candidate => versions.GetValueOrDefault(candidate.Key!) != candidate.ExpectedVersionOnServer);
-        return Stale(stream ?? _expected[0], versions);
-    }
-
-    private static EventStreamUnexpectedMaxEventIdException Stale(
-        StreamAction stream,
-        Dictionary<string, long> versions)
-        => new(
-            stream.Key,
-            stream.AggregateType,
-            stream.ExpectedVersionOnServer!.Value,
-            versions.GetValueOrDefault(stream.Key!));
-
-    private async Task<Dictionary<string, long>> ReadVersionsAsync(
-        NpgsqlConnection connection,
-        List<StreamAction> streams)
-    {
-        await using var command = new NpgsqlCommand(_sql.Versions, connection);
-        command.Parameters.Add(Ids(streams));
-        var reader = await command.ExecuteReaderAsync(CancellationToken.None).ConfigureAwait(false);
-        await using (reader.ConfigureAwait(false))
-        {
-            Dictionary<string, long> versions = new(StringComparer.Ordinal);
-            while (await reader.ReadAsync(CancellationToken.None).ConfigureAwait(false))
-            {
-                versions[reader.GetString(0)] = reader.GetInt64(1);
-            }
-
-            return versions;
-        }
-    }
+    private bool IsTimedByDatabase(StreamAction stream)
+        => _mode == EventAppendMode.Quick && stream.ActionType == StreamActionType.Append;
 }

@@ -1,21 +1,17 @@
-using JasperFx.Events;
-using Marten.Events;
-
 namespace Marten.Internal;
 
-/// <summary>The statements of the event store, for one schema and one set of metadata columns.</summary>
+/// <summary>The statements of the event store, for one schema.</summary>
 internal sealed class EventSql
 {
-    public EventSql(EventGraph events)
+    public EventSql(StoreOptions options)
     {
-        Schema = $"\"{events.DatabaseSchemaName}\"";
-        Metadata = MetadataColumns(events.MetadataConfig);
-        var streams = $"{Schema}.mt_streams";
+        var schema = $"\"{options.DatabaseSchemaName}\"";
+        var streams = $"{schema}.mt_streams";
         InsertStreams = $"""
             with added as (
-                insert into {streams} (id, type, version, tenant_id)
-                select s.id, s.type, s.version, '{TypeNames.DefaultTenant}'
-                from unnest($1::varchar[], $2::varchar[], $3::bigint[]) as s(id, type, version)
+                insert into {streams} (id, version, tenant_id)
+                select s.id, s.version, '{TypeNames.DefaultTenant}'
+                from unnest($1::varchar[], $2::bigint[]) as s(id, version)
                 order by s.id collate "C"
                 returning 1)
             select count(*) from added
@@ -39,8 +35,8 @@ internal sealed class EventSql
             select 1 / (case when count(*) = cardinality($1) then 1 else 0 end) from moved
             """;
         InsertStream = $"""
-            insert into {streams} (id, type, version, tenant_id)
-            values (($1::varchar[])[1], ($2::varchar[])[1], ($3::bigint[])[1], '{TypeNames.DefaultTenant}')
+            insert into {streams} (id, version, tenant_id)
+            values (($1::varchar[])[1], ($2::bigint[])[1], '{TypeNames.DefaultTenant}')
             returning 1
             """;
         MoveStream = $"""
@@ -50,48 +46,43 @@ internal sealed class EventSql
                 returning 1)
             select 1 / count(*) from moved
             """;
-        PutStreams = $"""
-            with put as (
-                insert into {streams} as s (id, type, version, tenant_id)
-                select n.id, n.type, n.version, '{TypeNames.DefaultTenant}'
-                from unnest($1::varchar[], $2::varchar[], $3::bigint[]) as n(id, type, version)
-                order by n.id collate "C"
-                on conflict (id) do update set version = s.version + excluded.version, timestamp = now()
-                returning 1)
-            select count(*) from put
+
+        // The database's time is put as the genuine library puts it: as a time without a zone, which the column then takes
+        // for one of the session's zone. Only in a session at UTC is it now.
+        InsertEvents = $"""
+            insert into {schema}.mt_events
+                (seq_id, id, stream_id, version, data, type, timestamp, tenant_id, mt_dotnet_type)
+            select nextval('{schema}.mt_events_sequence'), e.id, e.stream_id, e.version, e.data, e.type,
+                case when e.timestamp is null then (now() at time zone 'utc')::timestamptz else e.timestamp end,
+                '{TypeNames.DefaultTenant}', e.dotnet_type
+            from unnest($1::uuid[], $2::varchar[], $3::bigint[], $4::jsonb[], $5::varchar[], $6::varchar[], $7::timestamptz[])
+                as e(id, stream_id, version, data, type, dotnet_type, timestamp)
+            returning seq_id
             """;
-        InsertEvents = InsertEventsFrom(
-            $"unnest({EventArrays()}) as e({EventColumns()})",
-            "e.position",
-            events.AppendMode);
-        InsertEventsAfterPut = InsertEventsFrom(
-            $"""
-            (select u.*, s.version as stream_version
-                from unnest({EventArrays()}) with ordinality as u({EventColumns()}, ord)
-                join {streams} s on s.id = u.stream_id
-                order by u.ord) as e
-            """,
-            "e.stream_version - e.position",
-            events.AppendMode);
-        FetchState = $"select version, type, timestamp, created, is_archived from {streams} where id = $1";
         FetchStream = $"""
-            select seq_id, id, version, data, type, timestamp, mt_dotnet_type, tenant_id, is_archived{MetadataList("")}
-            from {Schema}.mt_events
+            select seq_id, id, version, data, type, timestamp, tenant_id
+            from {schema}.mt_events
             where stream_id = $1
                 and ($2 = 0 or version <= $2)
                 and ($3::timestamptz is null or timestamp <= $3)
                 and version >= $4
             order by version
             """;
-        Versions = $"select id, version from {streams} where id = any($1)";
+        EstablishTombstoneStream = $"""
+            insert into {streams} (id, tenant_id, version, is_archived)
+            values ('mt_tombstone', '{TypeNames.DefaultTenant}', 0, false)
+            on conflict (id) do nothing
+            """;
+        InsertTombstones = $$"""
+            insert into {{schema}}.mt_events
+                (seq_id, id, stream_id, version, data, type, timestamp, tenant_id, mt_dotnet_type)
+            select t.seq_id, t.id, 'mt_tombstone', t.seq_id, '{}', 'tombstone', now(), '{{TypeNames.DefaultTenant}}',
+                'JasperFx.Events.Tombstone, JasperFx.Events'
+            from unnest($1::bigint[], $2::uuid[]) as t(seq_id, id)
+            """;
     }
 
-    public string Schema { get; }
-
-    /// <summary>Each column's name and type, in the order of the parameters.</summary>
-    public IReadOnlyList<(string Name, string Type)> Metadata { get; }
-
-    /// <summary>$1 ids, $2 types, $3 versions.</summary>
+    /// <summary>$1 ids, $2 versions.</summary>
     public string InsertStreams { get; }
 
     /// <summary>$1 ids, $2 versions before, $3 versions after.</summary>
@@ -103,70 +94,14 @@ internal sealed class EventSql
     /// <summary><see cref="MoveStreams"/> for one stream, which is planned in a fraction of the time.</summary>
     public string MoveStream { get; }
 
-    /// <summary>$1 ids, $2 types, $3 numbers of events: makes the stream or moves it on from wherever it is.</summary>
-    public string PutStreams { get; }
-
-    /// <summary>$1 timestamp, then arrays; position is the version.</summary>
+    /// <summary>Arrays; a time that is null is the database's.</summary>
     public string InsertEvents { get; }
-
-    /// <summary>The same, but position counts back from the version that the stream has got by now.</summary>
-    public string InsertEventsAfterPut { get; }
-
-    public string FetchState { get; }
 
     /// <summary>$1 id, $2 last version or 0, $3 last timestamp or null, $4 first version.</summary>
     public string FetchStream { get; }
 
-    public string Versions { get; }
+    public string EstablishTombstoneStream { get; }
 
-    public static List<(string Name, string Type)> MetadataColumns(MetadataConfig config)
-    {
-        List<(string, string)> columns = [];
-        if (config.CorrelationIdEnabled)
-        {
-            columns.Add(("correlation_id", "varchar"));
-        }
-
-        if (config.CausationIdEnabled)
-        {
-            columns.Add(("causation_id", "varchar"));
-        }
-
-        if (config.HeadersEnabled)
-        {
-            columns.Add(("headers", "jsonb"));
-        }
-
-        if (config.UserNameEnabled)
-        {
-            columns.Add(("user_name", "varchar"));
-        }
-
-        return columns;
-    }
-
-    private string EventArrays()
-    {
-        var arrays = "$2::uuid[], $3::varchar[], $4::bigint[], $5::jsonb[], $6::varchar[], $7::varchar[]";
-        return arrays + string.Concat(Metadata.Select((column, i) => $", ${i + 8}::{column.Type}[]"));
-    }
-
-    private string EventColumns() => "id, stream_id, position, data, type, dotnet_type" + MetadataList("");
-
-    private string MetadataList(string prefix) => string.Concat(Metadata.Select(column => $", {prefix}{column.Name}"));
-
-    private string InsertEventsFrom(string source, string version, EventAppendMode mode)
-    {
-        var timestamp = mode == EventAppendMode.QuickWithServerTimestamps
-            ? "coalesce(now(), $1::timestamptz)"
-            : "$1::timestamptz";
-        return $"""
-            insert into {Schema}.mt_events
-                (seq_id, id, stream_id, version, data, type, timestamp, tenant_id, mt_dotnet_type{MetadataList("")})
-            select nextval('{Schema}.mt_events_sequence'), e.id, e.stream_id, {version}, e.data, e.type,
-                {timestamp}, '{TypeNames.DefaultTenant}', e.dotnet_type{MetadataList("e.")}
-            from {source}
-            returning seq_id, version, timestamp
-            """;
-    }
+    /// <summary>$1 sequence numbers, $2 ids.</summary>
+    public string InsertTombstones { get; }
 }

@@ -32,18 +32,6 @@ internal static class TypeNames
         return snake.ToString();
     }
 
-    /// <summary>The class name, after that of the class it is nested in, in lower case.</summary>
-    public static string DocumentAlias(Type type)
-    {
-        if (type.IsGenericType)
-        {
-            throw new NotSupportedException($"Generic types are not covered: {type}");
-        }
-
-        var name = type.IsNested ? $"{type.DeclaringType!.Name}_{type.Name}" : type.Name;
-        return string.Create(name.Length, name, static (lower, source) => source.AsSpan().ToLowerInvariant(lower));
-    }
-
     private static bool StartsWord(string name, int index)
     {
         if (char.IsLower(name[index]))

@@ -25,9 +25,4 @@ public class EmptyEventStreamException : Exception
         : base($"The event stream '{key}' cannot be started without an event")
     {
     }
-
-    public EmptyEventStreamException(Guid id)
-        : base($"The event stream '{id}' cannot be started without an event")
-    {
-    }
 }

@@ -14,38 +14,18 @@ public class StreamAction
 
     public StreamActionType ActionType { get; }
 
-    public Type? AggregateType { get; set; }
-
-    public string? AggregateTypeName { get; internal set; }
-
-    public string TenantId { get; set; } = "*DEFAULT*";
-
     public IReadOnlyList<IEvent> Events => _events;
 
     public long? ExpectedVersionOnServer { get; set; }
 
-    public long Version { get; set; }
-
-    public StreamAction AddEvent(IEvent @event)
-    {
-        ArgumentNullException.ThrowIfNull(@event);
-        if (@event.Id == Guid.Empty)
-        {
-            @event.Id = Guid.CreateVersion7();
-        }
-
-        @event.StreamKey = Key;
-        _events.Add(@event);
-        return this;
-    }
-
     public StreamAction AddEvents(IReadOnlyList<IEvent> events)
     {
         ArgumentNullException.ThrowIfNull(events);
-        _events.EnsureCapacity(_events.Count + events.Count);
         foreach (var @event in events)
         {
-            AddEvent(@event);
+            @event.Id = @event.Id == Guid.Empty ? Guid.CreateVersion7() : @event.Id;
+            @event.StreamKey = Key;
+            _events.Add(@event);
         }
 
         return this;

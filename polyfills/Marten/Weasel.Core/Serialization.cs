@@ -15,13 +15,5 @@ public enum Casing
 
 public interface ISerializer
 {
-    public EnumStorage EnumStorage { get; }
-
-    public Casing Casing { get; }
-
     public string ToJson(object document);
-
-    public T FromJson<T>(Stream stream);
-
-    public object FromJson(Type type, Stream stream);
 }

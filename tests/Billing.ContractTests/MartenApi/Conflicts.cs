@@ -44,7 +44,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Starting_a_stream_that_is_there_is_refused()
+    public async Task Starting_a_stream_that_is_there_is_refused_in_the_name_of_the_first_started_one()
     {
         await StartAsync("visa/c", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -53,7 +53,8 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
 
         var refused = await Assert.ThrowsAsync<ExistingStreamIdCollisionException>(() => session.SaveChangesAsync());
 
-        Assert.Equal("visa/c", refused.Id);
+        Assert.Equal("visa/free", refused.Id);
+        Assert.IsAssignableFrom<MartenException>(refused);
         Assert.Single(await FetchAsync("visa/c"));
         Assert.Empty(await FetchAsync("visa/free"));
     }
@@ -65,16 +66,13 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
         await using var session = Store.LightweightSession();
         session.Events.Append("visa/d", 1, new PaymentAccepted("p2", 1));
 
-        var refused = await Assert.ThrowsAnyAsync<Exception>(() => session.SaveChangesAsync());
+        await Assert.ThrowsAsync<EventStreamUnexpectedMaxEventIdException>(() => session.SaveChangesAsync());
 
-        Assert.True(
-            refused is EventStreamUnexpectedMaxEventIdException or ExistingStreamIdCollisionException,
-            $"{refused}");
         Assert.Single(await FetchAsync("visa/d"));
     }
 
     [Fact]
-    public async Task One_stale_stream_among_many_undoes_the_whole_session()
+    public async Task One_stale_stream_among_many_undoes_the_whole_session_in_the_name_of_the_first_append()
     {
         await StartAsync("visa/stale", new PaymentAccepted("p1", 1), new PaymentAccepted("p2", 1));
         await StartAsync("visa/fine", new PaymentAccepted("p1", 1));
@@ -82,30 +80,13 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
         session.Events.StartStream("visa/new", new PaymentAccepted("p3", 1));
         session.Events.Append("visa/fine", 2, new PaymentAccepted("p3", 1));
         session.Events.Append("visa/stale", 2, new PaymentAccepted("p3", 1));
-        session.Events.Append("visa/any", new PaymentAccepted("p3", 1));
-        session.Store(new Receipt { Id = "p3" });
 
-        await Assert.ThrowsAsync<EventStreamUnexpectedMaxEventIdException>(() => session.SaveChangesAsync());
+        var refused = await Assert.ThrowsAsync<EventStreamUnexpectedMaxEventIdException>(
+            () => session.SaveChangesAsync());
 
+        Assert.Equal("visa/fine", refused.Id);
         Assert.Empty(await FetchAsync("visa/new"));
-        Assert.Empty(await FetchAsync("visa/any"));
         Assert.Single(await FetchAsync("visa/fine"));
-        Assert.Null(await session.LoadAsync<Receipt>("p3"));
-    }
-
-    [Fact]
-    public async Task A_session_may_go_on_after_it_was_refused()
-    {
-        await StartAsync("visa/e", new PaymentAccepted("p1", 1));
-        await using var session = Store.LightweightSession();
-        session.Events.StartStream("visa/e", new PaymentAccepted("p2", 1));
-        await Assert.ThrowsAsync<ExistingStreamIdCollisionException>(() => session.SaveChangesAsync());
-
-        session.EjectAllPendingChanges();
-        session.Events.Append("visa/e", 2, new PaymentAccepted("p2", 1));
-        await session.SaveChangesAsync();
-
-        Assert.Equal(2, (await FetchAsync("visa/e")).Count);
     }
 
     [Fact]
@@ -179,7 +160,9 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
 
         Assert.Single(outcomes, outcome => outcome is null);
         Assert.Equal([50L], await QueryAsync<long>($"select count(*) from {Schema}.mt_streams where version = 2"));
-        Assert.Equal([100L], await QueryAsync<long>($"select count(*) from {Schema}.mt_events"));
+        Assert.Equal(
+            [100L],
+            await QueryAsync<long>($"select count(*) from {Schema}.mt_events where stream_id <> 'mt_tombstone'"));
     }
 
     private async Task<Exception?[]> RaceAsync(Action<Marten.IDocumentSession> change)

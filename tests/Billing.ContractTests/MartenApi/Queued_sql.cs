@@ -36,21 +36,6 @@ public sealed class Queued_sql(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_placeholder_of_ones_own_leaves_question_marks_alone()
-    {
-        await CreateTableAsync();
-        await using var session = Store.LightweightSession();
-        session.QueueSqlCommand(
-            '^',
-            $$"""insert into {{Receipts}} (name) select ^ where '{"a":1}'::jsonb ? ^""",
-            "what?",
-            "a");
-        await session.SaveChangesAsync();
-
-        Assert.Equal(["what?"], await QueryAsync<string>($"select name from {Receipts}"));
-    }
-
-    [Fact]
     public async Task Statements_run_in_their_order()
     {
         await CreateTableAsync();
@@ -95,25 +80,6 @@ public sealed class Queued_sql(PostgresFixture postgres) : StoreTest(postgres)
             () => session.SaveChangesAsync());
 
         Assert.Empty(await QueryAsync<string>($"select name from {Receipts}"));
-    }
-
-    [Fact]
-    public async Task A_session_runs_commands_at_once()
-    {
-        await CreateTableAsync();
-        await using var session = Store.LightweightSession();
-        await using var insert = new NpgsqlCommand($"insert into {Receipts} (name) values ('now')");
-        await using var select = new NpgsqlCommand($"select name from {Receipts}");
-
-        Assert.Equal(1, await session.ExecuteAsync(insert));
-        await using (var reader = await session.ExecuteReaderAsync(select))
-        {
-            Assert.True(await reader.ReadAsync());
-            Assert.Equal("now", reader.GetString(0));
-        }
-
-        await using var count = new NpgsqlCommand($"select count(*) from {Receipts}", session.Connection);
-        Assert.Equal(1L, await count.ExecuteScalarAsync());
     }
 
     private Task CreateTableAsync() => ExecuteAsync(

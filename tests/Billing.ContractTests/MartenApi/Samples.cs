@@ -11,28 +11,3 @@ public enum Reason
     Limit,
     Currency,
 }
-
-public sealed class CardAccount
-{
-}
-
-public sealed class Receipt
-{
-    public string Id { get; set; } = "";
-
-    public string Answer { get; set; } = "";
-}
-
-public sealed class Snapshot
-{
-    public Guid Id { get; set; }
-
-    public decimal Balance { get; set; }
-}
-
-public sealed class Counter
-{
-    public long Id { get; set; }
-
-    public int Value { get; set; }
-}

@@ -10,6 +10,8 @@ public abstract class StoreTest(PostgresFixture postgres) : IAsyncLifetime
 {
     protected DocumentStore Store { get; private set; } = null!;
 
+    protected string ConnectionString => postgres.ConnectionString;
+
     protected string Schema => $"marten_{GetType().Name}".ToLowerInvariant();
 
     public async ValueTask InitializeAsync()
@@ -27,15 +29,16 @@ public abstract class StoreTest(PostgresFixture postgres) : IAsyncLifetime
 
     protected DocumentStore NewStore(Action<StoreOptions>? configure = null) => DocumentStore.For(options =>
     {
-        options.Connection(postgres.ConnectionString);
+        options.Connection(ConnectionString);
         options.DatabaseSchemaName = Schema;
         options.DisableNpgsqlLogging = true;
         options.UseSystemTextJsonForSerialization(EnumStorage.AsString, Casing.CamelCase);
         options.Events.StreamIdentity = StreamIdentity.AsString;
         options.Events.AppendMode = EventAppendMode.Quick;
-        options.Events.AddEventType<PaymentAccepted>();
-        options.Events.AddEventTypes([typeof(PaymentDeclined), typeof(LimitChangedV2)]);
-        options.RegisterDocumentType<Receipt>();
+        options.Events.MapEventType<PaymentAccepted>("payment_accepted");
+        var type = new PaymentDeclined("", Reason.Limit).GetType();
+        options.Events.MapEventType(type, "payment_declined");
+        options.Events.MapEventType<LimitChangedV2>("limit_changed_v2");
         configure?.Invoke(options);
     });
 
@@ -54,14 +57,14 @@ public abstract class StoreTest(PostgresFixture postgres) : IAsyncLifetime
 
     protected async Task ExecuteAsync(string sql)
     {
-        await using var source = NpgsqlDataSource.Create(postgres.ConnectionString);
+        await using var source = NpgsqlDataSource.Create(ConnectionString);
         await using var command = source.CreateCommand(sql);
         await command.ExecuteNonQueryAsync();
     }
 
     protected async Task<List<T>> QueryAsync<T>(string sql)
     {
-        await using var source = NpgsqlDataSource.Create(postgres.ConnectionString);
+        await using var source = NpgsqlDataSource.Create(ConnectionString);
         await using var command = source.CreateCommand(sql);
         await using var reader = await command.ExecuteReaderAsync();
         List<T> values = [];

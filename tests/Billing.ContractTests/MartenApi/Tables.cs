@@ -1,5 +1,6 @@
 using System.Reflection;
-using JasperFx;
+using Marten.Exceptions;
+using Npgsql;
 
 namespace Billing.ContractTests.MartenApi;
 
@@ -42,21 +43,6 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_document_class_has_a_table_of_its_own()
-    {
-        await Store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
-
-        var columns = await ColumnsAsync("mt_doc_receipt");
-
-        Assert.Equal(
-            ["data", "id", "mt_dotnet_type", "mt_last_modified", "mt_version"],
-            columns.Select(column => column.Split(' ')[0]));
-        Assert.Contains("id varchar required", columns);
-        Assert.Contains("data jsonb required", columns);
-        Assert.Contains("mt_version uuid required", columns);
-    }
-
-    [Fact]
     public async Task The_keys_keep_one_event_a_version_and_events_with_their_stream()
     {
         await Store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
@@ -94,31 +80,6 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Metadata_columns_are_made_and_filled_when_they_are_switched_on()
-    {
-        await using var store = NewStore(options =>
-        {
-            options.Events.MetadataConfig.CausationIdEnabled = true;
-            options.Events.MetadataConfig.CorrelationIdEnabled = true;
-            options.Events.MetadataConfig.HeadersEnabled = true;
-        });
-        await using var session = store.LightweightSession();
-        session.CausationId = "cause";
-        session.CorrelationId = "correlation";
-        session.SetHeader("trace", "abc");
-        session.Events.StartStream("visa/b", new PaymentAccepted("p1", 1));
-        await session.SaveChangesAsync();
-
-        var stored = Assert.Single(await session.Events.FetchStreamAsync("visa/b"));
-
-        Assert.Equal("cause", stored.CausationId);
-        Assert.Equal("correlation", stored.CorrelationId);
-        Assert.Equal("abc", stored.GetHeader("trace"));
-        Assert.Equal("abc", session.GetHeader("trace"));
-        Assert.Equal(EventColumns.Length + 3, (await ColumnsAsync("mt_events")).Count);
-    }
-
-    [Fact]
     public async Task A_store_opens_on_tables_that_are_there()
     {
         await StartAsync("visa/c", new PaymentAccepted("p1", 1));
@@ -132,22 +93,17 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_store_that_may_not_make_tables_uses_those_that_are_there()
-    {
-        await StartAsync("visa/d", new PaymentAccepted("p1", 1));
-        await using var bound = NewStore(options => options.AutoCreateSchemaObjects = AutoCreate.None);
-        await using var session = bound.QuerySession();
-
-        Assert.Single(await session.Events.FetchStreamAsync("visa/d"));
-    }
-
-    [Fact]
-    public async Task Stores_that_start_at_once_make_the_tables_together()
+    public async Task Stores_that_start_at_once_take_no_turns_and_may_fail_over_what_another_one_makes()
     {
         var stores = Enumerable.Range(0, 6).Select(_ => NewStore()).ToArray();
 
-        await Task.WhenAll(stores.Select(store => Task.Run(() => store.Storage.ApplyAllConfiguredChangesToDatabaseAsync())));
+        var outcomes = await Task.WhenAll(stores.Select(store => Task.Run(
+            async () => await Record.ExceptionAsync(() => store.Storage.ApplyAllConfiguredChangesToDatabaseAsync()))));
 
+        Assert.Contains(outcomes, outcome => outcome is null);
+        Assert.All(
+            outcomes.OfType<Exception>(),
+            outcome => Assert.IsType<PostgresException>(Assert.IsType<MartenSchemaException>(outcome).InnerException));
         Assert.Equal(EventColumns, await ColumnsAsync("mt_events"));
         foreach (var store in stores)
         {
@@ -156,15 +112,29 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Everything_is_removed_and_made_again()
+    public async Task Tables_that_another_one_is_making_are_in_the_way_and_not_waited_for_by_a_lock()
     {
-        await StartAsync("visa/e", new PaymentAccepted("p1", 1));
+        await using var source = NpgsqlDataSource.Create(ConnectionString);
+        await using var connection = await source.OpenConnectionAsync();
+        await using var transaction = await connection.BeginTransactionAsync();
+        await using (var make = new NpgsqlCommand($"create schema {Schema}; create table {Schema}.mt_streams (id int)", connection))
+        {
+            await make.ExecuteNonQueryAsync();
+        }
 
-        await Store.Advanced.Clean.CompletelyRemoveAllAsync();
-        Assert.Empty(await ColumnsAsync("mt_events"));
+        var applying = Store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
+        await WaitUntilBlockedAsync();
+        await transaction.CommitAsync();
 
-        await using var again = NewStore();
-        await again.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
-        Assert.Equal(EventColumns, await ColumnsAsync("mt_events"));
+        await Assert.ThrowsAsync<MartenSchemaException>(() => applying);
+    }
+
+    /// <summary>Until a statement waits for another's transaction.</summary>
+    private async Task WaitUntilBlockedAsync()
+    {
+        while ((await QueryAsync<long>("select count(*) from pg_locks where not granted and locktype = 'transactionid'"))[0] == 0)
+        {
+            await Task.Delay(10, TestContext.Current.CancellationToken);
+        }
     }
 }
