@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
 using Billing.Load.Scenarios;
+using Billing.Scenarios;
 using Spectre.Console;
 
 namespace Billing.Load.Commands;
@@ -71,7 +72,7 @@ internal static class LoadCommand
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() =>
         {
             var plan = complete(parsed, flags.Read(parsed, command.Name, shape(parsed), TimeProvider.System));
-            return new LoadRun(plan, console, TimeProvider.System).RunAsync(cancellationToken);
+            return new LoadRun(plan, console).RunAsync(cancellationToken);
         }));
         return command;
     }

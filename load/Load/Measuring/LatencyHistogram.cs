@@ -1,42 +1,38 @@
-using HdrHistogram;
-
 namespace Billing.Load.Measuring;
 
 /// <summary>How long requests took, to three significant digits from a microsecond to a minute, in bounded memory. What took
 /// longer counts as a minute. Any thread may record at any time.</summary>
 public sealed class LatencyHistogram
 {
-    private const long LowestUs = 1;
-    private const long HighestUs = 60_000_000;
-    private const int SignificantDigits = 3;
-
-    private readonly LongConcurrentHistogram _microseconds = new(LowestUs, HighestUs, SignificantDigits);
+    private readonly MicrosecondHistogram _microseconds = new();
 
     /// <summary>Counts a request.</summary>
-    public void Record(TimeSpan latency) =>
-        _microseconds.RecordValue(Math.Clamp(latency.Ticks / TimeSpan.TicksPerMicrosecond, LowestUs, HighestUs));
+    public void Record(TimeSpan latency) => _microseconds.Record(latency.Ticks / TimeSpan.TicksPerMicrosecond);
 
     /// <summary>Counts what another histogram has counted.</summary>
     public void Add(IEnumerable<LatencyCount> counts)
     {
         foreach (var count in counts)
         {
-            _microseconds.RecordValueWithCount(Math.Clamp(count.Microseconds, LowestUs, HighestUs), count.Requests);
+            _microseconds.Record(count.Microseconds, count.Requests);
         }
     }
 
     /// <summary>What was counted, shortest first, so that another process can add it to its own.</summary>
-    public IReadOnlyList<LatencyCount> Counts() =>
-        [.. _microseconds.RecordedValues().Select(v => new LatencyCount(v.ValueIteratedTo, v.CountAddedInThisIterationStep))];
+    public IReadOnlyList<LatencyCount> Counts() => [.. _microseconds.Read().Ranges.Select(r => new LatencyCount(r.Highest, r.Times))];
 
     /// <summary>The figures people ask for; all zero where nothing was counted.</summary>
-    public LatencyFigures Figures() => _microseconds.TotalCount == 0
-        ? new LatencyFigures(0, 0, 0, 0, 0, 0, 0, 0)
-        : new LatencyFigures(
-            Milliseconds(_microseconds.RecordedValues().First().ValueIteratedTo), Milliseconds(_microseconds.GetMean()),
-            At(50), At(90), At(95), At(99), At(99.9), Milliseconds(_microseconds.GetMaxValue()));
+    public LatencyFigures Figures()
+    {
+        var counts = _microseconds.Read();
+        return counts.Total == 0
+            ? new LatencyFigures(0, 0, 0, 0, 0, 0, 0, 0)
+            : new LatencyFigures(
+                Milliseconds(counts.Ranges[0].Highest), Milliseconds(counts.Mean),
+                At(50), At(90), At(95), At(99), At(99.9), At(100));
 
-    private double At(double percentile) => Milliseconds(_microseconds.GetValueAtPercentile(percentile));
+        double At(double percentile) => Milliseconds(counts.At(percentile));
+    }
 
     private static double Milliseconds(double microseconds) => microseconds / 1000;
 }

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using Billing.Cli.Commands;
 using Billing.Load.Commands;
+using Billing.Scenarios;
 
 namespace Billing.Load.Scenarios;
 
@@ -11,7 +12,7 @@ internal sealed class LoadFlags
     private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
     private readonly Option<int> _accounts = Flags.Number("--accounts", "Accounts of each payment type that the calls go to", 2500, 1, 10_000_000);
 
-    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Load before the measured one", TimeSpan.FromSeconds(5));
+    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Load before the measured one, and no longer than that", TimeSpan.FromSeconds(5));
 
     private readonly Option<double?>[] _thresholds =
     [

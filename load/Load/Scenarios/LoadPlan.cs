@@ -1,4 +1,5 @@
 using Billing.Load.Measuring;
+using Billing.Scenarios;
 
 namespace Billing.Load.Scenarios;
 
@@ -28,40 +29,4 @@ internal sealed record LoadPlan
 
     /// <summary>What must hold for the run to pass.</summary>
     public IReadOnlyList<Threshold> Thresholds { get; init; } = [];
-}
-
-/// <summary>How calls come.</summary>
-internal abstract record LoadShape
-{
-    private LoadShape()
-    {
-    }
-
-    /// <summary>So many calls a second, whatever becomes of them.</summary>
-    public sealed record Open(int Rate, TimeSpan During) : LoadShape
-    {
-        /// <inheritdoc/>
-        public override string ToString() => $"{Rate} calls/s for {During}";
-    }
-
-    /// <summary>So many callers, each of which waits for its answer before it calls again.</summary>
-    public sealed record Closed(int Copies, TimeSpan During) : LoadShape
-    {
-        /// <inheritdoc/>
-        public override string ToString() => $"{Copies} callers for {During}";
-    }
-
-    /// <summary>A rate that grows, or shrinks, evenly; it is held for a second before.</summary>
-    public sealed record Ramp(int From, int To, TimeSpan During) : LoadShape
-    {
-        /// <inheritdoc/>
-        public override string ToString() => $"{From} to {To} calls/s within {During}";
-    }
-
-    /// <summary>So many calls at the same time, once.</summary>
-    public sealed record Burst(int Calls) : LoadShape
-    {
-        /// <inheritdoc/>
-        public override string ToString() => $"{Calls} calls at once";
-    }
 }

@@ -1,27 +1,23 @@
 using Billing.Cli.Auditing;
 using Billing.Cli.Experiment;
 using Billing.Cli.Topology;
-using NBomber.Contracts;
-using NBomber.Contracts.Stats;
-using NBomber.CSharp;
 using Spectre.Console;
 
 namespace Billing.Load.Scenarios;
 
 /// <summary>Loads a stack of its own, or proxies that run already; writes the reports and compares the figures with the
 /// thresholds. With a stack of its own, the audit follows.</summary>
-internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider time)
+internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
 {
     private const int Interrupted = 130;
-
-    private static readonly TimeSpan ReportingInterval = TimeSpan.FromSeconds(5);
 
     /// <summary>Runs it.</summary>
     /// <returns>The process's exit code: 0 if calls were answered, every threshold holds and the audit is clean; 130 where the
     /// token ended it early, with reports of what there was.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        // Before anything is started, so that a folder that cannot be made costs no run.
+        // Before anything is started, so that what is not there costs no run.
+        ScenarioProcess.RequireBuilt();
         Directory.CreateDirectory(plan.Subject.Out);
         if (plan.Subject.Targets.Count > 0)
         {
@@ -40,26 +36,8 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console, TimeProvider 
         IReadOnlyList<string> proxies, string? transport, string? journal, CancellationToken cancellationToken)
     {
         console.WriteLine($"Loading {string.Join(", ", proxies)} with {plan.Scenario}: {plan.Shape}");
-        await using var calls = new BillingCalls(proxies, plan, journal, time, cancellationToken);
-        var scenario = BillingScenario.Of(plan, calls, time, cancellationToken);
-        var node = await Task.Run(() => NBomberRunner.RegisterScenarios(scenario)
-            .WithTestSuite("billing")
-            .WithTestName(plan.Scenario)
-            .WithReportFolder(plan.Subject.Out)
-            .WithReportFileName(plan.Scenario)
-            .WithReportFormats(ReportFormat.Txt, ReportFormat.Csv, ReportFormat.Html, ReportFormat.Md)
-            .WithReportingInterval(ReportingInterval)
-            .Run(), CancellationToken.None);
-        // A run that ends while it still warms up has none.
-        var stats = node.ScenarioStats.Find(plan.Scenario) ?? NoCalls();
-        return LoadSummary.Of(
-            plan, stats, plan.Thresholds.Select(t => t.Check(stats)), transport, proxies.Count, calls.Retried, cancellationToken.IsCancellationRequested);
-    }
-
-    private static ScenarioStats NoCalls()
-    {
-        var none = new MeasurementStats { Request = new RequestStats(), Latency = new LatencyStats(), StatusCodes = [] };
-        return new ScenarioStats { Ok = none, Fail = none, StepStats = [] };
+        var result = await ScenarioProcess.RunAsync(plan, proxies, journal, cancellationToken);
+        return LoadSummary.Of(plan, result, transport, proxies.Count, cancellationToken.IsCancellationRequested);
     }
 
     private async Task<int> ConcludeAsync(LoadSummary summary, AuditResult? audit)

@@ -1,5 +1,5 @@
 using System.Globalization;
-using NBomber.Contracts.Stats;
+using Billing.Scenarios;
 
 namespace Billing.Load.Scenarios;
 
@@ -15,23 +15,21 @@ internal sealed record Threshold(string Option, double Limit)
 
     /// <summary>Compares a run's figure with the limit. Latencies and rates are those of answered calls; where no call was
     /// answered, there is no latency, and its threshold is missed.</summary>
-    public ThresholdFigures Check(ScenarioStats stats)
+    public ThresholdFigures Check(CallFigures calls)
     {
         double? value = Option switch
         {
-            MaxErrorPercent => Errors(stats),
-            MaxP50Ms => stats.Ok.Request.Count == 0 ? null : stats.Ok.Latency.Percent50,
-            MaxP99Ms => stats.Ok.Request.Count == 0 ? null : stats.Ok.Latency.Percent99,
-            MinRps => stats.Ok.Request.RPS,
+            MaxErrorPercent => Errors(calls),
+            MaxP50Ms => calls.Ok == 0 ? null : calls.P50Ms,
+            MaxP99Ms => calls.Ok == 0 ? null : calls.P99Ms,
+            MinRps => calls.OkPerS,
             _ => throw new InvalidOperationException($"There is no threshold {Option}."),
         };
         return new ThresholdFigures(Option, Limit, value, Option == MinRps ? value < Limit : value is null || value > Limit);
     }
 
     /// <summary>The share of failed calls; 100 where there were none at all.</summary>
-    private static double Errors(ScenarioStats stats) => stats.Ok.Request.Count + stats.Fail.Request.Count is var all and > 0
-        ? 100.0 * stats.Fail.Request.Count / all
-        : 100;
+    private static double Errors(CallFigures calls) => calls.Count > 0 ? 100.0 * calls.Failed / calls.Count : 100;
 }
 
 /// <summary>How a threshold and a run compare.</summary>

@@ -8,9 +8,6 @@ public static class NBomberRunner
 {
     public static NBomberContext RegisterScenarios(params ScenarioProps[] scenarios) => new() { Scenarios = [.. scenarios] };
 
-    public static NBomberContext WithTargetScenarios(this NBomberContext context, params string[] scenarioNames) =>
-        context with { TargetScenarios = [.. scenarioNames] };
-
     public static NBomberContext WithTestSuite(this NBomberContext context, string testSuite) =>
         context with { TestSuite = testSuite };
 
@@ -30,9 +27,9 @@ public static class NBomberRunner
     public static NBomberContext WithReportingInterval(this NBomberContext context, TimeSpan interval) =>
         context with { ReportingInterval = interval };
 
-    public static NodeStats Run(this NBomberContext context) => new Session(context, TimeProvider.System).Run();
-
-    /// <summary>Takes no arguments yet: the genuine ones name configuration files, which this stand-in does not read.</summary>
-    public static NodeStats Run(this NBomberContext context, params string[] args) =>
-        args.Length == 0 ? context.Run() : throw new NotSupportedException("The stand-in for NBomber takes no arguments.");
+    public static NodeStats Run(this NBomberContext context)
+    {
+        Validation.RequireValid(context);
+        return Task.Run(() => new Session(context, TimeProvider.System).RunAsync()).GetAwaiter().GetResult();
+    }
 }

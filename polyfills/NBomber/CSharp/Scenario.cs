@@ -6,18 +6,13 @@ public static class Scenario
 {
     public static ScenarioProps Create(string name, Func<IScenarioContext, Task<IResponse>> run) => new(name, run);
 
-    public static ScenarioProps Empty(string name) => new(name, null);
-
     public static ScenarioProps WithInit(this ScenarioProps scenario, Func<IScenarioInitContext, Task> initFunc) =>
         scenario with { Init = initFunc };
-
-    public static ScenarioProps WithClean(this ScenarioProps scenario, Func<IScenarioInitContext, Task> cleanFunc) =>
-        scenario with { Clean = cleanFunc };
 
     public static ScenarioProps WithWarmUpDuration(this ScenarioProps scenario, TimeSpan duration) =>
         scenario with { WarmUpDuration = duration };
 
-    public static ScenarioProps WithoutWarmUp(this ScenarioProps scenario) => scenario with { WarmUpDuration = TimeSpan.Zero };
+    public static ScenarioProps WithoutWarmUp(this ScenarioProps scenario) => scenario with { WarmUpDuration = null };
 
     public static ScenarioProps WithLoadSimulations(this ScenarioProps scenario, params LoadSimulation[] loadSimulations) =>
         scenario with { LoadSimulations = [.. loadSimulations] };

@@ -6,5 +6,5 @@ namespace NBomber.CSharp;
 public static class Step
 {
     public static Task<Response<T>> Run<T>(string name, IScenarioContext context, Func<Task<Response<T>>> run) =>
-        ((Invocation)context).StepAsync(name, run);
+        ((Copy)context).StepAsync(name, run);
 }

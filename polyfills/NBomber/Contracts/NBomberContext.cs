@@ -10,8 +10,6 @@ public sealed record NBomberContext
 
     internal IReadOnlyList<ScenarioProps> Scenarios { get; init; } = [];
 
-    internal IReadOnlyList<string> TargetScenarios { get; init; } = [];
-
     internal string TestSuite { get; init; } = "nbomber_default_test_suite_name";
 
     internal string TestName { get; init; } = "nbomber_default_test_name";
@@ -23,5 +21,5 @@ public sealed record NBomberContext
     internal IReadOnlyList<ReportFormat> ReportFormats { get; init; } =
         [ReportFormat.Txt, ReportFormat.Html, ReportFormat.Csv, ReportFormat.Md];
 
-    internal TimeSpan ReportingInterval { get; init; } = TimeSpan.FromSeconds(10);
+    internal TimeSpan ReportingInterval { get; init; } = TimeSpan.FromSeconds(5);
 }

@@ -1,69 +1,91 @@
 using System.Collections.Concurrent;
+using Billing.Load.Measuring;
 using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 
 namespace NBomber.Domain;
 
-/// <summary>What happened to the calls of one scenario, and to its steps.</summary>
+/// <summary>What became of the calls of a scenario, and of its steps. Any thread may record at any time.</summary>
 internal sealed class Meter
 {
-    private readonly ConcurrentDictionary<string, Pair> _steps = new(StringComparer.Ordinal);
-    private readonly Pair _calls = new(0);
-
-    public int OkCount => _calls.Ok.Count;
+    private readonly Outcomes _calls = new();
+    private readonly ConcurrentDictionary<string, Outcomes> _steps = new(StringComparer.Ordinal);
 
     public int FailCount => _calls.Fail.Count;
 
-    public void Record(TimeSpan latency, IResponse response) => _calls.Record(latency, response);
+    public void Record(IResponse response, TimeSpan latency) => _calls.Record(response, latency);
 
-    public void RecordStep(string name, TimeSpan latency, IResponse response)
+    public void RecordStep(string name, IResponse response, TimeSpan latency) =>
+        _steps.GetOrAdd(name, _ => new Outcomes()).Record(response, latency);
+
+    /// <param name="scenario">The scenario's name.</param>
+    /// <param name="duration">How long it ran.</param>
+    /// <param name="loaded">How much of that it was not paused.</param>
+    public ScenarioStats Stats(string scenario, TimeSpan duration, TimeSpan loaded)
     {
-        if (!_steps.TryGetValue(name, out var step))
-        {
-            step = _steps.GetOrAdd(name, _ => new Pair(_steps.Count));
-        }
-        step.Record(latency, response);
+        var steps = _steps.OrderBy(s => s.Key, StringComparer.Ordinal)
+            .Select(s => new StepStats { StepName = s.Key, Ok = s.Value.Ok.Stats(loaded), Fail = s.Value.Fail.Stats(loaded) }).ToArray();
+        var (ok, fail) = (_calls.Ok.Stats(loaded), _calls.Fail.Stats(loaded));
+        // A scenario's codes are its own and those of its steps, each counted for itself.
+        ok.StatusCodes = Merged(steps.Select(s => s.Ok).Append(ok));
+        fail.StatusCodes = Merged(steps.Select(s => s.Fail).Append(fail));
+        return new ScenarioStats { ScenarioName = scenario, Ok = ok, Fail = fail, StepStats = steps, Duration = duration };
     }
 
-    public ScenarioStats Stats(string scenario, TimeSpan duration, LoadSimulationStats simulation, OperationType operation)
-    {
-        var (ok, fail) = _calls.Stats(duration);
-        return new ScenarioStats
-        {
-            ScenarioName = scenario,
-            Ok = ok,
-            Fail = fail,
-            StepStats = [.. _steps.OrderBy(s => s.Value.Order).Select(s => StepStats(s.Key, s.Value, duration))],
-            LoadSimulationStats = simulation,
-            CurrentOperation = operation,
-            AllRequestCount = ok.Request.Count + fail.Request.Count,
-            AllOkCount = ok.Request.Count,
-            AllFailCount = fail.Request.Count,
-            AllBytes = ok.DataTransfer.AllBytes + fail.DataTransfer.AllBytes,
-            Duration = duration,
-        };
-    }
+    private static StatusCodeStats[] Merged(IEnumerable<MeasurementStats> stats) =>
+    [
+        .. stats.SelectMany(s => s.StatusCodes).GroupBy(c => c.StatusCode, StringComparer.Ordinal).OrderBy(g => g.Key, StringComparer.Ordinal)
+            .Select(g => new StatusCodeStats { StatusCode = g.Key, IsError = g.First().IsError, Message = g.First().Message, Count = g.Sum(c => c.Count) }),
+    ];
 
-    private static StepStats StepStats(string name, Pair step, TimeSpan duration)
+    private sealed class Outcomes
     {
-        var (ok, fail) = step.Stats(duration);
-        return new StepStats { StepName = name, Ok = ok, Fail = fail, SortIndex = step.Order };
-    }
-
-    private sealed class Pair(int order)
-    {
-        public int Order => order;
-
         public Series Ok { get; } = new(isError: false);
 
         public Series Fail { get; } = new(isError: true);
 
-        public void Record(TimeSpan latency, IResponse response) => (response.IsError ? Fail : Ok).Record(latency, response);
+        public void Record(IResponse response, TimeSpan latency) => (response.IsError ? Fail : Ok).Record(response, latency);
+    }
 
-        public (MeasurementStats Ok, MeasurementStats Fail) Stats(TimeSpan duration)
+    private sealed class Series(bool isError)
+    {
+        private readonly MicrosecondHistogram _latencies = new();
+        private readonly ConcurrentDictionary<string, StatusCodeStats> _codes = new(StringComparer.Ordinal);
+        private int _count;
+
+        public int Count => Volatile.Read(ref _count);
+
+        public void Record(IResponse response, TimeSpan latency)
         {
-            var all = Ok.Count + Fail.Count;
-            return (Ok.Stats(duration, all), Fail.Stats(duration, all));
+            Interlocked.Increment(ref _count);
+            // A latency that the answer names wins.
+            _latencies.Record(response.LatencyMs > 0 ? (long)(response.LatencyMs * 1000) : latency.Ticks / TimeSpan.TicksPerMicrosecond);
+            if (response.StatusCode.Length > 0)
+            {
+                var code = _codes.GetOrAdd(
+                    response.StatusCode, static (code, r) => new StatusCodeStats { StatusCode = code, IsError = r.IsError, Message = r.Message }, response);
+                lock (code)
+                {
+                    code.Count++;
+                }
+            }
         }
+
+        public MeasurementStats Stats(TimeSpan loaded)
+        {
+            var latencies = _latencies.Read();
+            return new MeasurementStats
+            {
+                Request = new RequestStats { Count = Count, RPS = Math.Round(Count / Math.Max(1, loaded.TotalSeconds), 1) },
+                Latency = latencies.Total == 0 ? new LatencyStats() : new LatencyStats
+                {
+                    MinMs = Ms(latencies.Ranges[0].Lowest), MeanMs = Ms(latencies.Mean), MaxMs = Ms(latencies.At(100)),
+                    Percent50 = Ms(latencies.At(50)), Percent75 = Ms(latencies.At(75)), Percent95 = Ms(latencies.At(95)), Percent99 = Ms(latencies.At(99)),
+                },
+                StatusCodes = [.. _codes.Values.Select(c => new StatusCodeStats { StatusCode = c.StatusCode, IsError = isError, Message = c.Message, Count = c.Count })],
+            };
+        }
+
+        private static double Ms(double microseconds) => Math.Round(microseconds / 1000, 2);
     }
 }

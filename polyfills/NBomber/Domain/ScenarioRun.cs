@@ -1,138 +1,137 @@
-using System.Diagnostics;
 using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 
 namespace NBomber.Domain;
 
-/// <summary>A scenario at work: its phases one after the other, then its last calls.</summary>
+/// <summary>A scenario while it warms up or counts: starts what its simulations say, and what is due still when they end is
+/// dropped.</summary>
 internal sealed class ScenarioRun : IDisposable
 {
-    // Calls under way at the end get this long to answer; those that do not are not counted.
+    // What has not ended by then is not counted.
     private static readonly TimeSpan LastCallsBound = TimeSpan.FromMinutes(1);
 
-    private readonly CancellationTokenSource _stop = new();
-    private readonly CancellationTokenSource _ended = new();
-    private readonly InFlight _inFlight = new();
-    private readonly ScenarioOperation _operation;
-    private readonly TimeSpan _planned;
-    private readonly Copies _copies;
-    private long _invocations;
-    private long _start;
+    private readonly CancellationTokenSource _stopped = new();
+    private readonly List<Task> _copies = [];
+    private readonly Random _random = new(1);
+    private readonly long _start;
+    private TimeSpan _paused;
     private TimeSpan? _duration;
 
-    public ScenarioRun(Session session, ScenarioProps props, ScenarioOperation operation)
+    public ScenarioRun(Session session, ScenarioProps props, ScenarioOperation operation, TimeProvider time)
     {
         Session = session;
         Props = props;
-        _operation = operation;
-        _planned = Phases.Of(props.LoadSimulations).Aggregate(TimeSpan.Zero, (sum, p) => sum + p.During);
-        _copies = new Copies(this);
-        // Kept, because a call that is given up may ask for them after all is over.
-        (Ended, Stopped) = (_ended.Token, _stop.Token);
+        Info = new ScenarioInfo(props.ScenarioName, operation);
+        Time = time;
+        Stopped = _stopped.Token;
+        _start = time.GetTimestamp();
     }
 
     public Session Session { get; }
 
     public ScenarioProps Props { get; }
 
+    public ScenarioInfo Info { get; }
+
     public Meter Meter { get; } = new();
 
-    /// <summary>Cancelled when no new call starts any more.</summary>
-    public CancellationToken Ended { get; }
+    public TimeProvider Time { get; }
 
-    /// <summary>Cancelled when somebody stops the scenario before its time.</summary>
     public CancellationToken Stopped { get; }
 
-    public TimeSpan Elapsed => _duration ?? (_start == 0 ? TimeSpan.Zero : Stopwatch.GetElapsedTime(_start));
+    public void Stop() => _stopped.Cancel();
 
-    public int CallsUnderWay => _inFlight.Count;
+    public void Dispose() => _stopped.Dispose();
 
-    public string Phase { get; private set; } = "";
-
-    public void Stop() => _stop.Cancel();
-
-    /// <summary>Runs all phases; returns when the last call has been answered, or given up.</summary>
     public async Task RunAsync()
     {
-        _start = Stopwatch.GetTimestamp();
-        var begin = _start;
-        var isExact = false;
-        foreach (var phase in Phases.Of(Props.LoadSimulations))
+        if (Info.ScenarioOperation == ScenarioOperation.WarmUp)
         {
-            if (_stop.IsCancellationRequested)
+            _stopped.CancelAfter(Props.WarmUpDuration!.Value);
+        }
+        var (begin, rate) = (TimeSpan.Zero, 0);
+        foreach (var simulation in Props.LoadSimulations)
+        {
+            await SimulateAsync(simulation, begin, rate).ConfigureAwait(false);
+            begin += simulation.During;
+            rate = simulation switch
             {
-                break;
-            }
-            Phase = phase.Name;
-            await phase.RunAsync(this, _copies, begin).ConfigureAwait(false);
-            isExact = phase is OpenPhase;
-            begin = phase.IsTimed ? begin + (long)(phase.During.TotalSeconds * Stopwatch.Frequency) : Stopwatch.GetTimestamp();
+                LoadSimulation.Inject inject => inject.Rate,
+                LoadSimulation.RampingInject ramp => ramp.Rate,
+                LoadSimulation.KeepConstant keep => keep.Copies,
+                _ => 0,
+            };
         }
-        _copies.Set(0);
-        // No call of an open phase is meant for a time after its end, however late the timer that tells of the end.
-        _duration = isExact && !_stop.IsCancellationRequested ? Stopwatch.GetElapsedTime(_start, begin) : Stopwatch.GetElapsedTime(_start);
-        await _ended.CancelAsync().ConfigureAwait(false);
-        await Task.WhenAny(_inFlight.IdleAsync(), Task.Delay(LastCallsBound)).ConfigureAwait(false);
+        _duration = Stopped.IsCancellationRequested ? Time.GetElapsedTime(_start) : begin;
+        await _stopped.CancelAsync().ConfigureAwait(false);
+        await Task.WhenAny(Task.WhenAll(_copies), Task.Delay(LastCallsBound, Time)).ConfigureAwait(false);
     }
 
-    public ScenarioInfo Instance(int number) => new(Props.ScenarioName, number, _planned, _operation);
-
-    public ScenarioStats Stats(OperationType operation) => Meter.Stats(
-        Props.ScenarioName, Elapsed, new LoadSimulationStats { SimulationName = Phase, Value = _copies.Count > 0 ? _copies.Count : CallsUnderWay }, operation);
-
-    /// <summary>Starts a call of the open model on the thread pool.</summary>
-    public void Dispatch(int instance, long intended)
+    /// <summary>What was counted by now. Rates are over the planned time, or over the time until the stop, without pauses.</summary>
+    public ScenarioStats Stats()
     {
-        _inFlight.Enter();
-        ThreadPool.UnsafeQueueUserWorkItem(
-            static call => _ = call.Run.CallAsync(call.Run.Instance(call.Instance), new(StringComparer.Ordinal), call.Intended),
-            (Run: this, Instance: instance, Intended: intended), preferLocal: false);
+        var duration = _duration ?? Time.GetElapsedTime(_start);
+        return Meter.Stats(Props.ScenarioName, duration, duration - _paused);
     }
 
-    /// <summary>Makes a call of the closed model.</summary>
-    public Task IterateAsync(ScenarioInfo instance, Dictionary<string, object> instanceData)
+    /// <param name="simulation">What to do.</param>
+    /// <param name="begin">When, counted from the start.</param>
+    /// <param name="rateBefore">Calls in an interval of the simulation before.</param>
+    private async Task SimulateAsync(LoadSimulation simulation, TimeSpan begin, int rateBefore)
     {
-        _inFlight.Enter();
-        return CallAsync(instance, instanceData, Stopwatch.GetTimestamp());
-    }
-
-    public void Dispose()
-    {
-        _stop.Dispose();
-        _ended.Dispose();
-    }
-
-    private async Task CallAsync(ScenarioInfo instance, Dictionary<string, object> instanceData, long intended)
-    {
-        try
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(Stopped);
+        for (var at = TimeSpan.Zero; at < simulation.During && !Stopped.IsCancellationRequested; at += simulation.Interval)
         {
-            var invocation = new Invocation(this, instance, instanceData, Interlocked.Increment(ref _invocations), intended);
-            var response = await AnswerAsync(invocation).ConfigureAwait(false);
-            Meter.Record(Invocation.Latency(intended, response), response);
-            if (response.IsError && _operation == ScenarioOperation.Bombing && Meter.FailCount >= Props.MaxFailCount)
+            switch (simulation)
             {
-                Session.Stop($"Scenario '{Props.ScenarioName}' has reached {Props.MaxFailCount} failures.");
+                case LoadSimulation.Inject inject:
+                    Start(inject.Rate, simulation.Interval, copy => copy.OnceAsync());
+                    break;
+                case LoadSimulation.RampingInject ramp:
+                    Start(Ramped(rateBefore, ramp.Rate, at / simulation.During), simulation.Interval, copy => copy.OnceAsync());
+                    break;
+                case LoadSimulation.KeepConstant keep when at == TimeSpan.Zero:
+                    Start(keep.Copies, simulation.Interval, copy => copy.RepeatAsync(end.Token));
+                    break;
+                case LoadSimulation.Pause when at == TimeSpan.Zero:
+                    _paused += simulation.During;
+                    break;
             }
+            await WaitUntilAsync(begin + at + simulation.Interval).ConfigureAwait(false);
         }
-        finally
+        await end.CancelAsync().ConfigureAwait(false);
+    }
+
+    // Progress along a ramp is a whole number of hundredths, as NBomber counts it.
+    private static int Ramped(int from, int to, double progress) =>
+        (int)Math.Round(from + ((to - from) * Math.Round(progress * 100, MidpointRounding.AwayFromZero) / 100), MidpointRounding.AwayFromZero);
+
+    /// <summary>Starts copies, each at a random moment within an interval.</summary>
+    private void Start(int count, TimeSpan within, Func<Copy, Task> run)
+    {
+        _copies.RemoveAll(c => c.IsCompleted);
+        for (var i = 0; i < count; i++)
         {
-            _inFlight.Leave();
+            var delay = TimeSpan.FromMilliseconds(_random.Next((int)within.TotalMilliseconds));
+            _copies.Add(StartAsync(delay, run));
         }
     }
 
-    private async Task<IResponse> AnswerAsync(Invocation invocation)
+    private async Task StartAsync(TimeSpan delay, Func<Copy, Task> run)
     {
-        try
+        // Not on the thread that starts the others.
+        await Task.Delay(delay, Time, CancellationToken.None).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        if (!Stopped.IsCancellationRequested)
         {
-            return await Props.Run!(invocation).ConfigureAwait(false);
+            await run(new Copy(this)).ConfigureAwait(false);
         }
-        catch (IterationFailedException e)
+    }
+
+    private async Task WaitUntilAsync(TimeSpan sinceStart)
+    {
+        if (sinceStart - Time.GetElapsedTime(_start) is var left && left > TimeSpan.Zero)
         {
-            return e.Response;
-        }
-        catch (Exception e)
-        {
-            return Failures.Of<object>(e);
+            await Task.Delay(left, Time, Stopped).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 }

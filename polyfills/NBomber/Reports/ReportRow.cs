@@ -1,3 +1,4 @@
+using System.Globalization;
 using NBomber.Contracts.Stats;
 
 namespace NBomber.Reports;
@@ -6,12 +7,20 @@ namespace NBomber.Reports;
 /// </summary>
 internal sealed record ReportRow(string Scenario, string Name, string Outcome, MeasurementStats Stats)
 {
-    public const string WholeScenario = "global information";
+    public static IReadOnlyList<string> Columns { get; } =
+        ["step", "outcome", "count", "per second", "min ms", "mean ms", "p50 ms", "p75 ms", "p95 ms", "p99 ms", "max ms"];
+
+    public IReadOnlyList<string> Cells =>
+    [
+        Name, Outcome, Stats.Request.Count.ToString(CultureInfo.InvariantCulture), Decimal(Stats.Request.RPS),
+        Decimal(Stats.Latency.MinMs), Decimal(Stats.Latency.MeanMs), Decimal(Stats.Latency.Percent50), Decimal(Stats.Latency.Percent75),
+        Decimal(Stats.Latency.Percent95), Decimal(Stats.Latency.Percent99), Decimal(Stats.Latency.MaxMs),
+    ];
 
     public static IEnumerable<ReportRow> Of(ScenarioStats scenario)
     {
-        yield return new(scenario.ScenarioName, WholeScenario, "ok", scenario.Ok);
-        yield return new(scenario.ScenarioName, WholeScenario, "fail", scenario.Fail);
+        yield return new(scenario.ScenarioName, "global information", "ok", scenario.Ok);
+        yield return new(scenario.ScenarioName, "global information", "fail", scenario.Fail);
         foreach (var step in scenario.StepStats)
         {
             yield return new(scenario.ScenarioName, step.StepName, "ok", step.Ok);
@@ -19,15 +28,5 @@ internal sealed record ReportRow(string Scenario, string Name, string Outcome, M
         }
     }
 
-    public static IReadOnlyList<string> Columns { get; } =
-        ["step", "outcome", "count", "%", "per second", "min ms", "mean ms", "max ms", "std dev", "p50 ms", "p75 ms", "p95 ms", "p99 ms", "bytes"];
-
-    public IReadOnlyList<string> Cells =>
-    [
-        Name, Outcome, TextReport.Number(Stats.Request.Count), TextReport.Number(Stats.Request.Percent),
-        TextReport.Decimal(Stats.Request.RPS), TextReport.Decimal(Stats.Latency.MinMs), TextReport.Decimal(Stats.Latency.MeanMs),
-        TextReport.Decimal(Stats.Latency.MaxMs), TextReport.Decimal(Stats.Latency.StdDev), TextReport.Decimal(Stats.Latency.Percent50),
-        TextReport.Decimal(Stats.Latency.Percent75), TextReport.Decimal(Stats.Latency.Percent95),
-        TextReport.Decimal(Stats.Latency.Percent99), TextReport.Number(Stats.DataTransfer.AllBytes),
-    ];
+    private static string Decimal(double value) => value.ToString("0.00", CultureInfo.InvariantCulture);
 }

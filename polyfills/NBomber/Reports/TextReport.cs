@@ -1,19 +1,16 @@
 using System.Globalization;
 using System.Text;
+using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 
 namespace NBomber.Reports;
 
-/// <summary>The reports that are plain text: txt, csv and md.</summary>
+/// <summary>The reports that are plain text, and the progress.</summary>
 internal static class TextReport
 {
-    public static string Number(long value) => value.ToString(CultureInfo.InvariantCulture);
-
-    public static string Decimal(double value) => value.ToString("0.00", CultureInfo.InvariantCulture);
-
-    public static string Txt(NodeStats stats)
+    public static string Txt(string title, NodeStats stats)
     {
-        var text = new StringBuilder().AppendLine(Title(stats));
+        var text = new StringBuilder().AppendLine(title);
         foreach (var scenario in stats.ScenarioStats)
         {
             text.AppendLine().AppendLine(Headline(scenario));
@@ -21,11 +18,11 @@ internal static class TextReport
             var widths = Enumerable.Range(0, ReportRow.Columns.Count).Select(c => rows.Max(r => r[c].Length)).ToList();
             foreach (var row in rows)
             {
-                text.AppendLine("  " + string.Join("  ", row.Select((cell, c) => c < 2 ? cell.PadRight(widths[c]) : cell.PadLeft(widths[c]))).TrimEnd());
+                text.AppendLine("  " + string.Join("  ", row.Select((cell, c) => c < 2 ? cell.PadRight(widths[c]) : cell.PadLeft(widths[c]))));
             }
             foreach (var code in Codes(scenario))
             {
-                text.Append("  ").AppendLine(Code(code));
+                text.Append("  ").AppendLine(code);
             }
         }
         return text.ToString();
@@ -33,17 +30,17 @@ internal static class TextReport
 
     public static string Csv(NodeStats stats)
     {
-        var text = new StringBuilder().AppendLine(string.Join(',', ReportRow.Columns.Prepend("scenario").Select(Quoted)));
+        var text = new StringBuilder().AppendLine(string.Join(',', ReportRow.Columns.Prepend("scenario")));
         foreach (var row in stats.ScenarioStats.SelectMany(ReportRow.Of))
         {
-            text.AppendLine(string.Join(',', row.Cells.Prepend(row.Scenario).Select(Quoted)));
+            text.AppendLine(string.Join(',', row.Cells.Prepend(row.Scenario)));
         }
         return text.ToString();
     }
 
-    public static string Md(NodeStats stats)
+    public static string Md(string title, NodeStats stats)
     {
-        var text = new StringBuilder().AppendLine($"> {Title(stats)}");
+        var text = new StringBuilder().AppendLine($"> {title}");
         foreach (var scenario in stats.ScenarioStats)
         {
             text.AppendLine().AppendLine($"## {Headline(scenario)}").AppendLine()
@@ -51,31 +48,26 @@ internal static class TextReport
                 .AppendLine($"| {string.Join(" | ", ReportRow.Columns.Select((_, c) => c < 2 ? "---" : "---:"))} |");
             foreach (var row in ReportRow.Of(scenario))
             {
-                text.AppendLine($"| {string.Join(" | ", row.Cells.Select(c => c.Replace("|", "\\|", StringComparison.Ordinal)))} |");
+                text.AppendLine($"| {string.Join(" | ", row.Cells)} |");
             }
             text.AppendLine();
             foreach (var code in Codes(scenario))
             {
-                text.AppendLine($"- {Code(code)}");
+                text.AppendLine($"- {code}");
             }
         }
         return text.ToString();
     }
 
-    public static string Title(NodeStats stats) => string.Create(
+    public static string Progress(ScenarioStats scenario, ScenarioOperation operation) => string.Create(
         CultureInfo.InvariantCulture,
-        $"{stats.TestInfo.TestSuite}, {stats.TestInfo.TestName}, {stats.TestInfo.Created:yyyy-MM-dd HH:mm:ss} UTC, {stats.NodeInfo.CoresCount} cores, {stats.NodeInfo.DotNetVersion}");
+        $"{scenario.ScenarioName}{(operation == ScenarioOperation.WarmUp ? " warms up" : "")}, {scenario.Duration:hh\\:mm\\:ss}: {scenario.Ok.Request.Count} ok, {scenario.Fail.Request.Count} failed, {scenario.Ok.Request.RPS:0.0}/s, p50 {scenario.Ok.Latency.Percent50:0.00} ms, p99 {scenario.Ok.Latency.Percent99:0.00} ms");
 
     public static string Headline(ScenarioStats scenario) => string.Create(
         CultureInfo.InvariantCulture,
-        $"{scenario.ScenarioName}: {scenario.AllRequestCount} calls in {scenario.Duration:hh\\:mm\\:ss\\.fff}, {scenario.AllOkCount} ok, {scenario.AllFailCount} failed");
+        $"{scenario.ScenarioName}: {scenario.Ok.Request.Count} calls ok, {scenario.Fail.Request.Count} failed, in {scenario.Duration:hh\\:mm\\:ss}");
 
-    public static IEnumerable<StatusCodeStats> Codes(ScenarioStats scenario) => scenario.Ok.StatusCodes.Concat(scenario.Fail.StatusCodes);
-
-    public static string Code(StatusCodeStats code) => string.Create(
+    public static IEnumerable<string> Codes(ScenarioStats scenario) => scenario.Ok.StatusCodes.Concat(scenario.Fail.StatusCodes).Select(code => string.Create(
         CultureInfo.InvariantCulture,
-        $"status {(code.StatusCode.Length == 0 ? "(none)" : code.StatusCode)}, {(code.IsError ? "fail" : "ok")}: {code.Count} ({code.Percent} %){(code.Message.Length == 0 ? "" : ", " + code.Message)}");
-
-    private static string Quoted(string cell) =>
-        cell.AsSpan().IndexOfAny(",\"\n") >= 0 ? $"\"{cell.Replace("\"", "\"\"", StringComparison.Ordinal)}\"" : cell;
+        $"status {code.StatusCode}, {(code.IsError ? "fail" : "ok")}: {code.Count}{(code.Message.Length == 0 ? "" : ", " + code.Message)}"));
 }

@@ -27,6 +27,30 @@ public sealed class ProjectReferenceTests
         where reference.Contains("src/", StringComparison.Ordinal)
         select $"{file}: {reference}");
 
+    /// <summary>NBomber 4 does not run beside what Marten asks for, and only its scenarios need it.</summary>
+    [Theory]
+    [InlineData("load/Load/Billing.Load.csproj")]
+    [InlineData("src/Cli/Billing.Cli.csproj")]
+    public void What_starts_the_scenarios_knows_nothing_of_NBomber(string project)
+    {
+        Assert.DoesNotContain(ReferencedPaths(project), path => path.Contains("Scenarios", StringComparison.Ordinal));
+        Assert.DoesNotContain("NBomber\"", File.ReadAllText(Path.Combine(Repository.Root, project)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_scenarios_know_the_client_and_nothing_of_the_stack() =>
+        Assert.Equal(["Client"], References("load/Scenarios/Billing.Scenarios.csproj"));
+
+    [Fact]
+    public void The_packages_that_have_a_stand_in_are_the_folders_of_the_polyfills()
+    {
+        var named = XDocument.Load(Path.Combine(Repository.Root, "Directory.Build.props")).Descendants("PolyfillsThereAre").Single().Value;
+
+        Assert.Equal(
+            Directory.EnumerateDirectories(Path.Combine(Repository.Root, "polyfills")).Select(Path.GetFileName).Order(StringComparer.Ordinal),
+            named.Split(';').Order(StringComparer.Ordinal));
+    }
+
     private static IEnumerable<string> References(string project) =>
         ReferencedPaths(project).Select(path => path.Split('/')[^2]);
 

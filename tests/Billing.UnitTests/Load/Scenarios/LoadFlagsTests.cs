@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Load.Scenarios;
+using Billing.Scenarios;
 
 namespace Billing.UnitTests.Load.Scenarios;
 

@@ -1,5 +1,5 @@
 using Billing.Load.Scenarios;
-using NBomber.Contracts.Stats;
+using Billing.Scenarios;
 
 namespace Billing.UnitTests.Load.Scenarios;
 
@@ -16,7 +16,7 @@ public sealed class ThresholdTests
     [InlineData(Threshold.MinRps, 95.1, 95, true)]
     public void A_limit_may_be_reached_but_not_crossed(string option, double limit, double value, bool missed)
     {
-        var result = new Threshold(option, limit).Check(Stats(ok: 95, failed: 5));
+        var result = new Threshold(option, limit).Check(Calls(ok: 95, failed: 5));
 
         Assert.Equal(new ThresholdFigures(option, limit, value, missed), result);
     }
@@ -29,25 +29,18 @@ public sealed class ThresholdTests
     [InlineData(Threshold.MaxErrorPercent, 100, false)]
     public void Where_no_call_was_answered_there_is_no_latency_to_be_content_with(string option, double limit, bool missed)
     {
-        Assert.Equal(missed, new Threshold(option, limit).Check(Stats(ok: 0, failed: 5)).Missed);
-        Assert.Equal(missed, new Threshold(option, limit).Check(Stats(ok: 0, failed: 0)).Missed);
+        Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 5)).Missed);
+        Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 0)).Missed);
     }
 
     [Fact]
     public void A_missed_threshold_names_itself_and_the_value()
     {
-        Assert.Equal("Missed: --max-p99-ms 50.5, it is 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Stats(95, 5))}");
-        Assert.Equal("Missed: --max-p99-ms 50.5, no call was answered", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Stats(0, 5))}");
-        Assert.Equal("Held: --min-rps 90, it is 95", $"{new Threshold(Threshold.MinRps, 90).Check(Stats(95, 5))}");
+        Assert.Equal("Missed: --max-p99-ms 50.5, it is 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
+        Assert.Equal("Missed: --max-p99-ms 50.5, no call was answered", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(0, 5))}");
+        Assert.Equal("Held: --min-rps 90, it is 95", $"{new Threshold(Threshold.MinRps, 90).Check(Calls(95, 5))}");
     }
 
-    private static ScenarioStats Stats(int ok, int failed) => new()
-    {
-        Ok = new MeasurementStats
-        {
-            Request = new RequestStats { Count = ok, RPS = ok },
-            Latency = new LatencyStats { Percent50 = ok == 0 ? 0 : 20, Percent99 = ok == 0 ? 0 : 80 },
-        },
-        Fail = new MeasurementStats { Request = new RequestStats { Count = failed, RPS = failed } },
-    };
+    private static CallFigures Calls(int ok, int failed) =>
+        new(ok + failed, ok, failed, OkPerS: ok, 0, 0, P50Ms: ok == 0 ? 0 : 20, 0, 0, P99Ms: ok == 0 ? 0 : 80, 0);
 }

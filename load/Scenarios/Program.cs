@@ -1,0 +1,24 @@
+using System.Text.Json;
+using Billing.Scenarios;
+
+// `./billing load` starts this program; by hand, standard input must stay open until it has ended.
+if (args is not [var specFile, var resultFile])
+{
+    await Console.Error.WriteLineAsync("Usage: Billing.Scenarios SPEC RESULT (files as in ScenarioFiles.cs; the end of standard input stops it early)");
+    return 1;
+}
+var spec = JsonSerializer.Deserialize(await File.ReadAllBytesAsync(specFile), ScenarioJson.Default.ScenarioSpec)!;
+using var interrupt = new CancellationTokenSource();
+// The console's reader blocks its caller, whatever its methods are called.
+_ = Task.Run(() => StopAtEndOfInputAsync(interrupt));
+var result = await new ScenarioRun(spec, TimeProvider.System).RunAsync(interrupt.Token);
+await File.WriteAllBytesAsync(resultFile, JsonSerializer.SerializeToUtf8Bytes(result, ScenarioJson.Default.ScenarioResult));
+return 0;
+
+static async Task StopAtEndOfInputAsync(CancellationTokenSource interrupt)
+{
+    while (await Console.In.ReadLineAsync() is not null)
+    {
+    }
+    await interrupt.CancelAsync();
+}

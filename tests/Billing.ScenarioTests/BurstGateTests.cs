@@ -1,0 +1,30 @@
+using Billing.Scenarios;
+
+namespace Billing.ScenarioTests;
+
+public sealed class BurstGateTests
+{
+    [Fact]
+    public async Task Nobody_goes_before_the_last_has_arrived()
+    {
+        var gate = new BurstGate(3, TimeProvider.System);
+        Task[] first = [gate.ArriveAsync(CancellationToken.None), gate.ArriveAsync(CancellationToken.None)];
+        Assert.All(first, arrival => Assert.False(arrival.IsCompleted));
+
+        await gate.ArriveAsync(CancellationToken.None);
+
+        await Task.WhenAll(first);
+    }
+
+    [Fact]
+    public async Task An_interrupt_lets_those_through_who_wait()
+    {
+        var gate = new BurstGate(3, TimeProvider.System);
+        using var interrupt = new CancellationTokenSource();
+        Task[] waiting = [gate.ArriveAsync(interrupt.Token), gate.ArriveAsync(interrupt.Token)];
+
+        await interrupt.CancelAsync();
+
+        await Task.WhenAll(waiting);
+    }
+}
