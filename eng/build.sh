@@ -7,16 +7,19 @@ ensure_sdk() {
   BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
 }
 
-# build_projects NAME PROJECT...: builds the projects and what they are made of. Sets BILLING_OUTPUT, the folder of the built
-# projects. The name tells one choice of projects from another.
+# build_projects PROJECT...: builds the projects (paths from the root) and what they are made of. Sets BILLING_OUTPUT, the
+# folder of the built projects.
 build_projects() {
+  local names
+  names=$(joined "${@##*/}")
   BILLING_OUTPUT="$BILLING_ROOT/artifacts/$package_set/bin"
-  locked "$BILLING_STATE/build.lock" build_if_changed "$BILLING_STATE/built-$package_set-$1" "$@"
+  locked "$BILLING_STATE/build.lock" build_if_changed "${names//.csproj/}" "$@"
 }
 
+# build_if_changed NAME PROJECT...
 build_if_changed() {
-  local stamp="$1" filter="$BILLING_STATE/$2.slnf" input log="$BILLING_STATE/build.log"
-  shift 2
+  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input
+  shift
   input=$(build_input "$@")
   if [[ -f $stamp && $(<"$stamp") == "$input $(build_output "$@")" ]]; then
     return

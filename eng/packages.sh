@@ -3,13 +3,14 @@
 # projects under polyfills/. The registry, and a folder of packages if BILLING_PACKAGES names one, are asked once for each
 # group of packages, and again when the wanted versions or the folder change.
 
-# Packages that come together or not at all, one group a line: what a polyfill exists for, a colon, and what restore has to
-# reconcile with it (NAME/VERSION where that is another version than the platform's).
+# Packages that come together or not at all, one group a line: what a polyfill exists for, a colon, what restore has to
+# reconcile with it (NAME/VERSION where that is another version than the platform's), a colon, and the warnings that are none
+# there.
 package_groups=(
-  'Grpc.Core.Api Grpc.Net.Common: Google.Protobuf Grpc.AspNetCore.Server Grpc.Net.Client'
-  'Marten: Npgsql Polly.Core Spectre.Console'
-  'NBomber HdrHistogram: Spectre.Console/0.49.1'
-  'librdkafka.redist: Confluent.Kafka'
+  'Grpc.Core.Api Grpc.Net.Common:Google.Protobuf Grpc.AspNetCore.Server Grpc.Net.Client:'
+  'Marten:Npgsql Polly.Core Spectre.Console:'
+  'NBomber:Spectre.Console/0.49.1:NU1603'
+  'librdkafka.redist:Confluent.Kafka:'
 )
 
 # decide_packages: sets polyfills (what stands in: ids joined by +, all, or none), package_set (the name of the build output
@@ -156,7 +157,7 @@ write_questions() {
     for group in "${package_groups[@]}"; do
       name=$(question_name "$group")
       mkdir -- "$1/$name"
-      write_question "${group/:/}" >"$1/$name/$name.csproj"
+      write_question "$group" >"$1/$name/$name.csproj"
       printf '  <Project Path="%s/%s.csproj" />\n' "$name" "$name"
     done
     printf '</Solution>\n'
@@ -164,15 +165,16 @@ write_questions() {
 }
 
 write_question() {
-  local id
+  local wanted beside warnings id
+  IFS=: read -r wanted beside warnings <<<"$1"
   printf '<Project Sdk="Microsoft.NET.Sdk">\n<PropertyGroup><TargetFramework>net10.0</TargetFramework>'
   # As in the repository: a version other than the wanted one is an error.
-  printf '<TreatWarningsAsErrors>true</TreatWarningsAsErrors><NuGetAudit>false</NuGetAudit>'
+  printf '<TreatWarningsAsErrors>true</TreatWarningsAsErrors><NuGetAudit>false</NuGetAudit><NoWarn>%s</NoWarn>' "$warnings"
   [[ -z ${BILLING_PACKAGES:-} ]] ||
     printf '<RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources><RestorePackagesPath>%s</RestorePackagesPath>' \
       "$BILLING_PACKAGES" "$(package_cache)"
   printf '</PropertyGroup>\n<ItemGroup>\n'
-  for id in $1; do
+  for id in $wanted $beside; do
     case $id in
       */*) printf '<PackageReference Include="%s" VersionOverride="%s" />\n' "${id%/*}" "${id#*/}" ;;
       *) printf '<PackageReference Include="%s" />\n' "$id" ;;

@@ -10,7 +10,7 @@ run_tests() {
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done
-  build_projects "$(joined "${programs[@]}")" "${projects[@]}"
+  build_projects "${projects[@]}"
   for name in "${programs[@]}"; do
     run_test_program "$name"
   done
