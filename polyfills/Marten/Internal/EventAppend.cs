@@ -88,7 +88,8 @@ internal sealed class EventAppend
                     ? new ExistingStreamIdCollisionException(started.Key!, null)
                     : Stale(_started[0]),
             (Step.MoveStreams, PostgresErrorCodes.DivisionByZero) => Stale(_moved[0]),
-            (Step.InsertEvents, PostgresErrorCodes.UniqueViolation) =>
+            (Step.InsertEvents, PostgresErrorCodes.UniqueViolation)
+                when failure.ConstraintName == "pk_mt_events_stream_and_version" =>
                 new EventStreamUnexpectedMaxEventIdException(failure.MessageText),
             _ => null,
         };

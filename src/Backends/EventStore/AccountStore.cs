@@ -112,10 +112,16 @@ public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database
     };
 
     /// <summary>Whether an append failed because a transaction id has a receipt already.</summary>
-    public bool IsReceiptCollision(Exception failure) =>
+    public bool IsReceiptCollision(Exception failure) => IsTaken(failure, EventStoreSchema.Receipts(_options.Schema));
+
+    /// <summary>Whether an append failed because its sequence number is a tombstone's, in which case the next attempt has
+    /// the next number. A server that crashes forgets the numbers of transactions that were under way and gives them out
+    /// again; Marten has not forgotten them, and fills them when the server is back.</summary>
+    public bool IsSequenceNumberTaken(Exception failure) => !IsConflict(failure) && IsTaken(failure, _options.Schema + ".mt_events");
+
+    private static bool IsTaken(Exception failure, string table) =>
         failure.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.UniqueViolation } violation
-        && violation.SchemaName == _options.Schema
-        && EventStoreSchema.Receipts(_options.Schema).EndsWith("." + violation.TableName, StringComparison.Ordinal);
+        && $"{violation.SchemaName}.{violation.TableName}" == table;
 
     private void QueueReceipts(IDocumentSession session, IReadOnlyList<NewEvent> batch)
     {

@@ -164,7 +164,7 @@ public sealed partial class PaymentRecorder
     }
 
     private bool IsTransient(Exception e) =>
-        AccountStore.IsConflict(e) || _store.IsReceiptCollision(e) || EventStoreRetry.IsAway(e);
+        AccountStore.IsConflict(e) || _store.IsReceiptCollision(e) || _store.IsSequenceNumberTaken(e) || EventStoreRetry.IsAway(e);
 
     private void OnRetry(Exception e, int attempt) => Retrying(attempt, e.GetBaseException().Message);
 

@@ -73,6 +73,25 @@ public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
+    public async Task A_sequence_number_that_is_taken_fails_a_save_and_is_no_conflict()
+    {
+        await StartAsync("visa/a", new PaymentAccepted("p1", 1));
+        await ExecuteAsync(
+            $$"""
+            insert into {{Schema}}.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
+            values (2, gen_random_uuid(), 'visa/a', 1000, '{}', 'payment_accepted', now())
+            """);
+        await using var session = Store.LightweightSession();
+        session.Events.Append("visa/a", 2, new PaymentAccepted("p2", 1));
+
+        var failed = await Assert.ThrowsAsync<MartenCommandException>(() => session.SaveChangesAsync());
+
+        var cause = Assert.IsType<PostgresException>(failed.InnerException);
+        Assert.Equal(PostgresErrorCodes.UniqueViolation, cause.SqlState);
+        Assert.Equal("mt_events", cause.TableName);
+    }
+
+    [Fact]
     public async Task A_save_without_events_leaves_nothing()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));

@@ -1,0 +1,39 @@
+using Billing.Cli.Auditing;
+using Billing.V1;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A server that crashed gives numbers out again that it gave out before, and Marten has filled them with tombstones
+/// meanwhile.</summary>
+[Collection(InOneProcess.Name)]
+public sealed class SequenceNumbers(EmbeddedStack stack)
+{
+    [Fact]
+    public async Task Numbers_that_are_tombstones_already_cost_no_payment()
+    {
+        var prefix = StackFixture.NewAccount();
+        await stack.Proxy().MakePaymentAsync(StackFixture.Payment(prefix + "-first"));
+        await TakeNextNumbersAsync(30);
+
+        var answers = await Task.WhenAll(Enumerable.Range(0, 20).Select(
+            i => stack.Proxy().MakePaymentAsync(StackFixture.Payment($"{prefix}-{i}")).ResponseAsync));
+
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        var audit = await new Auditor(stack.ConnectionString).RunAsync([], CancellationToken.None);
+        Assert.True(audit.IsClean);
+        Assert.Equal(21, await stack.CountEventsAsync(prefix + "-%"));
+    }
+
+    private async Task TakeNextNumbersAsync(int count)
+    {
+        await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
+        await using var take = database.CreateCommand($$"""
+            insert into billing.mt_streams (id, version) values ('mt_tombstone', 0) on conflict do nothing;
+            insert into billing.mt_events (seq_id, id, stream_id, version, data, type, timestamp)
+            select last_value + n, gen_random_uuid(), 'mt_tombstone', last_value + n, '{}', 'tombstone', now()
+            from billing.mt_events_sequence, generate_series(1, {{count}}) n
+            """);
+        await take.ExecuteNonQueryAsync();
+    }
+}
