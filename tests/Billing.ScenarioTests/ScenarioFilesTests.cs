@@ -15,8 +15,15 @@ public sealed class ScenarioFilesTests
     {
         var spec = new ScenarioSpec
         {
-            Scenario = "mixed", Shape = shape, PaymentPercent = 80, Clients = 3, WarmUp = TimeSpan.FromMilliseconds(500), Accounts = 7,
-            Proxies = ["http://localhost:5000", "http://localhost:5001"], Journal = "load.csv", ReportFolder = "reports",
+            Scenario = "mixed",
+            Shape = shape,
+            PaymentPercent = 80,
+            Clients = 3,
+            WarmUp = TimeSpan.FromMilliseconds(500),
+            Accounts = 7,
+            Proxies = ["http://localhost:5000", "http://localhost:5001"],
+            Journal = "load.csv",
+            ReportFolder = "reports",
         };
 
         var read = JsonSerializer.Deserialize(

@@ -47,12 +47,18 @@ internal static class CompareCommand
         var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loops, in turn", [1, 200, 1000], 1, 10_000);
         var rounds = Rounds(3);
         var during = DurationFlag.During("How long each closed loop takes", TimeSpan.FromSeconds(8));
+        var size = Size();
         var folder = ResultFolder.Flag();
-        var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, folder };
+        var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, size, folder };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CeilingComparison(
             new CeilingOptions
             {
-                Stack = new StackOptions(),
+                Stack = new StackOptions
+                {
+                    Proxies = parsed.GetValue(size),
+                    PaymentBackends = parsed.GetValue(size),
+                    BalanceBackends = parsed.GetValue(size),
+                },
                 Burst = parsed.GetValue(burst),
                 InFlight = parsed.GetRequiredValue(inFlight),
                 Rounds = parsed.GetValue(rounds),
@@ -94,7 +100,7 @@ internal static class CompareCommand
         var rate = Flags.Number("--rate", "Requests a second of the long run, and while a backend is killed", 500, 1, 100_000);
         var during = DurationFlag.During("How long the long run takes", TimeSpan.FromSeconds(20));
         var overload = Flags.Number("--overload-rate", "Requests a second of the overload", 15_000, 1, 1_000_000);
-        var size = Flags.Number("--size", "Proxies, and backends, of each side", 3, 1, 20);
+        var size = Size();
         var folder = ResultFolder.Flag();
         var command = new Command("eda", "The same services through Kafka and by direct calls: response time, errors and CPU; also overloaded, and with a backend killed.")
         {
@@ -114,6 +120,8 @@ internal static class CompareCommand
             Measurement.Of(parsed, folder, EdaReport.Format.Kind, console), console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;
     }
+
+    private static Option<int> Size() => Flags.Number("--size", "Proxies, and backends, of each side", 3, 1, 20);
 
     private static Option<int> Rounds(int fallback) =>
         Flags.Number("--rounds", "Rounds that count; one more is run before them and dropped", fallback, 1, 100);

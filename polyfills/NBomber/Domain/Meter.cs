@@ -79,8 +79,13 @@ internal sealed class Meter
                 Request = new RequestStats { Count = Count, RPS = Math.Round(Count / Math.Max(1, loaded.TotalSeconds), 1) },
                 Latency = latencies.Total == 0 ? new LatencyStats() : new LatencyStats
                 {
-                    MinMs = Ms(latencies.Ranges[0].Lowest), MeanMs = Ms(latencies.Mean), MaxMs = Ms(latencies.At(100)),
-                    Percent50 = Ms(latencies.At(50)), Percent75 = Ms(latencies.At(75)), Percent95 = Ms(latencies.At(95)), Percent99 = Ms(latencies.At(99)),
+                    MinMs = Ms(latencies.Ranges[0].Lowest),
+                    MeanMs = Ms(latencies.Mean),
+                    MaxMs = Ms(latencies.At(100)),
+                    Percent50 = Ms(latencies.At(50)),
+                    Percent75 = Ms(latencies.At(75)),
+                    Percent95 = Ms(latencies.At(95)),
+                    Percent99 = Ms(latencies.At(99)),
                 },
                 StatusCodes = [.. _codes.Values.Select(c => new StatusCodeStats { StatusCode = c.StatusCode, IsError = isError, Message = c.Message, Count = c.Count })],
             };

@@ -49,11 +49,11 @@ public sealed class CommandLine : IAsyncLifetime
         var report = Path.Combine(_folder.FullName, "report.json");
 
         var (exitCode, output) = await RunAsync(
-            "run", "--transport", "direct", "--protocol", protocol, "--proxies", "2", "--payment-backends", "2", "--clients", "2",
+            "run", "--transport", "direct", "--protocol", protocol, "--proxies", "1", "--payment-backends", "1", "--clients", "2",
             "--requests", "40", "--balances", "4", "--warm-up", "10", "--report", report);
 
         Assert.Equal(0, exitCode);
-        Assert.Contains($"Transport direct, 2 clients, 2 proxies, 2 backends over {protocol}", output, StringComparison.Ordinal);
+        Assert.Contains($"Transport direct, 2 clients, 1 proxies, 1 backends over {protocol}", output, StringComparison.Ordinal);
         Assert.Contains("acknowledged 100, recorded 100, wrong 0, lost 0, doubled 0", output, StringComparison.Ordinal);
         using var json = JsonDocument.Parse(await File.ReadAllTextAsync(report));
         Assert.Equal("direct", json.RootElement.GetProperty("transport").GetString());

@@ -61,7 +61,7 @@ public sealed class Measurements : IAsyncLifetime
     public async Task The_comparison_with_the_echo_runs_both_sides_and_its_page_can_be_made_again()
     {
         var (exitCode, _) = await RunAsync(
-            "compare", "ceiling", "--burst", "50", "--in-flight", "6", "--rounds", "1", "--during", "1", "--out", Results);
+            "compare", "ceiling", "--burst", "50", "--in-flight", "6", "--rounds", "1", "--during", "1", "--size", "1", "--out", Results);
         var page = Path.Combine(Results, "again.html");
         var again = await RunAsync("report", Path.Combine(Results, "result.json"), "--out", page);
 

@@ -1,3 +1,6 @@
+// Tests wait for processes most of the time: one more than there are cores keeps two of them busy.
+[assembly: CollectionBehavior(MaxParallelThreads = 3)]
+
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What works on one stack over Kafka and leaves it as it was.</summary>

@@ -1,7 +1,7 @@
 namespace Billing.IntegrationTests.StackTests;
 
-/// <summary>One stack at a time: each takes most of a small machine.</summary>
-[CollectionDefinition(Name, DisableParallelization = true)]
+/// <summary>What starts servers of its own, one test after the other: each takes much of a small machine.</summary>
+[CollectionDefinition(Name)]
 public sealed class OneStackAtATime
 {
     public const string Name = "Stack";
