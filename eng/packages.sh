@@ -100,14 +100,19 @@ package_folder_content() {
 # What a package is must not depend on where it was restored from first: packages of a folder get a cache of their own.
 package_cache() { printf '%s/packages-%s' "$BILLING_CACHE" "$(package_folder_content | sha256sum | cut -c 1-16)"; }
 
+# What makes restore ask the folder, the same for a question and for the build.
+package_folder_settings() {
+  [[ -z ${BILLING_PACKAGES:-} ]] || {
+    printf '    <RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources>\n' "$BILLING_PACKAGES"
+    printf '    <RestorePackagesPath>%s</RestorePackagesPath>\n' "$(package_cache)"
+  }
+}
+
 write_package_answer() {
   printf '<Project>\n  <PropertyGroup>\n'
   # shellcheck disable=SC2016 # MSBuild's variables.
   printf '    <Polyfills Condition="'"'"'$(Polyfills)$(UsePolyfills)'"'"' == '"''"'">%s</Polyfills>\n' "$polyfills"
-  if [[ -n ${BILLING_PACKAGES:-} ]]; then
-    printf '    <RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources>\n' "$BILLING_PACKAGES"
-    printf '    <RestorePackagesPath>%s</RestorePackagesPath>\n' "$(package_cache)"
-  fi
+  package_folder_settings
   printf '  </PropertyGroup>\n</Project>\n'
 }
 
@@ -149,7 +154,7 @@ is_lacking() { grep -qE "/$2/$2\.csproj : error NU" "$1"; }
 
 # Projects of their own, cut off from the repository's build settings except for the wanted versions.
 write_questions() {
-  local group name id
+  local group name
   printf '<Project />\n' | tee "$1/Directory.Build.props" >"$1/Directory.Build.targets"
   printf '<Project><Import Project="%s" /></Project>\n' "$BILLING_ROOT/Directory.Packages.props" >"$1/Directory.Packages.props"
   {
@@ -170,9 +175,7 @@ write_question() {
   printf '<Project Sdk="Microsoft.NET.Sdk">\n<PropertyGroup><TargetFramework>net10.0</TargetFramework>'
   # As in the repository: a version other than the wanted one is an error.
   printf '<TreatWarningsAsErrors>true</TreatWarningsAsErrors><NuGetAudit>false</NuGetAudit><NoWarn>%s</NoWarn>' "$warnings"
-  [[ -z ${BILLING_PACKAGES:-} ]] ||
-    printf '<RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources><RestorePackagesPath>%s</RestorePackagesPath>' \
-      "$BILLING_PACKAGES" "$(package_cache)"
+  package_folder_settings
   printf '</PropertyGroup>\n<ItemGroup>\n'
   for id in $wanted $beside; do
     case $id in
