@@ -25,6 +25,9 @@ public static class Topics
     /// <summary>The topics that carry balance checks, one a payment type.</summary>
     public static IReadOnlyList<string> AllBalances { get; } = [.. PaymentTypes.Select(Balances)];
 
+    /// <summary>The eight topics that carry commands.</summary>
+    public static IReadOnlyList<string> AllRequests { get; } = [.. AllPayments, .. AllBalances];
+
     /// <summary>The topic of a payment type's payments, e.g. <c>billing.payments.visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type has no topic.</exception>
     public static string Payments(PaymentType type) => type switch

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
+using System.Text;
 using Billing.Contracts;
 using Billing.Wire.V1;
 using Google.Protobuf;
@@ -105,6 +106,22 @@ public static class WireFormat
             Command.RequestOneofCase.Statement => FieldRules.Check(command.Statement)?.ToString(),
             _ => "the command holds no request",
         };
+    }
+
+    /// <summary>Why a command that breaks no rule must not be processed where it was found; null where it belongs there. Its
+    /// kind and payment type name its topic, whose backends can do nothing with another kind; its key keeps an account's
+    /// commands in order on one partition.</summary>
+    /// <param name="command">A command that <see cref="Refusal"/> does not refuse.</param>
+    /// <param name="topic">The topic that it was found on.</param>
+    /// <param name="key">Its record's key; empty where that has none.</param>
+    public static string? Misplacement(Command command, string topic, ReadOnlySpan<byte> key)
+    {
+        var route = CommandRoute.Of(command);
+        if (route.Topic != topic)
+        {
+            return $"the command belongs on {route.Topic}";
+        }
+        return key.SequenceEqual(Encoding.UTF8.GetBytes(route.AccountId)) ? null : "the record's key is not the account_id";
     }
 
     private static string? PaymentRefusal(Command command)

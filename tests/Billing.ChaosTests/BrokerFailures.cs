@@ -99,7 +99,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
 
         Assert.All(found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetters.ReasonHeader)));
         var oversized = found.Where(l => l.Message.Headers.TryGetLastBytes(DeadLetters.TruncatedHeader, out _)).ToList();
-        Assert.Equal(Topics.AllPayments.Count, oversized.Count);
+        Assert.Equal(Topics.AllRequests.Count, oversized.Count);
         Assert.All(oversized, letter => Assert.True(letter.Message.Value.Length < BadRecords.Oversized().Length));
         Assert.Equal(0, await stack.CountEventsAsync("chaos"));
         await traffic.WaitForMoreAsync(100);

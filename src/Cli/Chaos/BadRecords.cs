@@ -1,5 +1,6 @@
 using System.Text;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -8,10 +9,12 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.Cli.Chaos;
 
-/// <summary>Records that no proxy would send, one of each sort on each payment topic. All belong in the dead letters; none
-/// may stop a backend, reach an account, or be answered where it asks for it.</summary>
+/// <summary>Records that no proxy would send, one of each sort on each request topic: garbage, and commands without a fault
+/// that belong elsewhere. All belong in the dead letters; none may stop a backend or reach an account.</summary>
 internal static class BadRecords
 {
+    private const string Account = "chaos";
+
     // As near to the brokers' limit for a record (1,048,588 bytes with all overhead) as a producer gets.
     private const int OversizedBytes = 1_048_400;
 
@@ -27,44 +30,73 @@ internal static class BadRecords
             MessageMaxBytes = 2_000_000,
         }).SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
         var sent = 0;
-        foreach (var topic in Topics.AllPayments)
+        foreach (var topic in Topics.AllRequests)
         {
-            foreach (var (version, value) in Values(topic))
+            foreach (var record in Values(topic).Select(v => Record(v.Version, v.Value)).Concat(Misplaced(topic)))
             {
-                await producer.ProduceAsync(topic, Record(version, value), cancellationToken);
+                await producer.ProduceAsync(topic, record, cancellationToken);
                 sent++;
             }
         }
         return sent;
     }
 
+    /// <summary>Commands that keep every rule, and do not belong on a topic, or not under their key.</summary>
+    public static IEnumerable<Message<string, byte[]>> Misplaced(string topic)
+    {
+        var commands = Topics.PaymentTypes.SelectMany(Commands).ToList();
+        var here = commands.First(command => CommandRoute.Of(command).Topic == topic).ToByteArray();
+        return commands.Where(command => CommandRoute.Of(command).Topic != topic)
+            .Select(command => Record("1", command.ToByteArray()))
+            .Append(Record("1", here, "another-account"))
+            .Append(Record("1", here, key: null));
+    }
+
     /// <summary>A record of a wire version and a value; both may be missing.</summary>
-    public static Message<string, byte[]> Record(string? version, byte[]? value, string key = "chaos")
+    public static Message<string, byte[]> Record(string? version, byte[]? value, string? key = Account)
     {
         var headers = new Headers();
         if (version is not null)
         {
             headers.Add(WireFormat.VersionHeader, Encoding.ASCII.GetBytes(version));
         }
-        return new Message<string, byte[]> { Key = key, Value = value!, Headers = headers };
+        return new Message<string, byte[]> { Key = key!, Value = value!, Headers = headers };
     }
 
-    /// <summary>A command that is sound but for what the caller changes.</summary>
-    public static Command Command(string proxyTopic)
+    /// <summary>A payment that is sound but for what the caller changes.</summary>
+    public static Command Command(string proxyTopic, PaymentType type = PaymentType.Visa)
     {
-        var id = Guid.NewGuid().ToString();
-        return new Command
+        var command = new Command { TransactionId = Guid.NewGuid().ToString(), ProxyTopic = proxyTopic };
+        command.Payment = new MakePaymentRequest
         {
-            TransactionId = id,
-            ProxyTopic = proxyTopic,
-            Payment = new MakePaymentRequest
-            {
-                TransactionId = id,
-                AccountId = "chaos",
-                PaymentType = PaymentType.Visa,
-                Amount = 1m.ToMoney("USD"),
-            },
+            TransactionId = command.TransactionId,
+            AccountId = Account,
+            PaymentType = type,
+            Amount = 1m.ToMoney("USD"),
         };
+        return command;
+    }
+
+    /// <summary>One command of each kind, for an account of a payment type.</summary>
+    private static IEnumerable<Command> Commands(PaymentType type)
+    {
+        yield return Command(Topics.Replies("nobody"), type);
+        yield return Other(command => command.CreditLimit = new SetCreditLimitRequest
+        {
+            TransactionId = command.TransactionId,
+            AccountId = Account,
+            PaymentType = type,
+            Limit = 1m.ToMoney("USD"),
+        });
+        yield return Other(command => command.Balance = new CheckBalanceRequest { AccountId = Account, PaymentType = type });
+        yield return Other(command => command.Statement = new StatementPageRequest { AccountId = Account, PaymentType = type, Limit = 1 });
+    }
+
+    private static Command Other(Action<Command> request)
+    {
+        var command = Command(Topics.Replies("nobody"));
+        request(command);
+        return command;
     }
 
     /// <summary>A value as large as the brokers take.</summary>

@@ -15,6 +15,10 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
     {
         if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
         {
+            refusal = WireFormat.Misplacement(command!, record.Topic, record.Message.Key);
+        }
+        if (refusal is null)
+        {
             if (command!.Timing is { } timing)
             {
                 timing.AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp);

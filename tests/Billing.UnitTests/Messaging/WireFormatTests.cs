@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using FsCheck.Fluent;
@@ -148,4 +149,14 @@ public sealed class WireFormatTests
         // Its sender can still be told.
         Assert.Equal(command, read);
     }
+
+    [Fact]
+    public void A_command_belongs_on_the_topic_of_its_kind_and_payment_type_and_on_no_other() => Generate.Command.Holds(command =>
+    {
+        var route = CommandRoute.Of(command);
+        var key = System.Text.Encoding.UTF8.GetBytes(route.AccountId);
+        Assert.Equal([route.Topic], Topics.AllRequests.Where(topic => WireFormat.Misplacement(command, topic, key) is null));
+        Assert.NotNull(WireFormat.Misplacement(command, route.Topic, []));
+        Assert.NotNull(WireFormat.Misplacement(command, route.Topic, [.. key, 0]));
+    });
 }
