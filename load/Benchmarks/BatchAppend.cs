@@ -16,7 +16,7 @@ public class BatchAppend : IDisposable
     private readonly FreePorts _ports = new();
     private LocalPostgres? _postgres;
     private ServiceProvider? _services;
-    private AccountStore? _store;
+    private IAccountStore? _store;
 
     /// <summary>Payments in the batch, each of an account of its own.</summary>
     [Params(1, 10, 100, 1000)]
@@ -62,7 +62,7 @@ public class BatchAppend : IDisposable
             }).Build())
             .BuildServiceProvider();
         await _services.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
-        _store = _services.GetRequiredService<AccountStore>();
+        _store = _services.GetRequiredService<IAccountStore>();
     }
 
     private async Task CleanUpAsync()

@@ -1,11 +1,12 @@
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 
 namespace Billing.Backends;
 
 /// <summary>The last step of every command: publish its answer and event, wait for the acknowledgement, and only then let
 /// the transport forget it.</summary>
-public sealed partial class AnswerSettler(IAnswerPublisher publisher, ILogger<AnswerSettler> logger)
+public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor supervisor, ILogger<AnswerSettler> logger)
 {
     private int _inFlight;
 
@@ -29,12 +30,12 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, ILogger<An
                 answers.Add(new Answer(delivery.Command.ProxyTopic, reply));
             }
         }
-        _ = SettleWhenSentAsync(publisher.PublishAsync(answers, events, CancellationToken.None), answered);
+        _ = SettleWhenSentAsync(PublishAsync(answers, events), answered);
     }
 
     /// <summary>Answers commands that stay in flight: their callers need not wait for what may take long.</summary>
-    public void Tell(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => _ = publisher.PublishAsync(
-        [.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], [], CancellationToken.None);
+    public void Tell(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
+        "Publishing answers", PublishAsync([.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
 
     /// <summary>Puts a command aside that cannot be processed, and tells its sender, unless that was told before.</summary>
     public void Reject(Delivery delivery, string reason, Reply? error)
@@ -45,7 +46,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, ILogger<An
         {
             return;
         }
-        _ = publisher.PublishAsync([new Answer(delivery.Command.ProxyTopic, error)], [], CancellationToken.None);
+        supervisor.Watch("Publishing answers", PublishAsync([new Answer(delivery.Command.ProxyTopic, error)], []));
     }
 
     private async Task SettleWhenSentAsync(Task sent, IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered)
@@ -60,8 +61,10 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, ILogger<An
         }
         catch (Exception e)
         {
-            // Not settled: the commands come again, to this process or to the next, and find their receipts.
-            PublishingFailed(e, answered.Count);
+            // Not settled: the commands come again, to the next process, and find their receipts. To this one they would not
+            // come, and all that is settled behind them would wait for them.
+            PublishingFailed(answered.Count);
+            supervisor.Fail("Publishing answers", e);
         }
         finally
         {
@@ -69,6 +72,10 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, ILogger<An
         }
     }
 
-    [LoggerMessage(200, LogLevel.Error, "{Count} answers could not be published; their commands will be delivered again")]
-    private partial void PublishingFailed(Exception e, int count);
+    // A task in any case: what cannot even be sent is treated as what was not acknowledged.
+    private async Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events) =>
+        await publisher.PublishAsync(answers, events, CancellationToken.None);
+
+    [LoggerMessage(200, LogLevel.Warning, "{Count} answers could not be published; their commands will be delivered again")]
+    private partial void PublishingFailed(int count);
 }

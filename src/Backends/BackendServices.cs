@@ -42,14 +42,15 @@ public static class BackendServices
         });
         return services
             .AddSingleton<EventStoreSchema>()
-            .AddSingleton<AccountStore>()
+            .AddSingleton<IAccountStore, AccountStore>()
+            .AddSingleton<EventStoreRetry>()
             .AddSingleton<SimulatedCardNetwork>()
             .AddSingleton(provider => new BalanceView(
                 Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit),
                 provider.GetRequiredService<TimeProvider>()))
-            .AddSingleton<EventScan>()
+            .AddSingleton<IEventScan, EventScan>()
             .AddSingleton<BalanceReadModel>()
-            .AddSingleton<StatementReader>()
+            .AddSingleton<IStatementReader, StatementReader>()
             .AddHostedService<SchemaAtStart>();
     }
 

@@ -2,6 +2,7 @@ using Billing.Backends.Balances;
 using Billing.Backends.Payments;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
+using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends;
@@ -19,7 +20,8 @@ public static class EmbeddedBackends
             .AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>())
             .AddSingleton<PendingReplies>()
             .AddSingleton(provider => new EmbeddedTransport(
-                provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher)));
+                provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher),
+                provider.GetRequiredService<Supervisor>()));
     }
 
     private static EmbeddedHandlers Handlers(IServiceProvider provider, IAnswerPublisher publisher)

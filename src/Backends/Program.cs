@@ -21,8 +21,9 @@ return await Service.RunAsync(() =>
     }
     var app = builder.Build();
     var isReady = isDirect ? DirectReadiness(app) : KafkaReadiness(app);
+    var supervisor = app.Services.GetRequiredService<Supervisor>();
     app.MapGet("/health/live", () => "live");
-    app.MapGet("/health/ready", () => isReady() ? Results.Ok("ready") : Results.StatusCode(503));
+    app.MapGet("/health/ready", () => supervisor.IsHealthy && isReady() ? Results.Ok("ready") : Results.StatusCode(503));
     return app;
 });
 

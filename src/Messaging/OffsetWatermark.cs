@@ -6,9 +6,14 @@ namespace Billing.Messaging;
 public sealed class OffsetWatermark
 {
     private readonly Queue<Slot> _inFlight = new();
+    private long _last = -1;
 
     /// <summary>Offsets tracked and not yet passed by the watermark.</summary>
     public int Count => _inFlight.Count;
+
+    /// <summary>Whether an offset is above all that were tracked. One that is not comes from another log: the topic was made
+    /// again, or has lost its end.</summary>
+    public bool IsNext(long offset) => offset > _last;
 
     /// <summary>Enters the next offset of the partition.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The offset is not above the ones before it.</exception>
@@ -34,8 +39,6 @@ public sealed class OffsetWatermark
         }
         return next >= 0;
     }
-
-    private long _last = -1;
 
     /// <summary>One offset in flight.</summary>
     public sealed class Slot(long offset)

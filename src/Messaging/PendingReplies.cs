@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Security.Cryptography;
 using Billing.Contracts;
 using Billing.Wire.V1;
 
@@ -18,9 +19,19 @@ public sealed class PendingReplies : IDisposable
     private readonly ITimer _sweep;
     private long _lastCorrelationId;
 
-    /// <summary>Creates an empty table.</summary>
+    /// <summary>Creates an empty table. Correlation ids begin at random: who may write to a reply topic, and not read the
+    /// commands, cannot guess what is waited for.</summary>
     public PendingReplies(TimeProvider time)
+        : this(time, BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (long.MaxValue >> 1))
     {
+    }
+
+    /// <summary>Creates an empty table.</summary>
+    /// <param name="time">The clock.</param>
+    /// <param name="lastCorrelationId">The correlation id before the first.</param>
+    internal PendingReplies(TimeProvider time, long lastCorrelationId)
+    {
+        _lastCorrelationId = lastCorrelationId;
         _time = time;
         _sweep = time.CreateTimer(_ => ExpireOverdue(), null, SweepInterval, SweepInterval);
     }
@@ -36,7 +47,7 @@ public sealed class PendingReplies : IDisposable
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
         command.CorrelationId = id;
-        var waiter = new Waiter(DueAt(command.DeadlineUnixUs));
+        var waiter = new Waiter(DueAt(command.DeadlineUnixUs), command.TransactionId);
         _waiters[id] = waiter;
         if (cancellationToken.CanBeCanceled)
         {
@@ -47,6 +58,16 @@ public sealed class PendingReplies : IDisposable
             }
         }
         return waiter.Task;
+    }
+
+    /// <summary>Whether a reply that names a transaction names that of the call that waits for it. One that nobody waits for
+    /// is about anything.</summary>
+    public bool IsAbout(Reply reply)
+    {
+        var named = reply.Payment?.TransactionId ?? reply.CreditLimit?.TransactionId;
+        // As ids, not as text: a UUID may be written in two cases.
+        return named is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter)
+            || (Guid.TryParse(named, out var id) && Guid.TryParse(waiter.TransactionId, out var asked) && id == asked);
     }
 
     /// <summary>Hands a reply to the call that waits for it.</summary>
@@ -95,7 +116,7 @@ public sealed class PendingReplies : IDisposable
     }
 
     // Continuations run elsewhere: the one thread that reads replies must never run a caller's code.
-    private sealed class Waiter(long dueAt)
+    private sealed class Waiter(long dueAt, string transactionId)
         : TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
         private readonly Lock _gate = new();
@@ -104,6 +125,9 @@ public sealed class PendingReplies : IDisposable
 
         /// <summary>The timestamp at which it is given up.</summary>
         public long DueAt { get; } = dueAt;
+
+        /// <summary>The transaction that the call is about.</summary>
+        public string TransactionId => transactionId;
 
         /// <summary>Keeps the registration until the reply comes; false where it already has.</summary>
         public bool TryAttach(CancellationTokenRegistration registration)

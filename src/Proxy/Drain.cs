@@ -1,3 +1,4 @@
+using Billing.Messaging.Hosting;
 using Billing.Proxy.Health;
 using Microsoft.Extensions.Options;
 
@@ -7,7 +8,8 @@ namespace Billing.Proxy;
 /// it has taken be answered, within bounds. All this before any service stops: the server, which stops first, would wait for
 /// the open streams, and nobody would have told them.</summary>
 public sealed class Drain(
-    Admission admission, ServingState serving, IOptions<ProxyOptions> options, TimeProvider time) : IHostedLifecycleService
+    Admission admission, ServingState serving, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
+    : IHostedLifecycleService
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
@@ -38,7 +40,8 @@ public sealed class Drain(
         }
         admission.Close();
         var start = time.GetTimestamp();
-        while (admission.InFlight > 0 && time.GetElapsedTime(start) < options.Value.DrainTimeout)
+        // Where a loop has failed nobody can say that the answers will come.
+        while (admission.InFlight > 0 && supervisor.IsHealthy && time.GetElapsedTime(start) < options.Value.DrainTimeout)
         {
             await Task.Delay(PollInterval, time, cancellationToken);
         }

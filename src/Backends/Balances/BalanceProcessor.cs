@@ -5,12 +5,12 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
-using Polly;
 
 namespace Billing.Backends.Balances;
 
@@ -18,7 +18,7 @@ namespace Billing.Backends.Balances;
 /// whatever is ready together is answered together, from the view. Who asks for a version that the view has not reached waits
 /// for it beside the others; where it does not come in time, the event store is asked, for all such checks at once.
 /// </summary>
-public sealed partial class BalanceProcessor : BackgroundService, ICommandHandler
+public sealed partial class BalanceProcessor : Worker, ICommandHandler
 {
     private readonly Channel<Delivery> _ready =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
@@ -27,7 +27,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
 
     private readonly BalanceView _view;
-    private readonly AccountStore _store;
+    private readonly IAccountStore _store;
     private readonly StatementProcessor _statements;
     private readonly SimulatedCardNetwork _network;
     private readonly AnswerSettler _settler;
@@ -36,16 +36,19 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
     private readonly int _batchMax;
     private readonly TimeSpan _minVersionWait;
     private readonly Account _opened;
-    private readonly ResiliencePipeline _retry;
+    private readonly Supervisor _supervisor;
+    private readonly EventStoreRetry.Retries _retry;
 
     /// <summary>Creates the processor.</summary>
     public BalanceProcessor(
-        BalanceView view, AccountStore store, StatementReader statements, SimulatedCardNetwork network,
-        AnswerSettler settler, IOptions<BackendOptions> options, TimeProvider time, ILogger<BalanceProcessor> logger)
+        BalanceView view, IAccountStore store, IStatementReader statements, SimulatedCardNetwork network, AnswerSettler settler,
+        EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time,
+        ILogger<BalanceProcessor> logger)
+        : base(supervisor)
     {
         _view = view;
         _store = store;
-        _statements = new StatementProcessor(statements, settler, time, logger);
+        _statements = new StatementProcessor(statements, settler, retry, time, logger);
         _network = network;
         _settler = settler;
         _time = time;
@@ -53,7 +56,8 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
         _batchMax = options.Value.BatchMax;
         _minVersionWait = options.Value.MinVersionWait;
         _opened = Account.Opened(options.Value.DefaultCreditLimit);
-        _retry = EventStoreRetry.Briefly(time, (e, attempt) => Waiting(attempt, e.Message));
+        _supervisor = supervisor;
+        _retry = retry.Briefly((e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <inheritdoc/>
@@ -71,7 +75,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
             }
             else
             {
-                _ = EnquireAsync(delivery);
+                _supervisor.Watch("Enquiring", EnquireAsync(delivery));
             }
         }
     }
@@ -82,13 +86,13 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
     }
 
     /// <inheritdoc/>
-    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    public override async Task RunAsync(CancellationToken stopping)
     {
         // None of these ends by itself: the first one to end was stopped or has failed, and says so for all.
         var first = await Task.WhenAny(
-            AnswerAsync(_ready, FromView, stoppingToken),
-            AnswerAsync(_ahead, batch => FromStoreAsync(batch, stoppingToken), stoppingToken),
-            _statements.RunAsync(stoppingToken));
+            AnswerAsync(_ready, FromView, stopping),
+            AnswerAsync(_ahead, batch => FromStoreAsync(batch, stopping), stopping),
+            _statements.RunAsync(stopping));
         await first;
     }
 
@@ -134,7 +138,7 @@ public sealed partial class BalanceProcessor : BackgroundService, ICommandHandle
             }
             else
             {
-                _ = WaitForViewAsync(delivery, nowUnixUs);
+                _supervisor.Watch("Waiting for the view", WaitForViewAsync(delivery, nowUnixUs));
             }
         }
         return ValueTask.FromResult(answered);

@@ -2,16 +2,16 @@ using System.Threading.Channels;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Options;
-using Polly;
 
 namespace Billing.Backends.Balances;
 
 /// <summary>Keeps the view of the balances: builds it from the event store, takes in what is published, and reads the
 /// accounts again that have missed an event. That is done in the background, however long the event store is away.
 /// </summary>
-public sealed partial class BalanceReadModel : BackgroundService, IReadModel
+public sealed partial class BalanceReadModel : Worker, IReadModel
 {
     private const int PageSize = 10_000;
 
@@ -21,18 +21,19 @@ public sealed partial class BalanceReadModel : BackgroundService, IReadModel
         Channel.CreateUnbounded<string>(new UnboundedChannelOptions { SingleReader = true });
 
     private readonly BalanceView _view;
-    private readonly EventScan _scan;
-    private readonly AccountStore _store;
+    private readonly IEventScan _scan;
+    private readonly IAccountStore _store;
     private readonly Account _opened;
     private readonly int _batchMax;
     private readonly TimeProvider _time;
     private readonly ILogger<BalanceReadModel> _logger;
-    private readonly ResiliencePipeline _retry;
+    private readonly EventStoreRetry.Retries _retry;
 
     /// <summary>Creates the model; it is empty until it is rebuilt.</summary>
     public BalanceReadModel(
-        BalanceView view, EventScan scan, AccountStore store, IOptions<BackendOptions> options, TimeProvider time,
-        ILogger<BalanceReadModel> logger)
+        BalanceView view, IEventScan scan, IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options,
+        Supervisor supervisor, TimeProvider time, ILogger<BalanceReadModel> logger)
+        : base(supervisor)
     {
         _view = view;
         _scan = scan;
@@ -41,7 +42,7 @@ public sealed partial class BalanceReadModel : BackgroundService, IReadModel
         _batchMax = options.Value.BatchMax;
         _time = time;
         _logger = logger;
-        _retry = EventStoreRetry.Forever(time, EventStoreRetry.IsAway, (e, attempt) => Waiting(attempt, e.Message));
+        _retry = retry.Forever(EventStoreFailure.IsAway, (e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <inheritdoc/>
@@ -113,9 +114,9 @@ public sealed partial class BalanceReadModel : BackgroundService, IReadModel
     }
 
     /// <inheritdoc/>
-    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    public override async Task RunAsync(CancellationToken stopping)
     {
-        while (await _gaps.Reader.WaitToReadAsync(stoppingToken))
+        while (await _gaps.Reader.WaitToReadAsync(stopping))
         {
             var batch = new HashSet<string>(StringComparer.Ordinal);
             while (batch.Count < _batchMax && _gaps.Reader.TryRead(out var streamId))
@@ -124,9 +125,9 @@ public sealed partial class BalanceReadModel : BackgroundService, IReadModel
             }
             try
             {
-                await ReloadAsync([.. batch], stoppingToken);
+                await ReloadAsync([.. batch], stopping);
             }
-            catch (Exception e) when (!stoppingToken.IsCancellationRequested)
+            catch (Exception e) when (!stopping.IsCancellationRequested)
             {
                 // The accounts stay as they are; their next event is a gap again and leads here again.
                 ReloadFailed(e, batch.Count);

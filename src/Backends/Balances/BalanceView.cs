@@ -8,14 +8,16 @@ namespace Billing.Backends.Balances;
 
 /// <summary>All accounts, each as of the last event that is known of it. Events may come more than once: what an account's
 /// version covers is dropped, the next one is folded in, and one that skips a version is reported as a gap, for someone to
-/// read the account from the event store. An account takes about 160 bytes: 64 for its state, 22 and two a character for its
-/// stream id, 28 for its place in the table, which may be up to half empty. Safe from any thread.</summary>
+/// read the account from the event store. So is one that repeats the account's version with other contents: one of the two
+/// is not from a backend, and until the store is read the account takes no further events. An account takes about 170 bytes:
+/// 64 for its state, 22 and two a character for its stream id, 36 for its place in the table, which may be up to half empty.
+/// Safe from any thread.</summary>
 /// <param name="opened">What an account without events is like.</param>
 /// <param name="time">Bounds the waits.</param>
 public sealed class BalanceView(Account opened, TimeProvider time)
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<string, Account> _accounts = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Entry> _accounts = new(StringComparer.Ordinal);
     private readonly Dictionary<string, List<Waiter>> _waiters = new(StringComparer.Ordinal);
 
     // Accounts share the few currencies there are, instead of each keeping the copy that came with its first event.
@@ -79,20 +81,20 @@ public sealed class BalanceView(Account opened, TimeProvider time)
             var known = Known(streamId);
             if (version == known.Version + 1)
             {
-                Set(streamId, known.Apply(fact));
+                Set(streamId, new Entry(known.Apply(fact)));
             }
             return version <= known.Version + 1;
         }
     }
 
-    /// <summary>Takes an account as the event store has it, unless a newer one is known.</summary>
+    /// <summary>Takes an account as the event store has it, unless a newer one is known and not in doubt.</summary>
     public void Put(string streamId, Account account)
     {
         lock (_gate)
         {
-            if (account.Version > Known(streamId).Version)
+            if (account.Version > Known(streamId).Version || IsInDoubt(streamId))
             {
-                Set(streamId, account);
+                Set(streamId, new Entry(account));
             }
         }
     }
@@ -123,11 +125,15 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         lock (_gate)
         {
             var known = Known(recorded.StreamId);
-            if (recorded.Version <= known.Version)
+            if (recorded.Version < known.Version)
             {
                 return true;
             }
-            if (recorded.Version != known.Version + 1 || recorded.ToFact() is not { } fact)
+            if (recorded.Version == known.Version)
+            {
+                return Repeats(recorded, known);
+            }
+            if (recorded.Version != known.Version + 1 || IsInDoubt(recorded.StreamId) || recorded.ToFact() is not { } fact)
             {
                 return false;
             }
@@ -137,19 +143,40 @@ public sealed class BalanceView(Account opened, TimeProvider time)
             {
                 return false;
             }
-            Set(recorded.StreamId, after);
+            Set(recorded.StreamId, new Entry(after, Fingerprint(recorded)));
             return true;
         }
     }
 
-    private Account Known(string streamId) => _accounts.GetValueOrDefault(streamId, opened);
+    /// <summary>Whether an event of the version that is known says the same as the one that led to it; if not, the account is
+    /// in doubt.</summary>
+    private bool Repeats(Event recorded, Account known)
+    {
+        ref var entry = ref CollectionsMarshal.GetValueRefOrNullRef(_accounts, recorded.StreamId);
+        // What came from the store has no fingerprint: only what the event states of the account can be compared.
+        var same = entry.Fingerprint != 0
+            ? entry.Fingerprint == Fingerprint(recorded)
+            : recorded.Balance is { } balance && balance.ToDecimal() == known.Balance;
+        entry.IsInDoubt |= !same;
+        return same;
+    }
 
-    private void Set(string streamId, Account account)
+    // Of what the event says happened; never 0.
+    private static int Fingerprint(Event recorded) => HashCode.Combine(
+        recorded.TransactionId, recorded.FactCase, recorded.PaymentAccepted, recorded.PaymentDeclined,
+        recorded.CreditLimitChanged, recorded.Balance) is not 0 and var hash ? hash : 1;
+
+    private bool IsInDoubt(string streamId) => _accounts.TryGetValue(streamId, out var entry) && entry.IsInDoubt;
+
+    private Account Known(string streamId) => _accounts.TryGetValue(streamId, out var entry) ? entry.Account : opened;
+
+    private void Set(string streamId, Entry entry)
     {
         ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_accounts, streamId, out _);
-        known = account.Currency is { } currency && !ReferenceEquals(currency, known?.Currency)
-            ? account with { Currency = Shared(currency) }
-            : account;
+        var account = entry.Account.Currency is { } currency && !ReferenceEquals(currency, known.Account?.Currency)
+            ? entry.Account with { Currency = Shared(currency) }
+            : entry.Account;
+        known = entry with { Account = account };
         if (_waiters.Count > 0 && _waiters.TryGetValue(streamId, out var waiters))
         {
             Complete(streamId, waiters, account.Version);
@@ -188,6 +215,14 @@ public sealed class BalanceView(Account opened, TimeProvider time)
             }
         }
         waiter.End(false);
+    }
+
+    /// <param name="Account">The account.</param>
+    /// <param name="Fingerprint">Of the event that led to it; 0 where it came from the event store.</param>
+    private record struct Entry(Account Account, int Fingerprint = 0)
+    {
+        /// <summary>Whether two events claimed the account's version.</summary>
+        public bool IsInDoubt { get; set; }
     }
 
     // Continuations run elsewhere: whoever brings an event must not run the work that waited for it.

@@ -4,20 +4,20 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Wire.V1;
 using Grpc.Core;
-using Polly;
 
 namespace Billing.Backends.Balances;
 
 /// <summary>Answers requests for statements beside the balance checks, so that a long one holds up neither these nor, up to
 /// a few at a time, other statements.</summary>
 internal sealed partial class StatementProcessor(
-    StatementReader reader, AnswerSettler settler, TimeProvider time, ILogger logger)
+    IStatementReader reader, AnswerSettler settler, EventStoreRetry retry, TimeProvider time, ILogger logger)
 {
     private const int ReadersMax = 4;
 
+    private static readonly TimeSpan LongestRead = TimeSpan.FromHours(1);
+
     private readonly Channel<Delivery> _accepted = Channel.CreateUnbounded<Delivery>();
-    private readonly ResiliencePipeline _retry =
-        EventStoreRetry.Briefly(time, (e, attempt) => Waiting(logger, attempt, e.Message));
+    private readonly EventStoreRetry.Retries _retry = retry.Briefly((e, attempt) => Waiting(logger, attempt, e.Message));
 
     /// <summary>Takes a request.</summary>
     public void Accept(Delivery delivery) => _accepted.Writer.TryWrite(delivery);
@@ -28,9 +28,13 @@ internal sealed partial class StatementProcessor(
 
     private async Task ReadAsync(CancellationToken cancellationToken)
     {
-        await foreach (var delivery in _accepted.Reader.ReadAllAsync(cancellationToken))
+        while (await _accepted.Reader.WaitToReadAsync(cancellationToken))
         {
-            await AnswerAsync(delivery, cancellationToken);
+            // Another reader may have taken it.
+            if (_accepted.Reader.TryRead(out var delivery))
+            {
+                await AnswerAsync(delivery, cancellationToken);
+            }
         }
     }
 
@@ -42,23 +46,38 @@ internal sealed partial class StatementProcessor(
             settler.Settle([(delivery, Expiry.Reply(command))], []);
             return;
         }
+        using var deadline = Deadline(command);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
         {
             var page = await _retry.ExecuteAsync(
-                async token => await reader.ReadAsync(command.Statement, token), cancellationToken);
+                async token => await reader.ReadAsync(command.Statement, token), either.Token);
             settler.Settle([(delivery, new Reply { CorrelationId = command.CorrelationId, Statement = page })], []);
         }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreRetry.IsAway(e))
+        catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)
+        {
+            // A reader that went on for nobody would be missing for the others.
+            settler.Settle([(delivery, Expiry.Reply(command))], []);
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsAway(e))
         {
             settler.Settle([(delivery, Replies.StoreUnreadable(command.CorrelationId))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             Failed(logger, e, CommandRoute.Of(command).StreamId);
-            var reason = "The statement could not be read: " + e.Message;
-            settler.Reject(delivery, reason, Replies.Error(
-                command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed, reason));
+            settler.Reject(delivery, "The statement could not be read: " + e.Message, Replies.Error(
+                command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed,
+                "The statement could not be read; the request is kept for the operators."));
         }
+    }
+
+    private CancellationTokenSource Deadline(Command command)
+    {
+        var left = command.DeadlineUnixUs == 0
+            ? Timeout.InfiniteTimeSpan
+            : TimeSpan.FromMicroseconds(Math.Clamp(command.DeadlineUnixUs - time.Microseconds(), 1, (long)LongestRead.TotalMicroseconds));
+        return new CancellationTokenSource(left, time);
     }
 
     [LoggerMessage(250, LogLevel.Warning, "A statement could not be read, attempt {Attempt}: {Reason}")]

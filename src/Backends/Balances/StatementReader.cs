@@ -9,25 +9,36 @@ using Npgsql;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Reads what happened to an account, a page at a time. A page that comes with its opening state costs its own
-/// entries; one without is folded from the account's first event on, holding no more than the page in memory.</summary>
+/// <summary>Reads statements from Marten's tables. A page that comes with its opening state costs its own entries; one without
+/// is folded from the account's last snapshot before it, or from its first event, holding no more than the page in memory.
+/// </summary>
 public sealed class StatementReader(
-    NpgsqlDataSource database, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
+    NpgsqlDataSource database, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend) : IStatementReader
 {
+    private readonly string _streams = store.Value.Schema + ".mt_streams";
     private readonly string _events = store.Value.Schema + ".mt_events";
+    private readonly string _snapshots = EventStoreSchema.Snapshots(store.Value.Schema);
     private readonly Account _opened = Account.Opened(backend.Value.DefaultCreditLimit);
 
-    /// <summary>Reads a page; an account without events has an empty one.</summary>
-    /// <param name="request">A request that keeps the rules of the contract.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="InvalidOperationException">The store holds an event that this program does not know.</exception>
+    /// <inheritdoc/>
     public async Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
-        var account = request.Opening is { } opening ? ToAccount(opening) : _opened;
+        var streamId = StreamId.For(request.PaymentType, request.AccountId);
+        var opening = request.Opening is { } stated ? ToAccount(stated)
+            : request.AfterVersion == 0 ? _opened
+            : await OpeningAsync(streamId, request.AfterVersion, cancellationToken);
+        return opening is null
+            ? new Wire.V1.StatementPage { Closing = ToState(_opened) }
+            : await ReadAsync(streamId, opening, request, cancellationToken);
+    }
+
+    private async Task<Wire.V1.StatementPage> ReadAsync(
+        string streamId, Account account, Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
+    {
         var page = new Wire.V1.StatementPage();
         await using var command = database.CreateCommand(
             $"select version, type, data from {_events} where stream_id = $1 and version > $2 and version <= $3 order by version");
-        command.Parameters.AddWithValue(StreamId.For(request.PaymentType, request.AccountId));
+        command.Parameters.AddWithValue(streamId);
         command.Parameters.AddWithValue(account.Version);
         // One more than the page holds, to know whether there is more. Versions have no holes, so this bounds the rows.
         command.Parameters.AddWithValue(Math.Min(request.AfterVersion, long.MaxValue - request.Limit - 1) + request.Limit + 1);
@@ -49,6 +60,29 @@ public sealed class StatementReader(
         }
         page.Closing = ToState(account);
         return page;
+    }
+
+    /// <summary>The nearest known state of an account at or before a version; null where the account has not gone beyond that
+    /// version, so that there is nothing to read: whoever asks for what comes after any version costs one look-up.</summary>
+    private async Task<Account?> OpeningAsync(string streamId, long afterVersion, CancellationToken cancellationToken)
+    {
+        await using var command = database.CreateCommand($"""
+            select known.version, known.balance, known.credit_limit, known.currency
+            from {_streams} s left join {_snapshots} known on known.stream_id = s.id and known.version <= $2
+            where s.id = $1 and s.version > $2
+            """);
+        command.Parameters.AddWithValue(streamId);
+        command.Parameters.AddWithValue(afterVersion);
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        if (!await rows.ReadAsync(cancellationToken))
+        {
+            return null;
+        }
+        return await rows.IsDBNullAsync(0, cancellationToken)
+            ? _opened
+            : new Account(
+                rows.GetInt64(0), rows.GetDecimal(1), rows.GetDecimal(2),
+                await rows.IsDBNullAsync(3, cancellationToken) ? null : rows.GetString(3));
     }
 
     private static StatementEntry Entry(AccountEvent fact, Account after)

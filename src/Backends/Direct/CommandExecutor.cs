@@ -1,6 +1,7 @@
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
@@ -10,7 +11,8 @@ namespace Billing.Backends.Direct;
 /// <summary>What every protocol of the direct transport leads to: checks a command, has it processed in this process, and
 /// answers. Until the view of the balances is built it answers UNAVAILABLE.</summary>
 public sealed partial class CommandExecutor(
-    EmbeddedTransport processors, IOptions<BackendOptions> options, ILogger<CommandExecutor> logger) : BackgroundService
+    EmbeddedTransport processors, IOptions<BackendOptions> options, Supervisor supervisor, ILogger<CommandExecutor> logger)
+    : Worker(supervisor)
 {
     private readonly int _inFlightMax = options.Value.InFlightMax;
     private int _inFlight;
@@ -61,12 +63,12 @@ public sealed partial class CommandExecutor(
     }
 
     /// <inheritdoc/>
-    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    public override async Task RunAsync(CancellationToken stopping)
     {
         // Not at the host's start: the process says that it lives, and is not ready, while the view is built.
-        await processors.StartAsync(stoppingToken);
+        await processors.StartAsync(stopping);
         _ready = true;
-        await (processors.ExecuteTask ?? Task.CompletedTask).WaitAsync(stoppingToken);
+        await Task.Delay(Timeout.InfiniteTimeSpan, stopping);
     }
 
     [LoggerMessage(250, LogLevel.Warning, "A command was refused: {Refusal}")]

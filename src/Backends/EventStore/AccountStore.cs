@@ -1,8 +1,6 @@
 using Billing.Backends.Domain;
 using Google.Protobuf;
-using JasperFx;
 using Marten;
-using Marten.Exceptions;
 using Microsoft.Extensions.Options;
 using Npgsql;
 using NpgsqlTypes;
@@ -15,21 +13,16 @@ namespace Billing.Backends.EventStore;
 /// <param name="Recorded">The event as the wire contract states it: what the receipt holds.</param>
 public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
 
-/// <summary>The event store as the billing platform uses it: every call is one round trip or one transaction, however many
-/// accounts it touches.</summary>
-public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options)
+/// <summary>The accounts in Marten, with the receipts and snapshots beside them.</summary>
+public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IAccountStore
 {
     private const NpgsqlDbType TextArray = NpgsqlDbType.Array | NpgsqlDbType.Varchar;
     private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
 
     private readonly EventStoreOptions _options = options.Value;
 
-    /// <summary>Reads accounts as of their last event: the last snapshot and the events after it, in one statement and so
-    /// as of one moment.</summary>
-    /// <param name="streamIds">The accounts' streams, each once.</param>
-    /// <param name="opened">What an account without events is like.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>Every account asked for.</returns>
+    /// <inheritdoc/>
+    /// <remarks>The last snapshot and the events after it, in one statement and so as of one moment.</remarks>
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
@@ -57,8 +50,7 @@ public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database
         return accounts;
     }
 
-    /// <summary>Finds what was recorded for transactions.</summary>
-    /// <returns>The event of each transaction id that has one.</returns>
+    /// <inheritdoc/>
     public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(
         Guid[] transactionIds, CancellationToken cancellationToken)
     {
@@ -74,14 +66,7 @@ public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database
         return found;
     }
 
-    /// <summary>Appends the events of a batch, with a receipt for each payment, in one transaction.</summary>
-    /// <param name="batch">Events in order; each stream's versions follow one another.</param>
-    /// <param name="cancellationToken">Ends the wait; what was committed by then is unknown.</param>
-    /// <exception cref="Exception">A stream has moved on: another owner appended to it (see <see cref="IsConflict"/>).
-    /// Nothing of the batch is stored.</exception>
-    /// <exception cref="MartenException">A transaction id has a receipt already (see
-    /// <see cref="IsReceiptCollision"/>), or PostgreSQL failed. Nothing of the batch is stored, unless the connection
-    /// broke while committing.</exception>
+    /// <inheritdoc/>
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
     {
         await using var session = store.LightweightSession();
@@ -102,26 +87,6 @@ public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database
         QueueSnapshots(session, batch);
         await session.SaveChangesAsync(cancellationToken);
     }
-
-    /// <summary>Whether an append failed because a stream has moved on.</summary>
-    public static bool IsConflict(Exception failure) => failure switch
-    {
-        ConcurrencyException or ExistingStreamIdCollisionException => true,
-        AggregateException several => several.InnerExceptions.Any(IsConflict),
-        _ => false,
-    };
-
-    /// <summary>Whether an append failed because a transaction id has a receipt already.</summary>
-    public bool IsReceiptCollision(Exception failure) => IsTaken(failure, EventStoreSchema.Receipts(_options.Schema));
-
-    /// <summary>Whether an append failed because its sequence number is a tombstone's, in which case the next attempt has
-    /// the next number. A server that crashes forgets the numbers of transactions that were under way and gives them out
-    /// again; Marten has not forgotten them, and fills them when the server is back.</summary>
-    public bool IsSequenceNumberTaken(Exception failure) => !IsConflict(failure) && IsTaken(failure, _options.Schema + ".mt_events");
-
-    private static bool IsTaken(Exception failure, string table) =>
-        failure.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.UniqueViolation } violation
-        && $"{violation.SchemaName}.{violation.TableName}" == table;
 
     private void QueueReceipts(IDocumentSession session, IReadOnlyList<NewEvent> batch)
     {

@@ -11,10 +11,11 @@ namespace Billing.Backends.EventStore;
 /// <param name="Json">Its content.</param>
 public readonly record struct StoredEvent(string StreamId, long Version, string Type, byte[] Json);
 
-/// <summary>Reads the events of all accounts in the order of their sequence numbers, a page at a time, without Marten's tombstones: no statement, and so
-/// no snapshot of PostgreSQL's, lasts as long as the whole scan, and a scan that is interrupted goes on where it was. An
-/// event whose transaction commits late, behind a page that was read, is missed.</summary>
-public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options)
+/// <summary>Reads the events of all accounts in the order of their sequence numbers, a page at a time, without Marten's
+/// tombstones: no statement, and so no snapshot of PostgreSQL's, lasts as long as the whole scan, and a scan that is
+/// interrupted goes on where it was. An event whose transaction commits late, behind a page that was read, is missed.
+/// </summary>
+public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IEventScan
 {
     /// <summary>Where a scan begins.</summary>
     public const long Start = long.MinValue;
@@ -23,20 +24,15 @@ public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOpti
 
     private readonly string _events = options.Value.Schema + ".mt_events";
 
-    /// <summary>The sequence number of the last event; about as many events as there are, since some numbers are never
-    /// used, or are a tombstone's. Zero where there are none.</summary>
+    /// <inheritdoc/>
+    /// <remarks>Some numbers are never used, or are a tombstone's.</remarks>
     public async Task<long> LastAsync(CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand($"select coalesce(max(seq_id), 0) from {_events} where {NoTombstone}");
         return (long)(await command.ExecuteScalarAsync(cancellationToken))!;
     }
 
-    /// <summary>Reads a page.</summary>
-    /// <param name="after">The sequence number of the last event already read, or <see cref="Start"/>.</param>
-    /// <param name="limit">Events to read at most.</param>
-    /// <param name="take">Is given each event, in order, while the page is read.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>The number of events read and the sequence number of the last.</returns>
+    /// <inheritdoc/>
     public async Task<(int Count, long Last)> ReadPageAsync(
         long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
     {

@@ -1,11 +1,10 @@
-using Npgsql;
 using Polly;
 using Polly.Retry;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>How a backend treats an event store that is away.</summary>
-public static class EventStoreRetry
+/// <summary>How a backend treats an event store that is away: it tries again, after waits that grow.</summary>
+public sealed class EventStoreRetry
 {
     /// <summary>The first wait; each further one is about twice as long.</summary>
     public static readonly TimeSpan DelayFirst = TimeSpan.FromMilliseconds(5);
@@ -13,30 +12,36 @@ public static class EventStoreRetry
     /// <summary>The longest wait.</summary>
     public static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(1);
 
-    /// <summary>Whether PostgreSQL, or the way to it, failed in a manner that passes.</summary>
-    public static bool IsAway(Exception e)
+    private readonly TimeProvider _time;
+    private readonly Random _random;
+    private readonly Lock _gate = new();
+
+    /// <summary>Creates the policy.</summary>
+    public EventStoreRetry(TimeProvider time)
+        : this(time, new Random(unchecked((int)time.GetTimestamp())))
     {
-        for (var cause = e; cause is not null; cause = cause.InnerException)
-        {
-            if (cause is NpgsqlException { IsTransient: true })
-            {
-                return true;
-            }
-        }
-        return false;
+    }
+
+    /// <summary>Creates the policy.</summary>
+    /// <param name="time">Measures the waits.</param>
+    /// <param name="random">Spreads them.</param>
+    internal EventStoreRetry(TimeProvider time, Random random)
+    {
+        _time = time;
+        _random = random;
     }
 
     /// <summary>Tries until it succeeds or is cancelled: for what must not be given up.</summary>
-    public static ResiliencePipeline Forever(TimeProvider time, Func<Exception, bool> handles, Action<Exception, int> onRetry) =>
-        Build(time, handles, onRetry, int.MaxValue);
+    /// <param name="handles">Which failures are tried again.</param>
+    /// <param name="onRetry">Is told of each, with the number of the attempt, from 1.</param>
+    public Retries Forever(Func<Exception, bool> handles, Action<Exception, int> onRetry) => Build(handles, onRetry, int.MaxValue);
 
-    /// <summary>Tries a few times, over a few seconds: for what a caller can ask for again.</summary>
-    public static ResiliencePipeline Briefly(TimeProvider time, Action<Exception, int> onRetry) =>
-        Build(time, IsAway, onRetry, 10);
+    /// <summary>Tries a few times, over a few seconds, while the store is away: for what a caller can ask for again.</summary>
+    /// <param name="onRetry">Is told of each failure, with the number of the attempt, from 1.</param>
+    public Retries Briefly(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsAway, onRetry, 10);
 
-    private static ResiliencePipeline Build(
-        TimeProvider time, Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
-        new ResiliencePipelineBuilder { TimeProvider = time }
+    private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
+        new(new ResiliencePipelineBuilder { TimeProvider = _time }
             .AddRetry(new RetryStrategyOptions
             {
                 ShouldHandle = arguments => ValueTask.FromResult(
@@ -46,11 +51,55 @@ public static class EventStoreRetry
                 Delay = DelayFirst,
                 MaxDelay = DelayMax,
                 UseJitter = true,
+                Randomizer = NextShare,
                 OnRetry = arguments =>
                 {
                     onRetry(arguments.Outcome.Exception!, arguments.AttemptNumber + 1);
                     return ValueTask.CompletedTask;
                 },
             })
-            .Build();
+            .Build());
+
+    private double NextShare()
+    {
+        lock (_gate)
+        {
+            return _random.NextDouble();
+        }
+    }
+
+    /// <summary>Tries again what fails.</summary>
+    public sealed class Retries
+    {
+        private readonly ResiliencePipeline _pipeline;
+
+        internal Retries(ResiliencePipeline pipeline) => _pipeline = pipeline;
+
+        /// <summary>Does something, again and again until it succeeds.</summary>
+        /// <returns>What it returned.</returns>
+        /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+        public async Task<T> ExecuteAsync<T>(Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken)
+        {
+            // On the caller's context, so that whoever gives one decides what runs when; a host has none.
+            var context = ResilienceContextPool.Shared.Get(continueOnCapturedContext: true, cancellationToken);
+            try
+            {
+                return await _pipeline.ExecuteAsync(
+                    static async (attempt, work) => await work(attempt.CancellationToken), context, work);
+            }
+            finally
+            {
+                ResilienceContextPool.Shared.Return(context);
+            }
+        }
+
+        /// <inheritdoc cref="ExecuteAsync{T}(Func{CancellationToken, Task{T}}, CancellationToken)"/>
+        public Task ExecuteAsync(Func<CancellationToken, Task> work, CancellationToken cancellationToken) => ExecuteAsync(
+            async token =>
+            {
+                await work(token);
+                return true;
+            },
+            cancellationToken);
+    }
 }

@@ -14,8 +14,11 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
     // Any constant will do; services that start together take turns on it.
     private const long SchemaLock = 0x42494C4C;
 
+    /// <summary>The name of the table of receipts.</summary>
+    public const string ReceiptsTable = "payment_receipts";
+
     /// <summary>The table of receipts.</summary>
-    public static string Receipts(string schema) => schema + ".payment_receipts";
+    public static string Receipts(string schema) => schema + "." + ReceiptsTable;
 
     /// <summary>The table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + ".account_snapshots";

@@ -65,6 +65,11 @@ public static class EventTypes
             : throw new InvalidOperationException($"The event store holds an event of the unknown type '{type}'.");
     }
 
+    /// <summary>States an event as it is stored.</summary>
+    internal static (string Type, byte[] Json) Write(AccountEvent fact) => (
+        Types.First(type => type.Value == fact.GetType()).Key,
+        JsonSerializer.SerializeToUtf8Bytes(fact, EventJson.Default.GetTypeInfo(fact.GetType())!));
+
     private static object Read(ReadOnlySpan<byte> json, Type shape) =>
         JsonSerializer.Deserialize(json, EventJson.Default.GetTypeInfo(shape)!)!;
 }

@@ -2,11 +2,12 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The commands this backend works on, by transaction id, so that copies of one request that arrive meanwhile
-/// join the first instead of racing it.</summary>
+/// <summary>The commands this backend works on, by transaction id and account, so that copies of one request that arrive
+/// meanwhile join the first instead of racing it. An id that is used for two accounts makes two commands: each keeps its place
+/// among those of its own account.</summary>
 public sealed class CommandsInFlight
 {
-    private readonly Dictionary<Guid, PendingCommand> _commands = [];
+    private readonly Dictionary<(Guid TransactionId, string StreamId), PendingCommand> _commands = [];
     private readonly Lock _gate = new();
 
     /// <summary>Enters deliveries.</summary>
@@ -20,7 +21,7 @@ public sealed class CommandsInFlight
         {
             foreach (var delivery in deliveries)
             {
-                var id = Guid.Parse(delivery.Command.TransactionId);
+                var id = (Guid.Parse(delivery.Command.TransactionId), CommandRoute.Of(delivery.Command).StreamId);
                 if (_commands.TryGetValue(id, out var first))
                 {
                     first.Join(delivery, now);
@@ -35,15 +36,27 @@ public sealed class CommandsInFlight
     }
 
     /// <summary>Takes commands out: whoever asks for one from now on finds its receipt.</summary>
-    public void Leave(IEnumerable<PendingCommand> commands)
+    /// <param name="commands">Commands with their results.</param>
+    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
+    /// <returns>Those that stay, without a result: they had expired, and then somebody asked for them again.</returns>
+    public List<PendingCommand> Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
     {
+        var revived = new List<PendingCommand>();
         lock (_gate)
         {
             foreach (var command in commands)
             {
-                _commands.Remove(command.Command.TransactionId);
+                if (command.TryRevive(nowUnixUs))
+                {
+                    revived.Add(command);
+                }
+                else
+                {
+                    _commands.Remove((command.Command.TransactionId, command.StreamId));
+                }
             }
         }
+        return revived;
     }
 
     /// <summary>Takes the deliveries that have waited since before a moment, and whose callers were not told anything yet.

@@ -5,17 +5,19 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
-using Polly;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side, for payments and for changes of credit limits: deliveries in, answers and events out. One loop takes turns; each turn takes whatever has piled
-/// up during the one before, so a batch grows with the load, and what it costs on top of its payments is shared by more of
-/// them. The steps of a turn are the methods in this order: deduplicate, authorise, record, settle.</summary>
-public sealed partial class PaymentProcessor : BackgroundService, ICommandHandler
+/// <summary>The write side, for payments and for changes of credit limits: deliveries in, answers and events out. One loop
+/// takes turns; each turn takes whatever has piled up during the one before, so a batch grows with the load, and what it
+/// costs on top of its payments is shared by more of them. The steps of a turn are the methods in this order: deduplicate,
+/// authorise, record, settle. A step that fails for several commands together is tried for each alone; one that fails alone
+/// as well sends its command to the dead letters.</summary>
+public sealed partial class PaymentProcessor : Worker, ICommandHandler
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
 
@@ -25,27 +27,30 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     private readonly Channel<PendingCommand> _authorised =
         Channel.CreateUnbounded<PendingCommand>(new UnboundedChannelOptions { SingleReader = true });
 
-    // Released with every entry into either queue; one wakes the loop, which then drains both.
-    private readonly SemaphoreSlim _work = new(0);
+    // Written to with every entry into either queue; whatever is in it wakes the loop, which then drains both.
+    private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
+        new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
 
     private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
     private readonly CommandsInFlight _inFlight = new();
-    private readonly AccountStore _store;
+    private readonly IAccountStore _store;
     private readonly PaymentRecorder _recorder;
     private readonly SimulatedCardNetwork _network;
     private readonly AnswerSettler _settler;
     private readonly BackendOptions _options;
     private readonly TimeProvider _time;
     private readonly ILogger<PaymentProcessor> _logger;
-    private readonly ResiliencePipeline _retry;
+    private readonly Supervisor _supervisor;
+    private readonly EventStoreRetry.Retries _retry;
 
     // When the event store was last turned to; 0 where it has answered.
     private long _askedStore;
 
     /// <summary>Creates the processor.</summary>
     public PaymentProcessor(
-        AccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, AnswerSettler settler,
-        IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentProcessor> logger)
+        IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, AnswerSettler settler, EventStoreRetry retry,
+        IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
+        : base(supervisor)
     {
         _store = store;
         _recorder = recorder;
@@ -54,7 +59,8 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         _options = options.Value;
         _time = time;
         _logger = logger;
-        _retry = EventStoreRetry.Forever(time, EventStoreRetry.IsAway, (e, attempt) => Waiting(attempt, e.Message));
+        _supervisor = supervisor;
+        _retry = retry.Forever(EventStoreFailure.IsAway, (e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <inheritdoc/>
@@ -66,11 +72,15 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         _settler.Enter(deliveries.Count);
         NoteConsumed(deliveries);
         // In flight first, receipts later: the other way round a command could slip from one to the other between.
-        var fresh = _inFlight.Enter(deliveries, _time.GetTimestamp());
+        Enter(_inFlight.Enter(deliveries, _time.GetTimestamp()));
+    }
+
+    private void Enter(List<PendingCommand> fresh)
+    {
         if (fresh.Count > 0)
         {
             _accepted.Writer.TryWrite(fresh);
-            _work.Release();
+            _work.Writer.TryWrite(true);
         }
     }
 
@@ -89,40 +99,31 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
     public void Forget(IReadOnlyCollection<SourcePartition> partitions) => _recorder.Forget(partitions);
 
     /// <inheritdoc/>
-    protected override async Task ExecuteAsync(CancellationToken stoppingToken) =>
-        await await Task.WhenAny(TakeTurnsAsync(stoppingToken), WatchStoreAsync(stoppingToken));
+    public override async Task RunAsync(CancellationToken stopping) =>
+        await await Task.WhenAny(TakeTurnsAsync(stopping), WatchStoreAsync(stopping));
 
     private async Task TakeTurnsAsync(CancellationToken cancellationToken)
     {
-        while (true)
+        while (await _work.Reader.WaitToReadAsync(cancellationToken))
         {
-            await _work.WaitAsync(cancellationToken);
-            while (_work.Wait(0, CancellationToken.None))
+            _work.Reader.TryRead(out _);
+            var fresh = new List<PendingCommand>();
+            while (_accepted.Reader.TryRead(out var commands))
             {
-                // Everything that these were released for is drained below.
+                fresh.AddRange(commands);
             }
-            await DeduplicateAsync(cancellationToken);
+            await DeduplicateAsync(fresh, cancellationToken);
             await RecordAsync(cancellationToken);
         }
     }
 
     /// <summary>What has a receipt is answered from it; the rest goes on.</summary>
-    private async Task DeduplicateAsync(CancellationToken cancellationToken)
+    private async Task DeduplicateAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
-        var fresh = new List<PendingCommand>();
-        while (_accepted.Reader.TryRead(out var commands))
-        {
-            fresh.AddRange(commands);
-        }
-        if (fresh.Count == 0)
+        if (fresh.Count == 0 || await ReceiptsAsync(fresh, cancellationToken) is not { } receipts)
         {
             return;
         }
-        var ids = fresh.Select(c => c.Command.TransactionId).ToArray();
-        Volatile.Write(ref _askedStore, _time.GetTimestamp());
-        var receipts = await _retry.ExecuteAsync(
-            async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
-        Volatile.Write(ref _askedStore, 0);
         var repeated = new List<PendingCommand>();
         foreach (var command in fresh)
         {
@@ -139,6 +140,38 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         Settle(repeated);
     }
 
+    /// <summary>The receipts of commands; null where they cannot be read for all together, and what could be done for each
+    /// alone is done.</summary>
+    private async Task<Dictionary<Guid, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    {
+        var ids = fresh.Select(c => c.Command.TransactionId).ToArray();
+        Volatile.Write(ref _askedStore, _time.GetTimestamp());
+        try
+        {
+            return await _retry.ExecuteAsync(async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count == 1)
+        {
+            ReceiptUnreadable(e, fresh[0].Command.TransactionId);
+            fresh[0].Reject("its receipt cannot be read: " + e.Message);
+            Settle(fresh);
+            return null;
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+        {
+            ReceiptsUnreadable(e, fresh.Count);
+            foreach (var command in fresh)
+            {
+                await DeduplicateAsync([command], cancellationToken);
+            }
+            return null;
+        }
+        finally
+        {
+            Volatile.Write(ref _askedStore, 0);
+        }
+    }
+
     /// <summary>All card-network calls run at the same time; the commands of one account still go on in the order they
     /// came.</summary>
     private void Authorise(PendingCommand command, CancellationToken cancellationToken)
@@ -152,6 +185,7 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         }
         _lastOfAccount[command.StreamId] = command;
         command.Turn = TakeTurnAsync(command, authorised, before);
+        _supervisor.Watch("Authorising", command.Turn);
     }
 
     private async Task TakeTurnAsync(PendingCommand command, Task authorised, Task before)
@@ -160,7 +194,7 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         await before;
         _authorised.Writer.TryWrite(command);
         _lastOfAccount.TryRemove(KeyValuePair.Create(command.StreamId, command));
-        _work.Release();
+        _work.Writer.TryWrite(true);
     }
 
     /// <summary>One transaction for whatever is authorised by now, up to the largest batch.</summary>
@@ -186,27 +220,46 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
         {
             return;
         }
-        _inFlight.Leave(done);
+        var now = _time.Microseconds();
+        var revived = _inFlight.Leave(done, now);
         var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
-        var now = _time.Microseconds();
-        foreach (var command in done)
+        foreach (var command in done.Where(c => c.IsDone))
         {
-            if (command.Refusal is { Reason: Contracts.ErrorReasons.ProcessingFailed } refusal)
+            if (command.Rejection is { } rejection)
             {
                 foreach (var (delivery, reply) in command.Answers(now))
                 {
-                    _settler.Reject(delivery, refusal.Message, reply);
+                    _settler.Reject(delivery, rejection, reply);
                 }
                 continue;
             }
-            answers.AddRange(command.Answers(now));
-            if (command.Recorded is { } recorded)
+            answers.AddRange(Answers(command, now));
+            // What the id was used for elsewhere is published by whoever serves that account, and in that account's order.
+            if (command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
             {
                 events.Add(recorded);
             }
         }
         _settler.Settle(answers, events);
+        Enter(revived);
+    }
+
+    private List<(Delivery, Reply?)> Answers(PendingCommand command, long nowUnixUs)
+    {
+        try
+        {
+            return [.. command.Answers(nowUnixUs)];
+        }
+        catch (Exception e)
+        {
+            Unanswerable(e, command.Command.TransactionId);
+            foreach (var delivery in command.Deliveries)
+            {
+                _settler.Reject(delivery, "The answer could not be stated: " + e.Message, null);
+            }
+            return [];
+        }
     }
 
     /// <summary>While the event store is away, tells those who have waited for long: the turns cannot, they wait for the
@@ -236,15 +289,17 @@ public sealed partial class PaymentProcessor : BackgroundService, ICommandHandle
             "The event store cannot be reached at the moment; ask again with the same transaction_id."))));
     }
 
-    /// <inheritdoc/>
-    public override void Dispose()
-    {
-        _work.Dispose();
-        base.Dispose();
-    }
-
     [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
     private partial void Waiting(int attempt, string reason);
+
+    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read; trying one by one")]
+    private partial void ReceiptsUnreadable(Exception e, int count);
+
+    [LoggerMessage(223, LogLevel.Error, "The receipt of {TransactionId} cannot be read")]
+    private partial void ReceiptUnreadable(Exception e, Guid transactionId);
+
+    [LoggerMessage(224, LogLevel.Error, "The answer to {TransactionId} cannot be stated")]
+    private partial void Unanswerable(Exception e, Guid transactionId);
 
     [LoggerMessage(221, LogLevel.Error, "The event store does not answer: told {Count} callers that have waited for {Seconds} s")]
     private partial void StoreAway(int count, double seconds);

@@ -4,7 +4,6 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
-using Polly;
 
 namespace Billing.Backends.Payments;
 
@@ -12,23 +11,24 @@ namespace Billing.Backends.Payments;
 /// of the batch has its result. One caller at a time.</summary>
 public sealed partial class PaymentRecorder
 {
-    private readonly AccountStore _store;
+    private readonly IAccountStore _store;
     private readonly AccountCache _cache;
     private readonly Account _opened;
     private readonly TimeProvider _time;
     private readonly ILogger<PaymentRecorder> _logger;
-    private readonly ResiliencePipeline _retry;
+    private readonly EventStoreRetry.Retries _retry;
 
     /// <summary>Creates the recorder.</summary>
     public PaymentRecorder(
-        AccountStore store, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
+        IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time,
+        ILogger<PaymentRecorder> logger)
     {
         _store = store;
         _cache = new AccountCache(options.Value.CachedAccountsMax);
         _opened = Account.Opened(options.Value.DefaultCreditLimit);
         _time = time;
         _logger = logger;
-        _retry = EventStoreRetry.Forever(time, IsTransient, OnRetry);
+        _retry = retry.Forever(EventStoreFailure.Passes, OnRetry);
     }
 
     /// <summary>Drops the cached accounts of partitions that belong to another backend now.</summary>
@@ -55,8 +55,7 @@ public sealed partial class PaymentRecorder
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             CommandFailed(e, batch[0].Command.TransactionId, batch[0].StreamId);
-            batch[0].Refuse(StatusCode.Internal, ErrorReasons.ProcessingFailed,
-                "The command could not be processed: " + e.Message);
+            batch[0].Reject(e.Message);
         }
     }
 
@@ -112,17 +111,25 @@ public sealed partial class PaymentRecorder
         var now = _time.GetUtcNow();
         var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
+        var refused = new List<(PendingCommand Command, string? Currency)>();
+        var places = new Dictionary<Guid, int>(open.Count);
+        var reused = new List<PendingCommand>();
         foreach (var command in open)
         {
+            if (places.ContainsKey(command.Command.TransactionId))
+            {
+                reused.Add(command);
+                continue;
+            }
             var account = accounts[command.StreamId];
             if (command.Command.Decide(account, now) is not { } fact)
             {
-                command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch,
-                    $"limit.currency_code must be {account.Currency}: the account is kept in it.", "limit.currency_code");
+                refused.Add((command, account.Currency));
                 continue;
             }
             var after = account.Apply(fact);
             accounts[command.StreamId] = after;
+            places.Add(command.Command.TransactionId, events.Count);
             decided.Add(command);
             events.Add(new NewEvent(fact, after, RecordedEvent.ToWire(command.StreamId, fact, after)));
         }
@@ -130,12 +137,20 @@ public sealed partial class PaymentRecorder
         {
             await _store.AppendAsync(events, cancellationToken);
         }
+        // Only now: until the batch is stored, the account that a command does not fit may never come to be.
+        foreach (var (command, currency) in refused)
+        {
+            command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch,
+                $"limit.currency_code must be {currency}: the account is kept in it.", "limit.currency_code");
+        }
         var stored = _time.Microseconds();
         for (var i = 0; i < decided.Count; i++)
         {
             decided[i].Record(events[i].Recorded, stored);
             _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Partition);
         }
+        // The id was used for another account a moment before.
+        reused.ForEach(command => command.Record(events[places[command.Command.TransactionId]].Recorded));
     }
 
     private async Task<Dictionary<string, Account>> AccountsAsync(List<PendingCommand> open, CancellationToken cancellationToken)
@@ -162,9 +177,6 @@ public sealed partial class PaymentRecorder
         }
         return accounts;
     }
-
-    private bool IsTransient(Exception e) =>
-        AccountStore.IsConflict(e) || _store.IsReceiptCollision(e) || _store.IsSequenceNumberTaken(e) || EventStoreRetry.IsAway(e);
 
     private void OnRetry(Exception e, int attempt) => Retrying(attempt, e.GetBaseException().Message);
 

@@ -42,6 +42,9 @@ public sealed class PendingCommand
     /// <summary>Why nothing is recorded for it, where that is so.</summary>
     public Error? Refusal { get; private set; }
 
+    /// <summary>Why the command belongs in the dead letters, where it does.</summary>
+    public string? Rejection { get; private set; }
+
     /// <summary>Whether the command has its result.</summary>
     public bool IsDone => Recorded is not null || Refusal is not null;
 
@@ -79,6 +82,27 @@ public sealed class PendingCommand
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
         Refusal = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
 
+    /// <summary>Ends the command: it cannot be processed. Its callers are not told what broke, the operators are.</summary>
+    /// <param name="reason">Why, for the operators.</param>
+    public void Reject(string reason)
+    {
+        Rejection = "The command could not be processed: " + reason;
+        Refuse(StatusCode.Internal, ErrorReasons.ProcessingFailed,
+            "The command could not be processed; it is kept for the operators.");
+    }
+
+    /// <summary>Takes back that the command has expired, where somebody has come to wait for it since.</summary>
+    /// <returns>Whether it is to be processed after all.</returns>
+    public bool TryRevive(long nowUnixUs)
+    {
+        if (Refusal?.Reason != ErrorReasons.CommandExpired || IsExpired(nowUnixUs))
+        {
+            return false;
+        }
+        Refusal = null;
+        return true;
+    }
+
     /// <summary>Takes those who have waited since before a moment and were not told anything yet; from now on they count as
     /// told. The command itself goes on.</summary>
     public IEnumerable<Delivery> TellWaiting(long since)
@@ -90,6 +114,9 @@ public sealed class PendingCommand
             return waiting.ConvertAll(a => a.Delivery);
         }
     }
+
+    /// <summary>Every delivery that asks for the command. Call this when no more can join.</summary>
+    public IEnumerable<Delivery> Deliveries => _askers.Select(a => a.Delivery);
 
     /// <summary>The answer to each delivery; null for one whose caller was told something else before. Call this when no
     /// more can join.</summary>

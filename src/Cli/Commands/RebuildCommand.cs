@@ -5,6 +5,8 @@ using Billing.Backends.Balances;
 using Billing.Backends.EventStore;
 using Billing.Cli.Background;
 using Billing.Cli.Stack;
+using Billing.Messaging.Hosting;
+using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;
@@ -37,6 +39,8 @@ internal static class RebuildCommand
 
     private static ServiceProvider Services(string connection) => new ServiceCollection()
         .AddLogging()
+        .AddSingleton<IHostApplicationLifetime, ApplicationLifetime>()
+        .AddSingleton<Supervisor>()
         .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
         {
             [EventStoreOptions.Section + ":ConnectionString"] = connection,

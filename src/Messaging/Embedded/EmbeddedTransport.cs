@@ -1,5 +1,6 @@
 using System.Threading.Channels;
 using Billing.Contracts;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Hosting;
 
@@ -8,7 +9,7 @@ namespace Billing.Messaging.Embedded;
 /// <summary>The transport for where no Kafka can be had: proxy and backends in one process, over in-memory queues, with
 /// the same batching, receipts and store behind. What is in a queue when the process dies is lost, but nobody was told
 /// that it was done: the caller gets an error and asks again.</summary>
-public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IAnswerPublisher
+public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublisher
 {
     private readonly PendingReplies _pending;
     private readonly Lane[] _payments;
@@ -19,7 +20,9 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     /// <summary>Creates the transport.</summary>
     /// <param name="pending">The calls that wait.</param>
     /// <param name="handlers">Makes the handlers, given where their answers go.</param>
-    public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers)
+    /// <param name="supervisor">Runs the queues.</param>
+    public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, Supervisor supervisor)
+        : base(supervisor)
     {
         _pending = pending;
         var made = handlers(this);
@@ -74,12 +77,10 @@ public sealed class EmbeddedTransport : BackgroundService, IRequestTransport, IA
     }
 
     /// <inheritdoc/>
-    protected override async Task ExecuteAsync(CancellationToken stoppingToken)
+    public override async Task RunAsync(CancellationToken stopping)
     {
         // None of these ends by itself: the first one to end was stopped, or has failed and says so for all.
-        var first = await Task.WhenAny(
-            _payments.Concat(_balances).Select(lane => lane.RunAsync(stoppingToken))
-                .Concat(HostedHandlers.OfType<BackgroundService>().Select(handler => handler.ExecuteTask ?? Task.CompletedTask)));
+        var first = await Task.WhenAny(_payments.Concat(_balances).Select(lane => lane.RunAsync(stopping)));
         await first;
     }
 

@@ -1,5 +1,7 @@
+using System.Diagnostics;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -13,6 +15,9 @@ public static class Service
 
     /// <summary>Exit code for a service that could not start or go on.</summary>
     public const int Failed = 1;
+
+    /// <summary>How long a process that has failed may take to stop in good order.</summary>
+    public static readonly TimeSpan FailingBound = TimeSpan.FromSeconds(10);
 
     /// <summary>A web application with the house's logging: one line a message, and only what an operator acts on from the
     /// libraries. Settings come from appsettings.json, the environment and the command line, the later winning.</summary>
@@ -33,6 +38,7 @@ public static class Service
         // What stops a host from starting is reported in one line by RunAsync, not by the host with a stack trace.
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
+        builder.Services.AddSingleton<Supervisor>();
         return builder;
     }
 
@@ -47,6 +53,7 @@ public static class Service
             stopping = app.Lifetime.ApplicationStopping;
             await using (app)
             {
+                using var failing = app.Services.GetRequiredService<Supervisor>().Failing.Register(EndInTime);
                 await app.RunAsync();
                 return Environment.ExitCode;
             }
@@ -73,6 +80,16 @@ public static class Service
             return await ReportAsync(e.Message, BadSettings);
         }
     }
+
+    // What failed may be just what the stop waits for. A background thread, so that an end in good order is not held up.
+    private static void EndInTime() => new Thread(() =>
+    {
+        using var never = new ManualResetEventSlim();
+        never.Wait(FailingBound);
+        Console.Error.WriteLine($"It did not stop within {FailingBound.TotalSeconds:0} s after a failure and is killed.");
+        Process.GetCurrentProcess().Kill();
+    })
+    { IsBackground = true }.Start();
 
     private static async Task<int> ReportAsync(string message, int exitCode)
     {

@@ -8,7 +8,7 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Puts records that cannot be processed aside, as they came, with their origin and the reason in headers, so
 /// that they block nothing and can be looked at and replayed.</summary>
-public sealed class DeadLetters(IProducer<string, byte[]> producer, ILogger logger)
+public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider time, ILogger logger)
 {
     /// <summary>What the names of the headers below begin with.</summary>
     public const string HeaderPrefix = "billing-dead-";
@@ -93,7 +93,7 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, ILogger logg
 
     private async Task SendLaterAsync(ConsumeResult<byte[], byte[]> record, string reason, Form form, Action settle)
     {
-        await Task.Delay(RetryDelay, TimeProvider.System);
+        await Task.Delay(RetryDelay, time);
         try
         {
             Send(record, reason, form, settle);

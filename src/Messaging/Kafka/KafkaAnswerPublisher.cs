@@ -1,41 +1,42 @@
-using System.Runtime.InteropServices;
 using Billing.Contracts;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
-using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Publishes what a backend has to say: one record for each proxy with all of a batch's replies to it, and one
-/// record for each event. Owns the process's producer, which the dead letters share.</summary>
+/// <summary>Publishes what a backend has to say: for each proxy, records with all of a batch's replies to it, and one record
+/// for each event. Owns the process's producer, which the dead letters share.</summary>
 public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 {
+    /// <summary>Bytes of replies in one record, about; half of what brokers take by default.</summary>
+    internal const int ReplyBatchBytesMax = 500_000;
+
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
 
     private readonly IProducer<string, byte[]> _producer;
-    private readonly ILogger<KafkaAnswerPublisher> _logger;
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    private volatile Exception? _failure;
     private bool _disposed;
 
     /// <summary>Creates the publisher.</summary>
     public KafkaAnswerPublisher(
-        IOptions<KafkaOptions> options, IHostApplicationLifetime lifetime, ILogger<KafkaAnswerPublisher> logger)
+        IOptions<KafkaOptions> options, Supervisor supervisor, TimeProvider time, ILogger<KafkaAnswerPublisher> logger)
+        : this(Build(options.Value, supervisor, logger), time, logger)
     {
+    }
+
+    /// <summary>Creates the publisher on a producer, which it owns from now on.</summary>
+    internal KafkaAnswerPublisher(IProducer<string, byte[]> producer, TimeProvider time, ILogger logger)
+    {
+        _producer = producer;
+        _time = time;
         _logger = logger;
-        _producer = new ProducerBuilder<string, byte[]>(options.Value.Producer("billing-backend", TimeSpan.FromSeconds(60)))
-            .SetErrorHandler((_, e) =>
-            {
-                KafkaLog.Error(logger, e);
-                if (e.IsFatal)
-                {
-                    lifetime.StopApplication();
-                }
-            })
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
-            .Build();
-        DeadLetters = new DeadLetters(_producer, logger);
+        DeadLetters = new DeadLetters(producer, time, logger);
     }
 
     /// <summary>Where records go that cannot be processed.</summary>
@@ -44,9 +45,14 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     /// <inheritdoc/>
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
-        var publication = new Publication(_producer, _logger, cancellationToken);
+        var publication = new Publication(this, cancellationToken);
         foreach (var fact in events)
         {
+            if (_failure is { } failure)
+            {
+                // What comes behind an event that could not be published would come before it.
+                return Task.FromException(failure);
+            }
             publication.Send(Topics.Events, new Message<string, byte[]>
             {
                 Key = fact.StreamId,
@@ -54,15 +60,25 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
                 Headers = Version(),
             });
         }
-        var batches = new Dictionary<string, ReplyBatch>(StringComparer.Ordinal);
+        var batches = new Dictionary<string, (ReplyBatch Batch, int Bytes)>(StringComparer.Ordinal);
         foreach (var (topic, reply) in answers)
         {
-            ref var batch = ref CollectionsMarshal.GetValueRefOrAddDefault(batches, topic, out _);
-            (batch ??= new ReplyBatch()).Replies.Add(reply);
+            var bytes = reply.CalculateSize();
+            if (!batches.TryGetValue(topic, out var open))
+            {
+                open = (new ReplyBatch(), 0);
+            }
+            else if (open.Bytes + bytes > ReplyBatchBytesMax)
+            {
+                publication.Send(topic, Message(open.Batch));
+                open = (new ReplyBatch(), 0);
+            }
+            open.Batch.Replies.Add(reply);
+            batches[topic] = (open.Batch, open.Bytes + bytes);
         }
-        foreach (var (topic, batch) in batches)
+        foreach (var (topic, (batch, _)) in batches)
         {
-            publication.Send(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = Version() });
+            publication.Send(topic, Message(batch));
         }
         return publication.AllSent();
     }
@@ -79,12 +95,30 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         _producer.Dispose();
     }
 
+    // Without a time-out: an event that was given up and sent again would come behind newer ones of its account, and whoever
+    // follows the topic and drops what is covered would lose it.
+    private static IProducer<string, byte[]> Build(KafkaOptions options, Supervisor supervisor, ILogger logger) =>
+        new ProducerBuilder<string, byte[]>(options.Producer("billing-backend", messageTimeout: TimeSpan.Zero))
+            .SetErrorHandler((_, e) =>
+            {
+                KafkaLog.Error(logger, e);
+                if (e.IsFatal)
+                {
+                    supervisor.Fail(nameof(KafkaAnswerPublisher), new KafkaException(e));
+                }
+            })
+            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
+            .Build();
+
+    private static Message<string, byte[]> Message(ReplyBatch batch) => new() { Value = batch.ToByteArray(), Headers = Version() };
+
     private static Headers Version() => new() { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };
 
     /// <summary>Counts the acknowledgements of one call.</summary>
-    private sealed class Publication(
-        IProducer<string, byte[]> producer, ILogger logger, CancellationToken cancellationToken)
+    private sealed class Publication(KafkaAnswerPublisher publisher, CancellationToken cancellationToken)
     {
+        private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
+
         private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         // One more than what is under way, until AllSent: an early acknowledgement must not end the wait.
@@ -106,7 +140,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         {
             try
             {
-                producer.Produce(topic, message, report => Acknowledge(topic, message, report.Error));
+                publisher._producer.Produce(topic, message, report => Acknowledge(topic, message, report.Error));
             }
             catch (ProduceException<string, byte[]> e)
             {
@@ -120,26 +154,48 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             {
                 Close();
             }
-            else if (topic != Topics.Events && IsGone(error))
+            else if (error.IsFatal || cancellationToken.IsCancellationRequested || topic == Topics.Events)
             {
-                KafkaLog.ReplyDropped(logger, topic, error.Reason);
-                Close();
+                // Sent again it would come behind newer events. The offsets of these commands are not committed; whoever
+                // owns them next finds their receipts, and publishes their events in order.
+                var failure = new KafkaException(error);
+                if (topic == Topics.Events)
+                {
+                    publisher._failure = failure;
+                }
+                _done.TrySetException(failure);
             }
-            else if (error.IsFatal || cancellationToken.IsCancellationRequested)
+            else if (IsPermanent(error))
             {
-                // The offsets of these commands are not committed; whoever owns them next finds their receipts.
-                _done.TrySetException(new KafkaException(error));
+                KafkaLog.ReplyDropped(publisher._logger, topic, error.Reason);
+                Close();
             }
             else
             {
-                KafkaLog.SendingAgain(logger, topic, error.Reason);
-                _ = Task.Run(() => Produce(topic, message), CancellationToken.None);
+                KafkaLog.SendingAgain(publisher._logger, topic, error.Reason);
+                _ = ProduceLaterAsync(topic, message);
             }
         }
 
-        private static bool IsGone(Confluent.Kafka.Error error) => error.Code
+        private async Task ProduceLaterAsync(string topic, Message<string, byte[]> message)
+        {
+            try
+            {
+                await Task.Delay(RetryDelay, publisher._time, cancellationToken);
+                Produce(topic, message);
+            }
+            catch (Exception e)
+            {
+                // The producer is disposed of, since the process ends, or the caller has given up.
+                _done.TrySetException(e);
+            }
+        }
+
+        // The proxy is gone and nobody waits, or no broker will ever take the record.
+        private static bool IsPermanent(Confluent.Kafka.Error error) => error.Code
             is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition
-            or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
+            or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed
+            or ErrorCode.MsgSizeTooLarge or ErrorCode.RecordListTooLarge or ErrorCode.InvalidMsgSize;
 
         private void Close()
         {

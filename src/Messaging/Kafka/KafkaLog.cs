@@ -66,8 +66,17 @@ internal static partial class KafkaLog
     [LoggerMessage(133, LogLevel.Information, "{Topic} has new partitions: {Partitions}")]
     public static partial void PartitionsAdded(ILogger logger, string topic, string partitions);
 
-    [LoggerMessage(134, LogLevel.Critical, "The events cannot be followed and the process stops")]
-    public static partial void FollowingFailed(ILogger logger, Exception e);
+    [LoggerMessage(134, LogLevel.Warning, "{Topic}[{Partition}] began again at the offset {Offset}: what was known of its offsets is dropped")]
+    public static partial void OffsetsBeganAgain(ILogger logger, string topic, int partition, long offset);
+
+    [LoggerMessage(135, LogLevel.Error, "The event {StreamId}@{Version} cannot be taken in and is passed over")]
+    public static partial void EventFailed(ILogger logger, Exception e, string streamId, long version);
+
+    [LoggerMessage(136, LogLevel.Warning, "The reply topic {Topic} is gone; making it again")]
+    public static partial void ReplyTopicGone(ILogger logger, string topic);
+
+    [LoggerMessage(137, LogLevel.Warning, "Ignored a reply on the reply topic: it does not answer the transaction that its call is about")]
+    public static partial void ForgedReply(ILogger logger);
 
     [LoggerMessage(116, LogLevel.Warning, "The dead letter from {Topic}[{Partition}]@{Offset} is cut: {Reason}")]
     public static partial void DeadLetterCut(ILogger logger, string topic, int partition, long offset, string reason);

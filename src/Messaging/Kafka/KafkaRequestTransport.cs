@@ -1,10 +1,7 @@
-using System.Diagnostics;
-using System.Text;
 using Billing.Contracts;
+using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Confluent.Kafka;
-using Google.Protobuf;
-using Grpc.Core;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -12,45 +9,56 @@ using Microsoft.Extensions.Options;
 namespace Billing.Messaging.Kafka;
 
 /// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and request,
-/// and completes the waiting calls from this proxy's own reply topic.</summary>
+/// and completes the waiting calls from this proxy's own reply topic. Where that topic is deleted it is made again.</summary>
 public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, IDisposable
 {
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan RestoreInterval = TimeSpan.FromSeconds(1);
 
     private readonly KafkaTopics _topics;
     private readonly ILogger<KafkaRequestTransport> _logger;
     private readonly IProducer<string, byte[]> _producer;
+    private readonly CommandPublisher _commands;
     private readonly ReplyConsumer _replies;
-    private readonly PendingReplies _pending;
     private readonly string _replyTopic;
+    private readonly Supervisor _supervisor;
     private readonly TimeProvider _time;
     private readonly TimeSpan _startTimeout;
     private readonly ITimer _heartbeat;
+    private readonly CancellationTokenSource _stopping = new();
+    private int _restoring;
 
     /// <summary>Creates the transport; nothing is sent before <see cref="StartAsync"/>.</summary>
     public KafkaRequestTransport(
-        IOptions<KafkaOptions> options, KafkaTopics topics, PendingReplies pending, IHostApplicationLifetime lifetime,
+        IOptions<KafkaOptions> options, KafkaTopics topics, PendingReplies pending, Supervisor supervisor,
         TimeProvider time, ILogger<KafkaRequestTransport> logger)
     {
         _topics = topics;
+        _supervisor = supervisor;
         _time = time;
         _startTimeout = options.Value.StartTimeout;
-        _pending = pending;
         _logger = logger;
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
         // A command that has not reached a broker after half a minute has outlived its caller.
         _producer = new ProducerBuilder<string, byte[]>(options.Value.Producer("billing-proxy-" + id, TimeSpan.FromSeconds(30)))
-            .SetErrorHandler((_, e) => StopIfFatal(e, lifetime))
+            .SetErrorHandler((_, e) => FailIfFatal(e))
             .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
             .Build();
-        _replies = new ReplyConsumer(options.Value, _replyTopic, pending, logger);
+        _commands = new CommandPublisher(_producer, pending, _replyTopic);
+        _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, logger)
+        {
+            TopicGone = RestoreReplyTopic,
+        };
         _heartbeat = time.CreateTimer(_ => Beat(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
+    /// <summary>The topic that this proxy's replies come on.</summary>
+    public string ReplyTopic => _replyTopic;
+
     /// <summary>Makes the topics that are missing and starts to read replies. Returns when the first heartbeat has come
     /// back: a proxy that took calls before it could hear the answers would keep its first callers waiting.</summary>
-    /// <exception cref="Hosting.StartupException">No broker answers.</exception>
+    /// <exception cref="StartupException">No broker answers.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await _topics.EnsureSharedAsync();
@@ -62,42 +70,14 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     }
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
-    {
-        command.ProxyTopic = _replyTopic;
-        var reply = _pending.Register(command, cancellationToken);
-        var route = CommandRoute.Of(command);
-        var topic = route.Topic;
-        var correlationId = command.CorrelationId;
-        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers() };
-        try
-        {
-            _producer.Produce(topic, message, report =>
-            {
-                if (report.Error.IsError)
-                {
-                    Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
-                        $"The command could not be published to {report.Topic}: {report.Error.Reason}");
-                }
-            });
-        }
-        catch (ProduceException<string, byte[]> e) when (e.Error.Code == ErrorCode.Local_QueueFull)
-        {
-            Refuse(correlationId, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-                "The proxy's queue of unsent commands is full.");
-        }
-        catch (KafkaException e)
-        {
-            Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
-                $"The command could not be published to {topic}: {e.Error.Reason}");
-        }
-        return reply;
-    }
+    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) =>
+        _commands.SendAsync(command, cancellationToken);
 
     /// <summary>Stops reading replies and deletes the reply topic. The host stops the server first, so nobody waits any
     /// more.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
+        await _stopping.CancelAsync();
         await _heartbeat.DisposeAsync();
         await Task.Run(() => _producer.Flush(FlushTimeout), CancellationToken.None);
         await _replies.StopAsync();
@@ -110,6 +90,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         _heartbeat.Dispose();
         _replies.Dispose();
         _producer.Dispose();
+        _stopping.Dispose();
     }
 
     private async Task HearAsync(CancellationToken cancellationToken)
@@ -120,32 +101,66 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         }
         catch (TimeoutException e)
         {
-            throw new Hosting.StartupException(
+            throw new StartupException(
                 $"What is written to the reply topic {_replyTopic} does not come back within {_startTimeout.TotalSeconds:0.#} s (Billing:Kafka:StartTimeout).", e);
         }
     }
 
-    private static Headers Headers()
+    private void Beat()
     {
-        var headers = new Headers { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };
-        if (Activity.Current is { IdFormat: ActivityIdFormat.W3C, Id: { } traceParent })
+        try
         {
-            headers.Add(WireFormat.TraceParentHeader, Encoding.ASCII.GetBytes(traceParent));
+            _producer.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
+            {
+                if (report.Error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic)
+                {
+                    RestoreReplyTopic();
+                }
+            });
         }
-        return headers;
+        catch (KafkaException e)
+        {
+            // The queue of unsent commands is full, for one: the topic is anything but silent then.
+            KafkaLog.ClientError(_logger, "A heartbeat was not sent: " + e.Error.Reason);
+        }
     }
 
-    private void Refuse(ulong correlationId, StatusCode status, string reason, string message) =>
-        _pending.Complete(Replies.Error(correlationId, status, reason, message));
+    private void RestoreReplyTopic()
+    {
+        if (!_stopping.IsCancellationRequested && Interlocked.Exchange(ref _restoring, 1) == 0)
+        {
+            KafkaLog.ReplyTopicGone(_logger, _replyTopic);
+            _supervisor.Watch("Making the reply topic again", RestoreReplyTopicAsync());
+        }
+    }
 
-    private void Beat() => _producer.Produce(_replyTopic, new Message<string, byte[]> { Value = [] });
+    private async Task RestoreReplyTopicAsync()
+    {
+        try
+        {
+            // A topic that is being deleted is in the way of the new one for a moment.
+            await Task.Delay(RestoreInterval, _time, _stopping.Token);
+            await _topics.CreateReplyTopicAsync(_replyTopic);
+            _replies.StartAgain();
+            Beat();
+        }
+        catch (StartupException e)
+        {
+            // The reader finds the topic missing again, and leads here again.
+            KafkaLog.ClientError(_logger, e.Message);
+        }
+        finally
+        {
+            Volatile.Write(ref _restoring, 0);
+        }
+    }
 
-    private void StopIfFatal(Confluent.Kafka.Error error, IHostApplicationLifetime lifetime)
+    private void FailIfFatal(Confluent.Kafka.Error error)
     {
         KafkaLog.Error(_logger, error);
         if (error.IsFatal)
         {
-            lifetime.StopApplication();
+            _supervisor.Fail(nameof(KafkaRequestTransport), new KafkaException(error));
         }
     }
 }

@@ -1,24 +1,35 @@
-using Billing.Wire.V1;
+using Billing.Messaging.Hosting;
 using Confluent.Kafka;
-using Google.Protobuf;
 using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
 /// <summary>Reads one proxy's reply topic on a thread of its own and completes the calls that wait. The topic belongs to
 /// this process alone, so it is assigned, not shared out by a group, and read from its beginning.</summary>
-internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingReplies pending, ILogger logger)
-    : IDisposable
+/// <param name="options">How to reach the brokers.</param>
+/// <param name="topic">The reply topic.</param>
+/// <param name="replies">Takes what is read.</param>
+/// <param name="supervisor">Runs the thread.</param>
+/// <param name="logger">The log.</param>
+internal sealed class ReplyConsumer(
+    KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, ILogger logger) : IDisposable
 {
-    private readonly ConsumerThread _thread = new();
+    private readonly ConsumerThread _thread = new(supervisor, nameof(ReplyConsumer));
     private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile bool _startAgain;
 
     /// <summary>Completes with the first record: from then on the topic is known to lead here.</summary>
     public Task Reading => _reading.Task;
 
+    /// <summary>Is called, on the reading thread, where the topic is no longer there.</summary>
+    public Action TopicGone { get; init; } = () => { };
+
     public void Start() => _thread.Start(Run);
 
     public Task StopAsync() => _thread.StopAsync();
+
+    /// <summary>Reads the topic from its beginning again: it was made again.</summary>
+    public void StartAgain() => _startAgain = true;
 
     public void Dispose() => _thread.Dispose();
 
@@ -28,39 +39,39 @@ internal sealed class ReplyConsumer(KafkaOptions options, string topic, PendingR
             .SetErrorHandler((_, e) => KafkaLog.Error(logger, e))
             .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
             .Build();
-        // Not "the beginning": that is a question to a broker that may not know so new a topic yet.
-        consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
+        _startAgain = true;
         while (!_thread.Stopping.IsCancellationRequested)
         {
-            try
+            if (_startAgain)
             {
-                Complete(consumer.Consume(_thread.Stopping));
-                _reading.TrySetResult();
+                _startAgain = false;
+                consumer.Unassign();
+                // Not "the beginning": that is a question to a broker that may not know so new a topic yet.
+                consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
             }
-            catch (OperationCanceledException)
-            {
-                break;
-            }
-            catch (ConsumeException e)
-            {
-                KafkaLog.BadReply(logger, e.Error.Reason);
-            }
+            TakeOne(consumer);
         }
         consumer.Close();
     }
 
-    private void Complete(ConsumeResult<Ignore, byte[]> record)
+    private void TakeOne(IConsumer<Ignore, byte[]> consumer)
     {
         try
         {
-            foreach (var reply in ReplyBatch.Parser.ParseFrom(record.Message.Value ?? []).Replies)
-            {
-                pending.Complete(reply);
-            }
+            replies.Take(consumer.Consume(_thread.Stopping).Message.Value);
+            _reading.TrySetResult();
         }
-        catch (InvalidProtocolBufferException e)
+        catch (OperationCanceledException) when (_thread.Stopping.IsCancellationRequested)
         {
-            KafkaLog.BadReply(logger, e.Message);
+            // Told to stop.
+        }
+        catch (ConsumeException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.BadReply(logger, e.Error.Reason);
+            if (e.Error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition)
+            {
+                TopicGone();
+            }
         }
     }
 }

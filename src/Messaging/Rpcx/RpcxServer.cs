@@ -19,6 +19,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     private readonly RpcxServerOptions _options;
     private readonly CallClock _clock;
     private readonly ILogger _logger;
+    private readonly Supervisor? _supervisor;
     private readonly Publications _publications = new();
     private readonly ConcurrentDictionary<ServerConnection, Task> _connections = new();
     private readonly CancellationTokenSource _stopping = new();
@@ -28,13 +29,14 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
 
     /// <summary>Creates a server that listens when it is started.</summary>
     /// <exception cref="ArgumentException">The settings cannot be used; the message names each.</exception>
-    public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger)
+    public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
     {
         ArgumentNullException.ThrowIfNull(options);
         OptionsCheck.ThrowIfWrong(options, options.Problems(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         _logger = logger;
+        _supervisor = supervisor;
     }
 
     /// <summary>The address it listens on.</summary>
@@ -81,7 +83,9 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
         RpcxLog.Listening(_logger, EndPoint.ToString());
         using (ExecutionContext.SuppressFlow())
         {
-            _accepting = Task.Run(() => AcceptAsync(listener), CancellationToken.None);
+            _accepting = Task.Run(
+                () => _supervisor?.RunAsync(nameof(RpcxServer), _ => AcceptAsync(listener), _stopping.Token) ?? AcceptAsync(listener),
+                CancellationToken.None);
         }
         return Task.CompletedTask;
     }

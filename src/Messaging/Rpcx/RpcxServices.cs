@@ -27,7 +27,8 @@ public static class RpcxServices
             var server = new RpcxServer(
                 provider.GetRequiredService<IOptions<RpcxServerOptions>>().Value,
                 provider.GetRequiredService<TimeProvider>(),
-                provider.GetRequiredService<ILogger<RpcxServer>>());
+                provider.GetRequiredService<ILogger<RpcxServer>>(),
+                provider.GetRequiredService<Supervisor>());
             publish(provider, server);
             return server;
         });

@@ -13,7 +13,7 @@ public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStor
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();
 
-    private AccountStore Accounts => store.Backend.GetRequiredService<AccountStore>();
+    private IAccountStore Accounts => store.Backend.GetRequiredService<IAccountStore>();
 
     [Theory]
     [InlineData("")]
@@ -25,7 +25,7 @@ public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStor
         await store.ExecuteAsync($"alter database {name} set timezone to 'Asia/Tokyo'");
         var backend = store.NewBackend($"{database};{setting}");
         await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
-        var accounts = backend.GetRequiredService<AccountStore>();
+        var accounts = backend.GetRequiredService<IAccountStore>();
         var facts = EventStoreFixture.Facts(2).ToList();
         var first = New(facts[0], EventStoreFixture.Opened);
 
@@ -65,9 +65,9 @@ public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStor
         var refused = await Record.ExceptionAsync(() => Accounts.AppendAsync([New(fact, account)], CancellationToken.None));
 
         Assert.IsType<MartenCommandException>(refused);
-        Assert.True(Accounts.IsReceiptCollision(refused));
-        Assert.False(AccountStore.IsConflict(refused));
-        Assert.False(EventStoreRetry.IsAway(refused));
+        Assert.True(EventStoreFailure.IsReceiptCollision(refused));
+        Assert.False(EventStoreFailure.IsConflict(refused));
+        Assert.False(EventStoreFailure.IsAway(refused));
     }
 
     [Fact]
@@ -90,23 +90,23 @@ public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStor
     public async Task A_server_that_is_gone_is_away_and_neither_a_conflict_nor_a_collision()
     {
         var nowhere = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Port = 1 };
-        var accounts = store.NewBackend(nowhere.ConnectionString).GetRequiredService<AccountStore>();
+        var accounts = store.NewBackend(nowhere.ConnectionString).GetRequiredService<IAccountStore>();
 
         var failure = await Record.ExceptionAsync(() => accounts.AppendAsync(
             [New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], CancellationToken.None));
 
         Assert.NotNull(failure);
-        Assert.True(EventStoreRetry.IsAway(failure), $"{failure}");
-        Assert.False(AccountStore.IsConflict(failure));
-        Assert.False(accounts.IsReceiptCollision(failure));
+        Assert.True(EventStoreFailure.IsAway(failure), $"{failure}");
+        Assert.False(EventStoreFailure.IsConflict(failure));
+        Assert.False(EventStoreFailure.IsReceiptCollision(failure));
     }
 
-    private void AssertConflict(Exception? failure)
+    private static void AssertConflict(Exception? failure)
     {
         Assert.NotNull(failure);
-        Assert.True(AccountStore.IsConflict(failure), $"{failure}");
-        Assert.False(Accounts.IsReceiptCollision(failure));
-        Assert.False(EventStoreRetry.IsAway(failure));
+        Assert.True(EventStoreFailure.IsConflict(failure), $"{failure}");
+        Assert.False(EventStoreFailure.IsReceiptCollision(failure));
+        Assert.False(EventStoreFailure.IsAway(failure));
     }
 
     private NewEvent New(AccountEvent fact, Account before)

@@ -4,6 +4,7 @@ using Billing.Cli.Stack;
 using Billing.Contracts;
 using Billing.IntegrationTests.StackTests;
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -71,7 +72,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         _topics = topics;
         _producer = Producer();
         _follower = new EventFollower(
-            topics.Options, _model, topics.Topics, _lifetime, TimeProvider.System, NullLogger<EventFollower>.Instance)
+            topics.Options, _model, topics.Topics, new Supervisor(_lifetime, NullLogger<Supervisor>.Instance), TimeProvider.System, NullLogger<EventFollower>.Instance)
         {
             PartitionsInterval = TimeSpan.FromMilliseconds(200),
         };

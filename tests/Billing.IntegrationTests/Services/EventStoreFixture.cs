@@ -2,8 +2,11 @@ using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Cli.Stack;
+using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Hosting.Internal;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
@@ -51,6 +54,8 @@ public sealed class EventStoreFixture : IAsyncLifetime
     {
         var services = new ServiceCollection()
             .AddLogging()
+            .AddSingleton<IHostApplicationLifetime, ApplicationLifetime>()
+            .AddSingleton<Supervisor>()
             .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
             {
                 [EventStoreOptions.Section + ":ConnectionString"] = connectionString,
@@ -80,7 +85,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
             account = account.Apply(fact);
             return new NewEvent(fact, account, RecordedEvent.ToWire(streamId, fact, account));
         }).ToList();
-        await Backend.GetRequiredService<AccountStore>().AppendAsync(events, CancellationToken.None);
+        await Backend.GetRequiredService<IAccountStore>().AppendAsync(events, CancellationToken.None);
         return account;
     }
 

@@ -90,7 +90,7 @@ public sealed class StatementReading(EventStoreFixture store) : IClassFixture<Ev
     }
 
     private Task<StatementPage> ReadAsync(string account, long afterVersion, int limit, AccountState? opening = null) =>
-        store.Backend.GetRequiredService<StatementReader>().ReadAsync(
+        store.Backend.GetRequiredService<IStatementReader>().ReadAsync(
             new StatementPageRequest
             {
                 AccountId = account,

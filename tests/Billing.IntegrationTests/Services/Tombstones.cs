@@ -44,7 +44,7 @@ public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventSto
     public async Task A_scan_ends_with_the_last_event_and_not_with_a_tombstone()
     {
         var backend = store.NewBackend();
-        var scan = backend.GetRequiredService<EventScan>();
+        var scan = backend.GetRequiredService<IEventScan>();
 
         var page = await scan.ReadPageAsync(
             EventScan.Start, 10_000, e => Assert.NotEqual(EventTypes.TombstoneStream, e.StreamId), CancellationToken.None);

@@ -1,5 +1,6 @@
 using Billing.Backends;
 using Billing.Messaging;
+using Billing.Messaging.Hosting;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -10,12 +11,13 @@ namespace Billing.UnitTests.Backends;
 public sealed class AnswerSettlerTests
 {
     private readonly ManualPublisher _publisher = new();
+    private readonly Supervisor _supervisor = Supervision.New();
     private readonly AnswerSettler _settler;
     private readonly RecordingDelivery _delivery = new(Samples.PaymentCommand(correlationId: 7));
 
     public AnswerSettlerTests()
     {
-        _settler = new AnswerSettler(_publisher, NullLogger<AnswerSettler>.Instance);
+        _settler = new AnswerSettler(_publisher, _supervisor, NullLogger<AnswerSettler>.Instance);
         _settler.Enter(1);
     }
 
@@ -32,12 +34,13 @@ public sealed class AnswerSettlerTests
     }
 
     [Fact]
-    public void A_command_whose_answer_cannot_be_published_is_left_to_come_again()
+    public void A_command_whose_answer_cannot_be_published_is_left_to_come_again_to_the_next_process()
     {
         _settler.Settle([(_delivery, new Reply { CorrelationId = 7 })], []);
         _publisher.Acknowledged.SetException(new IOException());
         Assert.False(_delivery.IsSettled);
         Assert.Equal(0, _settler.InFlight);
+        Assert.False(_supervisor.IsHealthy);
     }
 
     [Fact]

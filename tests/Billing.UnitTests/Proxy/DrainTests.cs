@@ -1,3 +1,4 @@
+using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Health;
 using Billing.UnitTests.Testing;
@@ -11,6 +12,7 @@ public sealed class DrainTests : IDisposable
 {
     private readonly ManualTime _time = new();
     private readonly ServingState _serving = new();
+    private readonly Supervisor _supervisor = Supervision.New();
     private readonly Admission _admission;
     private readonly Drain _drain;
 
@@ -18,7 +20,7 @@ public sealed class DrainTests : IDisposable
     {
         var options = Options.Create(new ProxyOptions { DrainTimeout = TimeSpan.FromSeconds(5) });
         _admission = new Admission(options);
-        _drain = new Drain(_admission, _serving, options, _time);
+        _drain = new Drain(_admission, _serving, options, _supervisor, _time);
     }
 
     public void Dispose() => _admission.Dispose();
@@ -43,6 +45,16 @@ public sealed class DrainTests : IDisposable
         await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
         Assert.Throws<RpcException>(() => _admission.Enter());
+    }
+
+    [Fact]
+    public async Task It_does_not_wait_for_calls_where_a_loop_has_failed()
+    {
+        var call = _admission.Enter();
+        _supervisor.Fail("replies", new IOException());
+        await _drain.StoppingAsync(CancellationToken.None);
+        Assert.Equal(1, _admission.InFlight);
+        call.Dispose();
     }
 
     [Fact]

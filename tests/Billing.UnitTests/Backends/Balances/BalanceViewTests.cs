@@ -68,6 +68,32 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
+    public void An_event_that_contradicts_the_one_before_it_has_the_account_read_from_the_store()
+    {
+        var real = History.Of(Stream, 10, 20, 30);
+        _view.Apply([real[0], History.Of(Stream, 10, 15)[1]]);
+
+        Assert.Equal([Stream], _view.Apply([real[1]]));
+        // Nothing is built on what is in doubt.
+        Assert.Equal([Stream], _view.Apply([real[2]]));
+        _view.Put(Stream, new Account(2, 30, 1000, "USD"));
+
+        Assert.Empty(_view.Apply([real[2]]));
+        Assert.Equal(new Account(3, 60, 1000, "USD"), _view.Get(Stream));
+    }
+
+    [Fact]
+    public void An_event_that_contradicts_what_was_read_from_the_store_has_it_read_again()
+    {
+        _view.Put(Stream, new Account(2, 30, 1000, "USD"));
+
+        Assert.Empty(_view.Apply([History.Of(Stream, 10, 20)[1]]));
+        Assert.Equal([Stream], _view.Apply([History.Of(Stream, 10, 15)[1]]));
+
+        Assert.Equal(30, _view.Get(Stream).Balance);
+    }
+
+    [Fact]
     public void An_older_account_from_the_store_is_not_taken()
     {
         _view.Apply([.. History.Of(Stream, 10, 20)]);

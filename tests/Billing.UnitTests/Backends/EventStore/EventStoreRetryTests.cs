@@ -17,28 +17,35 @@ public sealed class EventStoreRetryTests
     [InlineData(PostgresErrorCodes.DiskFull)]
     [InlineData(PostgresErrorCodes.DeadlockDetected)]
     [InlineData(PostgresErrorCodes.SerializationFailure)]
-    public void A_failure_that_passes_means_away(string sqlState) =>
-        Assert.True(EventStoreRetry.IsAway(new InvalidOperationException("wrapped", Postgres(sqlState))));
+    [InlineData(PostgresErrorCodes.ReadOnlySqlTransaction)]
+    [InlineData(PostgresErrorCodes.InsufficientPrivilege)]
+    [InlineData(PostgresErrorCodes.UndefinedTable)]
+    [InlineData(PostgresErrorCodes.InvalidPassword)]
+    [InlineData(PostgresErrorCodes.OutOfMemory)]
+    [InlineData(PostgresErrorCodes.QueryCanceled)]
+    public void A_failure_that_is_not_in_the_data_means_away(string sqlState) =>
+        Assert.True(EventStoreFailure.IsAway(new InvalidOperationException("wrapped", Postgres(sqlState))));
 
     [Theory]
     [InlineData(PostgresErrorCodes.UniqueViolation)]
-    [InlineData(PostgresErrorCodes.UndefinedTable)]
-    [InlineData(PostgresErrorCodes.InvalidPassword)]
-    public void A_failure_that_stays_does_not(string sqlState) => Assert.False(EventStoreRetry.IsAway(Postgres(sqlState)));
+    [InlineData(PostgresErrorCodes.NotNullViolation)]
+    [InlineData(PostgresErrorCodes.NumericValueOutOfRange)]
+    [InlineData(PostgresErrorCodes.UntranslatableCharacter)]
+    public void A_failure_that_the_data_causes_does_not(string sqlState) => Assert.False(EventStoreFailure.IsAway(Postgres(sqlState)));
 
     [Fact]
     public void A_broken_connection_means_away()
     {
-        Assert.True(EventStoreRetry.IsAway(new NpgsqlException("broken", new IOException())));
-        Assert.False(EventStoreRetry.IsAway(new IOException()));
+        Assert.True(EventStoreFailure.IsAway(new NpgsqlException("broken", new IOException())));
+        Assert.False(EventStoreFailure.IsAway(new IOException()));
     }
 
     [Fact]
     public async Task Briefly_gives_up_after_ten_retries_with_the_last_failure()
     {
         var calls = 0;
-        var pipeline = EventStoreRetry.Briefly(_time, (_, attempt) => _retries.Add(attempt));
-        var work = pipeline.ExecuteAsync(_ => throw Away(++calls)).AsTask();
+        var pipeline = new EventStoreRetry(_time).Briefly((_, attempt) => _retries.Add(attempt));
+        var work = pipeline.ExecuteAsync(_ => throw Away(++calls), CancellationToken.None);
         var e = await Assert.ThrowsAsync<NpgsqlException>(() => _time.RunToEndAsync(work));
         Assert.Equal("11", e.Message);
         Assert.Equal(Enumerable.Range(1, 10), _retries);
@@ -47,9 +54,9 @@ public sealed class EventStoreRetryTests
     [Fact]
     public async Task Briefly_does_not_retry_what_does_not_pass()
     {
-        var pipeline = EventStoreRetry.Briefly(_time, (_, attempt) => _retries.Add(attempt));
+        var pipeline = new EventStoreRetry(_time).Briefly((_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAsync<PostgresException>(
-            async () => await pipeline.ExecuteAsync(_ => throw Postgres(PostgresErrorCodes.UniqueViolation)));
+            async () => await pipeline.ExecuteAsync(_ => throw Postgres(PostgresErrorCodes.UniqueViolation), CancellationToken.None));
         Assert.Empty(_retries);
     }
 
@@ -57,8 +64,8 @@ public sealed class EventStoreRetryTests
     public async Task Forever_goes_on_until_it_succeeds_and_never_waits_longer_than_the_longest_wait()
     {
         var calls = 0;
-        var pipeline = EventStoreRetry.Forever(_time, EventStoreRetry.IsAway, (_, attempt) => _retries.Add(attempt));
-        await _time.RunToEndAsync(pipeline.ExecuteAsync(_ => ++calls < 60 ? throw Away(calls) : ValueTask.CompletedTask).AsTask());
+        var pipeline = new EventStoreRetry(_time).Forever(EventStoreFailure.IsAway, (_, attempt) => _retries.Add(attempt));
+        await _time.RunToEndAsync(pipeline.ExecuteAsync(_ => ++calls < 60 ? throw Away(calls) : Task.CompletedTask, CancellationToken.None));
         Assert.Equal(60, calls);
         Assert.Equal(Enumerable.Range(1, 59), _retries);
         Assert.All(_time.Delays, delay => Assert.InRange(delay, TimeSpan.Zero, EventStoreRetry.DelayMax));
@@ -68,23 +75,23 @@ public sealed class EventStoreRetryTests
     public async Task Forever_ends_with_its_token()
     {
         using var stop = new CancellationTokenSource();
-        var pipeline = EventStoreRetry.Forever(_time, _ => true, (_, attempt) =>
+        var pipeline = new EventStoreRetry(_time).Forever(_ => true, (_, attempt) =>
         {
             if (attempt == 5)
             {
                 stop.Cancel();
             }
         });
-        var work = pipeline.ExecuteAsync(_ => throw Away(0), stop.Token).AsTask();
+        var work = pipeline.ExecuteAsync(_ => throw Away(0), stop.Token);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => _time.RunToEndAsync(work));
     }
 
     [Fact]
     public async Task Cancelled_work_is_not_tried_again()
     {
-        var pipeline = EventStoreRetry.Forever(_time, _ => true, (_, attempt) => _retries.Add(attempt));
+        var pipeline = new EventStoreRetry(_time).Forever(_ => true, (_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            async () => await pipeline.ExecuteAsync(_ => throw new OperationCanceledException()));
+            async () => await pipeline.ExecuteAsync(_ => throw new OperationCanceledException(), CancellationToken.None));
         Assert.Empty(_retries);
     }
 

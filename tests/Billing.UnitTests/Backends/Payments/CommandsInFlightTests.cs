@@ -30,7 +30,7 @@ public sealed class CommandsInFlightTests
     public void A_copy_after_the_first_has_left_is_a_payment_of_its_own()
     {
         var first = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
-        _inFlight.Leave([first]);
+        Assert.Empty(_inFlight.Leave([first], 0));
         Assert.NotSame(first, Assert.Single(_inFlight.Enter([Deliver(2)], 0)));
         first.Record(Accepted(10));
         Assert.Equal([1UL], Correlations(first));
@@ -68,16 +68,10 @@ public sealed class CommandsInFlightTests
     public void Copies_with_other_content_are_told_that_the_id_was_used()
     {
         var otherAmount = Samples.PaymentCommand(units: 11, correlationId: 2);
-        var otherAccount = Samples.PaymentCommand("acct-43", correlationId: 3);
-        var otherType = Samples.PaymentCommand(correlationId: 4);
-        otherType.Payment.PaymentType = PaymentType.Amex;
         var otherCurrency = Samples.PaymentCommand(correlationId: 5);
         otherCurrency.Payment.Amount.CurrencyCode = "EUR";
         var payment = Assert.Single(_inFlight.Enter(
-        [
-            Deliver(1), new RecordingDelivery(otherAmount), new RecordingDelivery(otherAccount),
-            new RecordingDelivery(otherType), new RecordingDelivery(otherCurrency),
-        ], 0));
+            [Deliver(1), new RecordingDelivery(otherAmount), new RecordingDelivery(otherCurrency)], 0));
         payment.Record(Accepted(10));
         var replies = payment.Answers(0).Select(a => a.Reply!).ToList();
         Assert.NotNull(replies[0].Payment);
@@ -87,6 +81,20 @@ public sealed class CommandsInFlightTests
             Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason);
             Assert.Contains(Samples.TransactionId, reply.Error.Message, StringComparison.Ordinal);
         });
+    }
+
+    [Fact]
+    public void A_transaction_id_that_is_used_for_another_account_is_a_command_of_its_own_and_answered_as_used()
+    {
+        var otherAccount = Samples.PaymentCommand("acct-43", correlationId: 2);
+        var otherType = Samples.PaymentCommand(correlationId: 3);
+        otherType.Payment.PaymentType = PaymentType.Amex;
+        var commands = _inFlight.Enter([Deliver(1), new RecordingDelivery(otherAccount), new RecordingDelivery(otherType)], 0);
+        Assert.Equal(3, commands.Count);
+        commands.ForEach(command => command.Record(Accepted(10)));
+        var replies = commands.SelectMany(command => command.Answers(0)).Select(a => a.Reply!).ToList();
+        Assert.NotNull(replies[0].Payment);
+        Assert.All(replies.Skip(1), reply => Assert.Equal(ErrorReasons.TransactionIdReused, reply.Error.Reason));
     }
 
     [Fact]
@@ -118,6 +126,40 @@ public sealed class CommandsInFlightTests
         Assert.True(payment.IsExpired(201));
         _inFlight.Enter([Deliver(3, deadline: 0)], 0);
         Assert.False(payment.IsExpired(long.MaxValue));
+    }
+
+    [Fact]
+    public void A_copy_that_comes_when_the_first_has_expired_has_the_command_processed_after_all()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
+        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
+        Assert.Empty(_inFlight.Enter([Deliver(2, deadline: 300)], 0));
+
+        Assert.Same(payment, Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200)));
+
+        Assert.False(payment.IsDone);
+        Assert.Empty(_inFlight.Enter([Deliver(3, deadline: 300)], 0));
+        payment.Record(Accepted(10));
+        Assert.Empty(_inFlight.Leave([payment], nowUnixUs: 200));
+        Assert.Equal([1UL, 2UL, 3UL], Correlations(payment));
+    }
+
+    [Fact]
+    public void A_command_that_nobody_waits_for_any_more_stays_expired()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
+        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
+        Assert.Empty(_inFlight.Leave([payment], nowUnixUs: 200));
+        Assert.True(payment.IsDone);
+    }
+
+    [Fact]
+    public void A_command_that_cannot_be_processed_says_why_to_the_operators_alone()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
+        payment.Reject("host db-7 said no");
+        Assert.Contains("db-7", payment.Rejection, StringComparison.Ordinal);
+        Assert.DoesNotContain("db-7", Assert.Single(payment.Answers(0)).Reply!.Error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

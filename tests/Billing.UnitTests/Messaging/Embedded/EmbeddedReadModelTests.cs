@@ -19,7 +19,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
         {
             made = new RecordingHandler(publisher);
             return new EmbeddedHandlers([made], [made], [_model]);
-        });
+        }, Supervision.New());
         _handler = made!;
         _model.OnRebuild = () => Assert.False(_handler.IsRunning);
     }

@@ -1,6 +1,7 @@
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
+using Billing.Messaging.Hosting;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 
@@ -11,6 +12,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     private readonly PendingReplies _pending = new(new ManualTime());
     private readonly List<RecordingHandler> _payments = [];
     private readonly List<RecordingHandler> _balances = [];
+    private readonly Supervisor _supervisor = Supervision.New();
     private readonly EmbeddedTransport _transport;
 
     public EmbeddedTransportTests() => _transport = new EmbeddedTransport(_pending, publisher =>
@@ -18,7 +20,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
         _payments.AddRange(Enumerable.Range(0, 4).Select(_ => new RecordingHandler(publisher)));
         _balances.AddRange(Enumerable.Range(0, 2).Select(_ => new RecordingHandler(publisher)));
         return new EmbeddedHandlers(_payments, _balances);
-    });
+    }, _supervisor);
 
     public async ValueTask InitializeAsync() => await _transport.StartAsync(CancellationToken.None);
 

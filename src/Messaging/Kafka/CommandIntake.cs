@@ -1,0 +1,222 @@
+using Confluent.Kafka;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>What a member of a consumer group does with its client, turn by turn: it drains what is there, hands it to the
+/// handler, and stores offsets up to the contiguous watermark of what the handler has settled. It never waits for the
+/// handler: when too much is in flight it pauses its partitions and goes on polling, so it stays in the group. For one
+/// thread.</summary>
+/// <param name="inFlightMax">Unsettled commands at which the partitions are paused.</param>
+/// <param name="handler">Takes the commands.</param>
+/// <param name="publisher">Where refused records and their senders' answers go.</param>
+/// <param name="wait">Lets the thread rest.</param>
+/// <param name="time">The clock.</param>
+/// <param name="logger">The log.</param>
+internal sealed class CommandIntake(
+    int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
+{
+    /// <summary>Records drained at a time, whatever becomes of them: garbage, too, must not hold up hand-over and commits.
+    /// </summary>
+    public const int DrainMax = 1000;
+
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan PollIntervalWhenBusy = TimeSpan.FromMilliseconds(5);
+    private static readonly TimeSpan SettleTimeout = TimeSpan.FromSeconds(2);
+
+    private readonly CommandReader _reader = new(publisher);
+    private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
+
+    // Read and not yet handed to the handler.
+    private List<Delivery> _drained = [];
+    private bool _paused;
+    private bool _isMixed;
+
+    /// <summary>Whether the group has given this member partitions.</summary>
+    public bool HasJoined { get; private set; }
+
+    /// <summary>Offsets read and not yet passed by a watermark.</summary>
+    public int Tracked => _watermarks.Values.Sum(w => w.Count);
+
+    /// <summary>Takes a turn.</summary>
+    public void TakeTurn(IConsumer<byte[], byte[]> consumer)
+    {
+        PauseOrResume(consumer);
+        Drain(consumer);
+        StoreOffsets(consumer);
+    }
+
+    /// <summary>Waits a while for what is in flight and commits what is settled, before the member leaves its group.</summary>
+    public void Leave(IConsumer<byte[], byte[]> consumer) => WaitUntilSettled(consumer, [.. _watermarks.Keys]);
+
+    /// <summary>The group has given the member partitions.</summary>
+    public void Assigned(List<TopicPartition> added)
+    {
+        foreach (var partition in added)
+        {
+            _watermarks[partition] = new OffsetWatermark();
+        }
+        // New partitions come unpaused, and those from before stay as they are: the next turn makes all of them the same.
+        _isMixed = true;
+        HasJoined = true;
+        KafkaLog.Assigned(logger, string.Join(", ", added));
+    }
+
+    /// <summary>The group takes partitions away, once this returns.</summary>
+    public void Revoked(IConsumer<byte[], byte[]> consumer, List<TopicPartitionOffset> revoked)
+    {
+        var partitions = revoked.ConvertAll(r => r.TopicPartition);
+        // A revocation comes in the middle of draining; what was drained by then could never settle otherwise.
+        HandOver();
+        var unsettled = WaitUntilSettled(consumer, partitions);
+        Drop(partitions);
+        KafkaLog.Revoked(logger, string.Join(", ", partitions), unsettled);
+    }
+
+    /// <summary>The group has given partitions to others already.</summary>
+    public void Lost(List<TopicPartitionOffset> lost)
+    {
+        Drop(lost.ConvertAll(l => l.TopicPartition));
+        KafkaLog.Lost(logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
+    }
+
+    private void Drain(IConsumer<byte[], byte[]> consumer)
+    {
+        var record = Consume(consumer, Tracked > 0 ? PollIntervalWhenBusy : PollInterval);
+        for (var taken = 1; record is not null; taken++)
+        {
+            Take(record);
+            record = taken < DrainMax ? Consume(consumer, TimeSpan.Zero) : null;
+        }
+        HandOver();
+    }
+
+    private void Take(ConsumeResult<byte[], byte[]> record)
+    {
+        var slot = Track(record);
+        try
+        {
+            if (_reader.Read(record, slot) is { } delivery)
+            {
+                _drained.Add(delivery);
+            }
+        }
+        catch (Exception e) when (e is not KafkaException)
+        {
+            // Whatever it is that reading it broke, it is about this record, and would break it again.
+            publisher.DeadLetters.Publish(record, "the record could not be read: " + e.Message, slot.Settle);
+        }
+    }
+
+    private OffsetWatermark.Slot Track(ConsumeResult<byte[], byte[]> record)
+    {
+        var watermark = _watermarks[record.TopicPartition];
+        if (!watermark.IsNext(record.Offset.Value))
+        {
+            // What the old log's offsets said is of no use for the new one.
+            KafkaLog.OffsetsBeganAgain(logger, record.Topic, record.Partition.Value, record.Offset.Value);
+            _watermarks[record.TopicPartition] = watermark = new OffsetWatermark();
+        }
+        return watermark.Track(record.Offset.Value);
+    }
+
+    private void HandOver()
+    {
+        if (_drained.Count > 0)
+        {
+            var deliveries = _drained;
+            _drained = [];
+            handler.Accept(deliveries);
+        }
+    }
+
+    private ConsumeResult<byte[], byte[]>? Consume(IConsumer<byte[], byte[]> consumer, TimeSpan timeout)
+    {
+        try
+        {
+            return consumer.Consume(timeout);
+        }
+        catch (ConsumeException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.ClientError(logger, e.Error.Reason);
+            return null;
+        }
+    }
+
+    private void PauseOrResume(IConsumer<byte[], byte[]> consumer)
+    {
+        // One command that does not settle holds its partition's watermark, and all that is settled behind it stays tracked.
+        var inFlight = Math.Max(handler.InFlight, Tracked);
+        var pause = inFlight >= (_paused ? inFlightMax - (inFlightMax / 4) : inFlightMax);
+        if (pause == _paused && !_isMixed)
+        {
+            return;
+        }
+        if (pause)
+        {
+            consumer.Pause(consumer.Assignment);
+            KafkaLog.Paused(logger, inFlight);
+        }
+        else
+        {
+            consumer.Resume(consumer.Assignment);
+            KafkaLog.Resumed(logger);
+        }
+        (_paused, _isMixed) = (pause, false);
+    }
+
+    private void StoreOffsets(IConsumer<byte[], byte[]> consumer)
+    {
+        foreach (var (partition, watermark) in _watermarks)
+        {
+            if (watermark.TryAdvance(out var next))
+            {
+                consumer.StoreOffset(new TopicPartitionOffset(partition, next));
+            }
+        }
+    }
+
+    private void Drop(List<TopicPartition> partitions)
+    {
+        foreach (var partition in partitions)
+        {
+            _watermarks.Remove(partition);
+        }
+        handler.Forget(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
+    }
+
+    /// <summary>Waits, but not for long, until the partitions' commands are settled, and commits what is.</summary>
+    /// <returns>How many are not: their next owner gets them again and finds the receipts of those already recorded.
+    /// </returns>
+    private int WaitUntilSettled(IConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions)
+    {
+        var start = time.GetTimestamp();
+        while (true)
+        {
+            StoreOffsets(consumer);
+            var unsettled = partitions.Sum(p => _watermarks.TryGetValue(p, out var watermark) ? watermark.Count : 0);
+            if (unsettled == 0 || time.GetElapsedTime(start) > SettleTimeout)
+            {
+                CommitStored(consumer);
+                return unsettled;
+            }
+            wait(PollIntervalWhenBusy);
+        }
+    }
+
+    private void CommitStored(IConsumer<byte[], byte[]> consumer)
+    {
+        try
+        {
+            consumer.Commit();
+        }
+        catch (KafkaException e) when (e.Error.Code == ErrorCode.Local_NoOffset)
+        {
+            // Nothing was settled since the last commit.
+        }
+        catch (KafkaException e)
+        {
+            KafkaLog.ClientError(logger, "Offsets were not committed: " + e.Error.Reason);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+using System.Diagnostics;
+using System.Text;
+using Billing.Contracts;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Google.Protobuf;
+using Grpc.Core;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Publishes one proxy's commands, each to the topic of its payment type and request; the reply comes by way of the
+/// table of the calls that wait.</summary>
+/// <param name="producer">The proxy's producer.</param>
+/// <param name="pending">The calls that wait.</param>
+/// <param name="replyTopic">Where the replies are to go.</param>
+internal sealed class CommandPublisher(IProducer<string, byte[]> producer, PendingReplies pending, string replyTopic)
+    : IRequestTransport
+{
+    /// <inheritdoc/>
+    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    {
+        command.ProxyTopic = replyTopic;
+        var reply = pending.Register(command, cancellationToken);
+        var route = CommandRoute.Of(command);
+        var topic = route.Topic;
+        var correlationId = command.CorrelationId;
+        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers() };
+        try
+        {
+            producer.Produce(topic, message, report =>
+            {
+                if (report.Error.IsError)
+                {
+                    Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
+                        $"The command could not be published to {report.Topic}: {report.Error.Reason}");
+                }
+            });
+        }
+        catch (ProduceException<string, byte[]> e) when (e.Error.Code == ErrorCode.Local_QueueFull)
+        {
+            Refuse(correlationId, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
+                "The proxy's queue of unsent commands is full.");
+        }
+        catch (KafkaException e)
+        {
+            Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
+                $"The command could not be published to {topic}: {e.Error.Reason}");
+        }
+        return reply;
+    }
+
+    private static Headers Headers()
+    {
+        var headers = new Headers { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };
+        if (Activity.Current is { IdFormat: ActivityIdFormat.W3C, Id: { } traceParent })
+        {
+            headers.Add(WireFormat.TraceParentHeader, Encoding.ASCII.GetBytes(traceParent));
+        }
+        return headers;
+    }
+
+    private void Refuse(ulong correlationId, StatusCode status, string reason, string message) =>
+        pending.Complete(Replies.Error(correlationId, status, reason, message));
+}

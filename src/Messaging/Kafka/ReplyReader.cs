@@ -1,0 +1,34 @@
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Completes the calls that wait from the records of a reply topic.</summary>
+/// <param name="pending">The calls that wait.</param>
+/// <param name="logger">The log.</param>
+internal sealed class ReplyReader(PendingReplies pending, ILogger logger)
+{
+    /// <summary>Takes a record's value; null and empty are heartbeats.</summary>
+    public void Take(byte[]? value)
+    {
+        try
+        {
+            foreach (var reply in ReplyBatch.Parser.ParseFrom(value ?? []).Replies)
+            {
+                if (pending.IsAbout(reply))
+                {
+                    pending.Complete(reply);
+                }
+                else
+                {
+                    KafkaLog.ForgedReply(logger);
+                }
+            }
+        }
+        catch (InvalidProtocolBufferException e)
+        {
+            KafkaLog.BadReply(logger, e.Message);
+        }
+    }
+}
