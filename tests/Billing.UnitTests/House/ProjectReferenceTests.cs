@@ -11,13 +11,14 @@ public sealed class ProjectReferenceTests
     [InlineData("Proxy", "Contracts Messaging")]
     [InlineData("Backends", "Contracts Messaging")]
     [InlineData("Client", "Contracts")]
-    [InlineData("Cli", "Contracts Messaging Proxy Backends Client")]
+    [InlineData("Simulation", "Contracts Messaging Proxy Backends")]
+    [InlineData("Cli", "Contracts Messaging Proxy Backends Client Simulation")]
     public void A_project_references_only_what_it_may(string project, string allowed) =>
         Assert.Subset(allowed.Split(' ').ToHashSet(), References($"src/{project}/Billing.{project}.csproj").ToHashSet());
 
     [Fact]
     public void Every_project_of_the_product_is_in_the_table() => Assert.Equal(
-        ["Backends", "Cli", "Client", "Contracts", "Messaging", "Proxy"],
+        ["Backends", "Cli", "Client", "Contracts", "Messaging", "Proxy", "Simulation"],
         Repository.Files("src", "*.csproj").Select(file => file.Split('/')[1]).Order(StringComparer.Ordinal));
 
     [Fact]

@@ -1,0 +1,142 @@
+using System.Text;
+using Billing.Contracts;
+using Confluent.Kafka;
+
+namespace Billing.Simulation.Kafka;
+
+/// <summary>A record of a topic.</summary>
+internal sealed record StoredRecord(byte[]? Key, byte[]? Value, Headers Headers, DateTime At);
+
+/// <summary>The log of a partition. Offsets count on where old records are deleted.</summary>
+internal sealed class Log(string topic, int number)
+{
+    private readonly List<StoredRecord> _records = [];
+
+    public TopicPartition Partition { get; } = new(topic, number);
+
+    /// <summary>The offset of the oldest record.</summary>
+    public long First { get; private set; }
+
+    /// <summary>The offset of the next record.</summary>
+    public long End => First + _records.Count;
+
+    /// <summary>Who wants to know of new records.</summary>
+    public List<Action> Watchers { get; } = [];
+
+    /// <summary>Every record there ever was.</summary>
+    public List<StoredRecord> All { get; } = [];
+
+    public StoredRecord this[long offset] => _records[(int)(offset - First)];
+
+    public void Append(StoredRecord record)
+    {
+        _records.Add(record);
+        All.Add(record);
+        foreach (var told in Watchers)
+        {
+            told();
+        }
+    }
+
+    /// <summary>Deletes the records before an offset.</summary>
+    public void DeleteBefore(long offset)
+    {
+        var count = (int)(Math.Min(offset, End) - First);
+        if (count > 0)
+        {
+            _records.RemoveRange(0, count);
+            First += count;
+        }
+    }
+
+    /// <summary>The topic is deleted and made again: offsets begin again at 0.</summary>
+    public void StartAgain()
+    {
+        _records.Clear();
+        First = 0;
+    }
+}
+
+/// <summary>A model of a Kafka cluster: topics of partitions, and groups. Producers and consumers of the platform are given
+/// clients of it that behave as those of librdkafka do.</summary>
+internal sealed class Brokers
+{
+    /// <summary>Bytes of the largest record.</summary>
+    public const int RecordBytesMax = 1_000_000;
+
+    private readonly Dictionary<string, Log[]> _topics = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Group> _groups = new(StringComparer.Ordinal);
+
+    public Brokers(Scheduler scheduler, Dice dice, int partitions)
+    {
+        Scheduler = scheduler;
+        Dice = dice;
+        foreach (var topic in Topics.AllRequests.Append(Topics.Events))
+        {
+            Create(topic, partitions);
+        }
+        Create(Topics.DeadLetters, 1);
+    }
+
+    public Scheduler Scheduler { get; }
+
+    public Dice Dice { get; }
+
+    /// <summary>Until when no client reaches a broker.</summary>
+    public long AwayUntil { get; set; }
+
+    /// <summary>Whether clients reach the brokers.</summary>
+    public bool IsAway => AwayUntil > Scheduler.Now;
+
+    /// <summary>The longest way of a record to the brokers, and of the acknowledgement back, in milliseconds.</summary>
+    public double LatencyMs { get; set; } = 3;
+
+    public IReadOnlyCollection<Group> Groups => _groups.Values;
+
+    public Log[] Create(string topic, int partitions) =>
+        _topics[topic] = [.. Enumerable.Range(0, partitions).Select(number => new Log(topic, number))];
+
+    public void Delete(string topic) => _topics.Remove(topic);
+
+    public Log[]? Find(string topic) => _topics.GetValueOrDefault(topic);
+
+    public Log this[TopicPartition partition] => _topics[partition.Topic][partition.Partition.Value];
+
+    public Group Group(string name)
+    {
+        if (!_groups.TryGetValue(name, out var group))
+        {
+            _groups[name] = group = new Group(this);
+        }
+        return group;
+    }
+
+    /// <summary>The partition of a key: always the same, and spread.</summary>
+    public Log Of(string topic, byte[]? key)
+    {
+        var logs = _topics[topic];
+        return key is null ? logs[Dice.Next(logs.Length)] : logs[(int)(Hash(key) % (uint)logs.Length)];
+    }
+
+    /// <summary>Appends a record as somebody would who is not of the platform.</summary>
+    public void Inject(string topic, string? key, byte[]? value, string? version)
+    {
+        var headers = new Headers();
+        if (version is not null)
+        {
+            headers.Add(Messaging.WireFormat.VersionHeader, Encoding.ASCII.GetBytes(version));
+        }
+        var bytes = key is null ? null : Encoding.UTF8.GetBytes(key);
+        Of(topic, bytes).Append(new StoredRecord(bytes, value, headers, DateTime.UnixEpoch));
+    }
+
+    private static uint Hash(byte[] key)
+    {
+        var hash = 2166136261;
+        foreach (var b in key)
+        {
+            hash = (hash ^ b) * 16777619;
+        }
+        return hash;
+    }
+}

@@ -1,0 +1,341 @@
+using Confluent.Kafka;
+
+namespace Billing.Simulation.Kafka;
+
+/// <summary>What a consumer tells of its group.</summary>
+internal sealed record RebalanceHandlers(
+    Action<List<TopicPartition>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
+    Action<List<TopicPartitionOffset>> Lost);
+
+/// <summary>A consumer of the model. As that of librdkafka it calls the handlers of rebalances while it consumes, commits what
+/// is stored now and then, and never blocks here: what is not there is not waited for.</summary>
+internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
+{
+    private static readonly TimeSpan AutoCommitInterval = TimeSpan.FromMilliseconds(500);
+
+    private readonly Brokers _brokers;
+    private readonly Node _node;
+    private readonly Action _wake;
+    private readonly Group? _group;
+    private readonly RebalanceHandlers? _handlers;
+    private readonly List<TopicPartition> _assigned = [];
+    private readonly Dictionary<TopicPartition, long> _positions = [];
+    private readonly Dictionary<TopicPartition, long> _stored = [];
+    private readonly HashSet<TopicPartition> _paused = [];
+    private readonly List<TopicPartition> _toBeAssigned = [];
+    private readonly List<TopicPartition> _toBeRevoked = [];
+    private long _committed;
+    private bool _evicted;
+
+    /// <summary>A consumer that is assigned what it reads.</summary>
+    public ModelConsumer(Brokers brokers, Node node, Action wake)
+    {
+        _brokers = brokers;
+        _node = node;
+        _wake = wake;
+    }
+
+    /// <summary>A member of a group.</summary>
+    public ModelConsumer(Brokers brokers, Node node, Action wake, Group group, RebalanceHandlers handlers)
+        : this(brokers, node, wake)
+    {
+        _group = group;
+        _handlers = handlers;
+    }
+
+    public string MemberId => _node.Name;
+
+    public List<TopicPartition> Assignment => [.. _assigned];
+
+    public List<string> Subscription { get; private set; } = [];
+
+    public IConsumerGroupMetadata ConsumerGroupMetadata => throw new NotSupportedException();
+
+    public Handle Handle => throw new NotSupportedException();
+
+    public string Name => _node.Name;
+
+    /// <summary>Whether there is something to consume.</summary>
+    public bool HasMore => _evicted || _toBeAssigned.Count > 0 || _toBeRevoked.Count > 0
+        || _assigned.Exists(p => !_paused.Contains(p) && _positions[p] < _brokers[p].End);
+
+    public void Subscribe(IEnumerable<string> topics)
+    {
+        Subscription = [.. topics];
+        _group!.Join(this);
+        _node.OnCrash(() => _group.Silent(this));
+    }
+
+    /// <summary>The group gives a partition, at the next call of <see cref="Consume(TimeSpan)"/>.</summary>
+    public void ToBeAssigned(TopicPartition partition)
+    {
+        _toBeAssigned.Add(partition);
+        _wake();
+    }
+
+    /// <summary>The group takes a partition, at the next call of <see cref="Consume(TimeSpan)"/>.</summary>
+    public void ToBeRevoked(TopicPartition partition)
+    {
+        if (!_toBeRevoked.Contains(partition) && _assigned.Contains(partition))
+        {
+            _toBeRevoked.Add(partition);
+            _wake();
+        }
+    }
+
+    /// <summary>The group has taken everything already.</summary>
+    public void Evicted()
+    {
+        _evicted = true;
+        _toBeAssigned.Clear();
+        _toBeRevoked.Clear();
+    }
+
+    public ConsumeResult<byte[], byte[]> Consume(TimeSpan timeout)
+    {
+        HeedGroup();
+        if (_brokers.IsAway)
+        {
+            return null!;
+        }
+        AutoCommit();
+        var ready = _assigned.FindAll(p => !_paused.Contains(p) && _positions[p] != _brokers[p].End);
+        return ready.Count == 0 ? null! : Take(_brokers.Dice.Pick(ready));
+    }
+
+    public void StoreOffset(TopicPartitionOffset offset)
+    {
+        if (!_assigned.Contains(offset.TopicPartition))
+        {
+            throw new KafkaException(new Error(ErrorCode.Local_State, "the partition is not assigned"));
+        }
+        _stored[offset.TopicPartition] = offset.Offset.Value;
+    }
+
+    public List<TopicPartitionOffset> Commit()
+    {
+        if (_stored.Count == 0)
+        {
+            throw new KafkaException(new Error(ErrorCode.Local_NoOffset));
+        }
+        if (_brokers.IsAway)
+        {
+            throw new KafkaException(new Error(ErrorCode.Local_TimedOut));
+        }
+        if (_evicted)
+        {
+            throw new KafkaException(new Error(ErrorCode.IllegalGeneration));
+        }
+        CommitStored();
+        return [];
+    }
+
+    public void Pause(IEnumerable<TopicPartition> partitions) => _paused.UnionWith(partitions);
+
+    public void Resume(IEnumerable<TopicPartition> partitions)
+    {
+        _paused.ExceptWith(partitions);
+        _wake();
+    }
+
+    public void Assign(IEnumerable<TopicPartitionOffset> partitions)
+    {
+        Unassign();
+        foreach (var partition in partitions)
+        {
+            Add(partition.TopicPartition, partition.Offset == Offset.Beginning ? _brokers[partition.TopicPartition].First : partition.Offset.Value);
+        }
+        _wake();
+    }
+
+    public void Assign(TopicPartitionOffset partition) => Assign([partition]);
+
+    public void Unassign()
+    {
+        foreach (var partition in _assigned.ToList())
+        {
+            Remove(partition);
+        }
+    }
+
+    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsAway
+        ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut))
+        : new WatermarkOffsets(_brokers[topicPartition].First, _brokers[topicPartition].End);
+
+    public void Close()
+    {
+        if (!_evicted)
+        {
+            _handlers!.Revoked(this, [.. _assigned.Select(p => new TopicPartitionOffset(p, _positions[p]))]);
+            Unassign();
+            _group!.Leave(this);
+        }
+    }
+
+    public void Dispose() => Unassign();
+
+    private ConsumeResult<byte[], byte[]> Take(TopicPartition partition)
+    {
+        var log = _brokers[partition];
+        var offset = _positions[partition];
+        if (offset < log.First || offset > log.End)
+        {
+            if (_group is null)
+            {
+                throw new ConsumeException(
+                    new ConsumeResult<byte[], byte[]> { TopicPartitionOffset = new TopicPartitionOffset(partition, offset) },
+                    new Error(ErrorCode.Local_AutoOffsetReset, "the offset is out of range"));
+            }
+            // As "auto.offset.reset=earliest" says.
+            _positions[partition] = log.First;
+            return null!;
+        }
+        _positions[partition] = offset + 1;
+        var stored = log[offset];
+        return new ConsumeResult<byte[], byte[]>
+        {
+            TopicPartitionOffset = new TopicPartitionOffset(partition, offset),
+            Message = new Message<byte[], byte[]>
+            {
+                Key = stored.Key!,
+                Value = stored.Value!,
+                Headers = stored.Headers,
+                Timestamp = new Timestamp(stored.At, TimestampType.CreateTime),
+            },
+        };
+    }
+
+    private void HeedGroup()
+    {
+        if (_group is null)
+        {
+            return;
+        }
+        if (_evicted)
+        {
+            _evicted = false;
+            var lost = _assigned.ConvertAll(p => new TopicPartitionOffset(p, _positions[p]));
+            if (lost.Count > 0)
+            {
+                _handlers!.Lost(lost);
+            }
+            Unassign();
+            _stored.Clear();
+            _group.Join(this);
+        }
+        while (_toBeRevoked.Count > 0)
+        {
+            Revoke();
+        }
+        if (_toBeAssigned.Count > 0)
+        {
+            var added = _toBeAssigned.ToList();
+            _toBeAssigned.Clear();
+            foreach (var partition in added)
+            {
+                var log = _brokers[partition];
+                Add(partition, _group.Committed.GetValueOrDefault(partition, log.First));
+            }
+            _handlers!.Assigned(added);
+        }
+    }
+
+    private void Revoke()
+    {
+        var revoked = _toBeRevoked.ToList();
+        _toBeRevoked.Clear();
+        _handlers!.Revoked(this, revoked.ConvertAll(p => new TopicPartitionOffset(p, _positions[p])));
+        foreach (var partition in revoked)
+        {
+            Remove(partition);
+            // The group may have asked for it again while it was given up.
+            _toBeRevoked.Remove(partition);
+        }
+        if (!_evicted)
+        {
+            revoked.ForEach(_group!.Release);
+        }
+    }
+
+    private void AutoCommit()
+    {
+        if (_group is not null && _brokers.Scheduler.Now - _committed >= AutoCommitInterval.Ticks && !_evicted)
+        {
+            _committed = _brokers.Scheduler.Now;
+            CommitStored();
+        }
+    }
+
+    private void CommitStored()
+    {
+        foreach (var (partition, offset) in _stored)
+        {
+            if (_group!.OwnerOf(partition) == this)
+            {
+                _group.Committed[partition] = offset;
+            }
+        }
+        _stored.Clear();
+    }
+
+    private void Add(TopicPartition partition, long position)
+    {
+        _assigned.Add(partition);
+        _positions[partition] = position;
+        _brokers[partition].Watchers.Add(_wake);
+    }
+
+    private void Remove(TopicPartition partition)
+    {
+        _assigned.Remove(partition);
+        _positions.Remove(partition);
+        _stored.Remove(partition);
+        _paused.Remove(partition);
+        if (_brokers.Find(partition.Topic) is not null)
+        {
+            _brokers[partition].Watchers.Remove(_wake);
+        }
+    }
+
+    public ConsumeResult<byte[], byte[]> Consume(int millisecondsTimeout) => throw new NotSupportedException();
+
+    public ConsumeResult<byte[], byte[]> Consume(CancellationToken cancellationToken) => throw new NotSupportedException();
+
+    public void Subscribe(string topic) => throw new NotSupportedException();
+
+    public void Unsubscribe() => throw new NotSupportedException();
+
+    public void Assign(TopicPartition partition) => throw new NotSupportedException();
+
+    public void Assign(IEnumerable<TopicPartition> partitions) => throw new NotSupportedException();
+
+    public void IncrementalAssign(IEnumerable<TopicPartitionOffset> partitions) => throw new NotSupportedException();
+
+    public void IncrementalAssign(IEnumerable<TopicPartition> partitions) => throw new NotSupportedException();
+
+    public void IncrementalUnassign(IEnumerable<TopicPartition> partitions) => throw new NotSupportedException();
+
+    public void StoreOffset(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
+
+    public void Commit(IEnumerable<TopicPartitionOffset> offsets) => throw new NotSupportedException();
+
+    public void Commit(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
+
+    public void Seek(TopicPartitionOffset tpo) => throw new NotSupportedException();
+
+    public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
+
+    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) =>
+        throw new NotSupportedException();
+
+    public Offset Position(TopicPartition partition) => throw new NotSupportedException();
+
+    public List<TopicPartitionOffset> OffsetsForTimes(IEnumerable<TopicPartitionTimestamp> timestampsToSearch, TimeSpan timeout) =>
+        throw new NotSupportedException();
+
+    public WatermarkOffsets GetWatermarkOffsets(TopicPartition topicPartition) => throw new NotSupportedException();
+
+    public int AddBrokers(string brokers) => throw new NotSupportedException();
+
+    public void SetSaslCredentials(string username, string password) => throw new NotSupportedException();
+}

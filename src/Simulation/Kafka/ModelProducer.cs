@@ -1,0 +1,146 @@
+using System.Text;
+using Confluent.Kafka;
+
+namespace Billing.Simulation.Kafka;
+
+/// <summary>A producer of the model: idempotent, so that the records of a partition keep their order and come once, however
+/// long their way takes. What is on its way when its process crashes may still arrive, the first of each partition first.
+/// </summary>
+internal sealed class ModelProducer : IProducer<string, byte[]>
+{
+    private readonly Brokers _brokers;
+    private readonly Node _node;
+    private readonly TimeSpan _timeout;
+    private readonly Dictionary<TopicPartition, Queue<Sent>> _queues = [];
+    private long _cutAt = long.MaxValue;
+
+    /// <param name="brokers">The cluster.</param>
+    /// <param name="node">The process it belongs to.</param>
+    /// <param name="timeout">How long it tries to send a record; zero for ever.</param>
+    public ModelProducer(Brokers brokers, Node node, TimeSpan timeout)
+    {
+        _brokers = brokers;
+        _node = node;
+        _timeout = timeout;
+        // Some of what was sent is on the wire.
+        node.OnCrash(() => _cutAt = brokers.Scheduler.Now + brokers.Dice.UpTo(brokers.LatencyMs).Ticks);
+    }
+
+    /// <summary>Until when its queue is full.</summary>
+    public long FullUntil { get; set; }
+
+    public Handle Handle => throw new NotSupportedException();
+
+    public string Name => _node.Name;
+
+    public void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+    {
+        var key = message.Key is null ? null : Encoding.UTF8.GetBytes(message.Key);
+        if ((message.Value?.Length ?? 0) + (key?.Length ?? 0) > Brokers.RecordBytesMax)
+        {
+            throw Refuse(topic, message, ErrorCode.MsgSizeTooLarge);
+        }
+        if (FullUntil > _brokers.Scheduler.Now)
+        {
+            throw Refuse(topic, message, ErrorCode.Local_QueueFull);
+        }
+        if (_brokers.Find(topic) is null)
+        {
+            _brokers.Scheduler.After(_brokers.Dice.UpTo(50), _node, () => Report(topic, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));
+            return;
+        }
+        var log = _brokers.Of(topic, key);
+        var now = _brokers.Scheduler.Now;
+        var record = new StoredRecord(key, message.Value, message.Headers ?? [], DateTime.UnixEpoch.AddTicks(now));
+        var sent = new Sent(log, record, topic, message, deliveryHandler, now, now + _brokers.Dice.UpTo(_brokers.LatencyMs).Ticks);
+        if (!_queues.TryGetValue(log.Partition, out var queue))
+        {
+            _queues[log.Partition] = queue = new Queue<Sent>();
+        }
+        queue.Enqueue(sent);
+        _brokers.Scheduler.At(sent.Arrives, new Due(null, () => Arrive(queue)));
+    }
+
+    public int Flush(TimeSpan timeout) => 0;
+
+    public void Dispose()
+    {
+    }
+
+    // What is first in line holds up what is behind it.
+    private void Arrive(Queue<Sent> queue)
+    {
+        var now = _brokers.Scheduler.Now;
+        while (now <= _cutAt && queue.TryPeek(out var sent) && sent.Arrives <= now)
+        {
+            if (_brokers.IsAway)
+            {
+                Wait(queue);
+                return;
+            }
+            queue.Dequeue();
+            if (_brokers.Find(sent.Topic) is null)
+            {
+                _brokers.Scheduler.At(now, new Due(_node, () => Report(sent, ErrorCode.UnknownTopicOrPart)));
+                continue;
+            }
+            sent.Log.Append(sent.Record);
+            _brokers.Scheduler.After(_brokers.Dice.UpTo(_brokers.LatencyMs), _node, () => Report(sent, ErrorCode.NoError));
+        }
+    }
+
+    private void Wait(Queue<Sent> queue)
+    {
+        while (_timeout > TimeSpan.Zero && queue.TryPeek(out var sent) && _brokers.AwayUntil > sent.At + _timeout.Ticks)
+        {
+            queue.Dequeue();
+            _brokers.Scheduler.At(sent.At + _timeout.Ticks, new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+        }
+        _brokers.Scheduler.At(_brokers.AwayUntil, new Due(null, () => Arrive(queue)));
+    }
+
+    private static void Report(Sent sent, ErrorCode code) => Report(sent.Topic, sent.Message, sent.Handler, code);
+
+    private static void Report(
+        string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? handler, ErrorCode code) =>
+        handler?.Invoke(new DeliveryReport<string, byte[]> { Topic = topic, Message = message, Error = new Error(code) });
+
+    private static ProduceException<string, byte[]> Refuse(string topic, Message<string, byte[]> message, ErrorCode code) =>
+        new(new Error(code), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });
+
+    private sealed record Sent(
+        Log Log, StoredRecord Record, string Topic, Message<string, byte[]> Message,
+        Action<DeliveryReport<string, byte[]>>? Handler, long At, long Arrives);
+
+    public void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) =>
+        throw new NotSupportedException();
+
+    public Task<DeliveryResult<string, byte[]>> ProduceAsync(string topic, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
+        throw new NotSupportedException();
+
+    public Task<DeliveryResult<string, byte[]>> ProduceAsync(TopicPartition topicPartition, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
+        throw new NotSupportedException();
+
+    public int Poll(TimeSpan timeout) => throw new NotSupportedException();
+
+    public void Flush(CancellationToken cancellationToken = default) => throw new NotSupportedException();
+
+    public void InitTransactions(TimeSpan timeout) => throw new NotSupportedException();
+
+    public void BeginTransaction() => throw new NotSupportedException();
+
+    public void CommitTransaction(TimeSpan timeout) => throw new NotSupportedException();
+
+    public void CommitTransaction() => throw new NotSupportedException();
+
+    public void AbortTransaction(TimeSpan timeout) => throw new NotSupportedException();
+
+    public void AbortTransaction() => throw new NotSupportedException();
+
+    public void SendOffsetsToTransaction(IEnumerable<TopicPartitionOffset> offsets, IConsumerGroupMetadata groupMetadata, TimeSpan timeout) =>
+        throw new NotSupportedException();
+
+    public int AddBrokers(string brokers) => throw new NotSupportedException();
+
+    public void SetSaslCredentials(string username, string password) => throw new NotSupportedException();
+}

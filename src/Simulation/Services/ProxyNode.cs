@@ -1,0 +1,82 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Proxy;
+using Billing.Simulation.Kafka;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Grpc.Core;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.Simulation.Services;
+
+/// <summary>A proxy, from behind its server to its Kafka clients.</summary>
+internal sealed class ProxyNode
+{
+    private readonly Node _node;
+    private readonly CommandSender _sender;
+    private readonly ReplyReader _replies;
+    private readonly ModelConsumer _consumer;
+    private readonly TurnLoop _turns;
+
+    public ProxyNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, long lastCorrelationId)
+    {
+        _node = node;
+        ReplyTopic = Topics.Replies(node.Name);
+        brokers.Create(ReplyTopic, 1);
+        Pending = new PendingReplies(node.Time, lastCorrelationId);
+        Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
+        _sender = new CommandSender(new CommandPublisher(Producer, Pending, ReplyTopic), Settings.Proxy, node.Time);
+        _replies = new ReplyReader(Pending, NullLogger.Instance);
+        _turns = new TurnLoop(scheduler, dice, node, TakeTurn);
+        _consumer = new ModelConsumer(brokers, node, _turns.Wake);
+        _consumer.Assign(new TopicPartitionOffset(ReplyTopic, 0, 0));
+        _turns.Wake();
+    }
+
+    public Node Node => _node;
+
+    public string ReplyTopic { get; }
+
+    public PendingReplies Pending { get; }
+
+    public ModelProducer Producer { get; }
+
+    /// <summary>Makes a call to the proxy, from outside of it.</summary>
+    /// <returns>The reply, or the failure that the caller sees; UNAVAILABLE where the proxy crashes.</returns>
+    public Task<Reply> CallAsync(Command command, TimeSpan deadline)
+    {
+        var call = new TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously);
+        void Crashed() => call.TrySetException(new RpcException(new Status(StatusCode.Unavailable, "the proxy is gone")));
+        if (!_node.IsAlive)
+        {
+            Crashed();
+            return call.Task;
+        }
+        _node.OnCrash(Crashed);
+        _node.Run(() => _ = ServeAsync());
+        return call.Task;
+
+        async Task ServeAsync()
+        {
+            try
+            {
+                call.TrySetResult(await _sender.SendAsync(command, new Patience(_node.Time.GetTimestamp(), deadline), CancellationToken.None));
+            }
+            catch (Exception e)
+            {
+                call.TrySetException(e);
+            }
+            _node.Forget(Crashed);
+        }
+    }
+
+    private TimeSpan TakeTurn()
+    {
+        while (_consumer.Consume(TimeSpan.Zero) is { } record)
+        {
+            _replies.Take(record.Message.Value);
+        }
+        return TimeSpan.FromMilliseconds(500);
+    }
+}

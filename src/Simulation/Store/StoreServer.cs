@@ -1,0 +1,166 @@
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using JasperFx;
+using Npgsql;
+
+namespace Billing.Simulation.Store;
+
+/// <summary>One event as the model of the event store keeps it.</summary>
+internal sealed record Stored(long Sequence, string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded);
+
+/// <summary>A model of the event store: streams, receipts, and everything that PostgreSQL may do to whoever asks. What it has
+/// been asked goes on when the one who asked has crashed.</summary>
+internal sealed class StoreServer(Scheduler scheduler, Dice dice)
+{
+    private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
+    private readonly Dictionary<Guid, Wire.V1.Event> _receipts = [];
+
+    /// <summary>All events, in the order of their sequence numbers.</summary>
+    public List<Stored> Events { get; } = [];
+
+    /// <summary>Until when nobody reaches it.</summary>
+    public long AwayUntil { get; set; }
+
+    /// <summary>Until when it takes no writes.</summary>
+    public long ReadOnlyUntil { get; set; }
+
+    /// <summary>Until when connections break while it commits, every other time.</summary>
+    public long UnsureUntil { get; set; }
+
+    /// <summary>Until when everything takes up to two seconds.</summary>
+    public long SlowUntil { get; set; }
+
+    /// <summary>The events of a stream.</summary>
+    public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
+
+    /// <summary>What is recorded for a transaction.</summary>
+    public Wire.V1.Event? Receipt(Guid transactionId) => _receipts.GetValueOrDefault(transactionId);
+
+    /// <summary>Does something for a process: on the way there, there, and on the way back time passes.</summary>
+    public Task<T> AskAsync<T>(Node node, bool writes, Func<T> work)
+    {
+        var answer = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        scheduler.After(Way(), null, () =>
+        {
+            Exception? failure = null;
+            T? result = default;
+            try
+            {
+                result = Do(writes, work);
+            }
+            catch (Exception e) when (e is NpgsqlException or ConcurrencyException)
+            {
+                failure = e;
+            }
+            scheduler.After(Way(), node, () =>
+            {
+                if (failure is null)
+                {
+                    answer.SetResult(result!);
+                }
+                else
+                {
+                    answer.SetException(failure);
+                }
+            });
+        });
+        return answer.Task;
+    }
+
+    /// <summary>Appends a batch as one transaction.</summary>
+    public bool Append(IReadOnlyList<NewEvent> batch)
+    {
+        foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
+        {
+            if (Stream(stream.Key).Count != stream.First().After.Version - 1)
+            {
+                throw new ConcurrencyException("The stream has moved on.", typeof(Account), stream.Key);
+            }
+        }
+        if (batch.Any(e => Id(e) is { } id && _receipts.ContainsKey(id)) || batch.GroupBy(Id).Any(g => g.Key is not null && g.Count() > 1))
+        {
+            throw new PostgresException(
+                "duplicate key", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: EventStoreSchema.ReceiptsTable);
+        }
+        foreach (var added in batch)
+        {
+            if (!_streams.TryGetValue(added.Recorded.StreamId, out var stream))
+            {
+                _streams[added.Recorded.StreamId] = stream = [];
+            }
+            // The version is the store's own count, whatever the batch says.
+            var stored = new Stored(Events.Count + 1, added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
+            stream.Add(stored);
+            Events.Add(stored);
+            if (Id(added) is { } id)
+            {
+                _receipts[id] = stored.Recorded;
+            }
+        }
+        return true;
+    }
+
+    /// <summary>Reads accounts.</summary>
+    public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
+        id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), StringComparer.Ordinal);
+
+    /// <summary>Finds receipts.</summary>
+    public Dictionary<Guid, Wire.V1.Event> Find(Guid[] transactionIds) => transactionIds.Distinct()
+        .Where(_receipts.ContainsKey).ToDictionary(id => id, id => _receipts[id].Clone());
+
+    /// <summary>A page of all events.</summary>
+    public List<Stored> Page(long after, int limit) => [.. Events.Where(e => e.Sequence > after).Take(limit)];
+
+    private T Do<T>(bool writes, Func<T> work)
+    {
+        var now = scheduler.Now;
+        if (AwayUntil > now)
+        {
+            throw Broken();
+        }
+        if (writes && ReadOnlyUntil > now)
+        {
+            throw new PostgresException("read only", "ERROR", "ERROR", PostgresErrorCodes.ReadOnlySqlTransaction);
+        }
+        var breaks = writes && UnsureUntil > now && dice.Chance(0.5);
+        if (breaks && dice.Chance(0.5))
+        {
+            throw Broken();
+        }
+        var result = work();
+        return breaks ? throw Broken() : result;
+    }
+
+    private TimeSpan Way() => dice.UpTo(SlowUntil > scheduler.Now ? 1000 : 2);
+
+    private static NpgsqlException Broken() => new("The connection broke.", new IOException());
+
+    private static Guid? Id(NewEvent added) => added.Recorded.TransactionId.Length > 0 ? Guid.Parse(added.Recorded.TransactionId) : null;
+}
+
+/// <summary>The event store as one process sees it.</summary>
+internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore, IEventScan
+{
+    public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
+        server.AskAsync(node, false, () => server.Load(streamIds, opened));
+
+    public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+        server.AskAsync(node, false, () => server.Find(transactionIds));
+
+    public Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken) =>
+        server.AskAsync(node, true, () => server.Append(batch));
+
+    public Task<long> LastAsync(CancellationToken cancellationToken) => server.AskAsync(node, false, () => (long)server.Events.Count);
+
+    public async Task<(int Count, long Last)> ReadPageAsync(
+        long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
+    {
+        var page = await server.AskAsync(node, false, () => server.Page(after, limit));
+        foreach (var stored in page)
+        {
+            var (type, json) = EventTypes.Write(stored.Fact);
+            take(new StoredEvent(stored.StreamId, stored.Version, type, json));
+        }
+        return (page.Count, page.Count == 0 ? after : page[^1].Sequence);
+    }
+}
