@@ -1,18 +1,19 @@
-using Billing.Backends.Domain;
-
 namespace Billing.Cli.Auditing;
 
-/// <summary>Folds every account from its events, as they come, and compares it with its snapshot on the way. One caller at a
-/// time.</summary>
-/// <param name="opened">What an account without events is like.</param>
+/// <summary>Folds every account from its events, as they come, judges each event by the account before it, and compares the
+/// account with its snapshot on the way. One caller at a time.</summary>
+/// <param name="openingLimit">What an account may owe before a limit is set; null where that is not known.</param>
 /// <param name="transactions">Takes each event's transaction.</param>
 /// <param name="unbalanced">Takes snapshots that differ from the fold, and events that cannot be read.</param>
-internal sealed class AccountLedger(Account opened, TransactionLedger transactions, Findings unbalanced)
+internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
 
     /// <summary>Streams whose versions do not follow one another.</summary>
     public Findings Holes { get; } = new();
+
+    /// <summary>Events that the rules do not allow: payments accepted or declined wrongly, or for the wrong reason.</summary>
+    public Findings Misjudged { get; } = new();
 
     /// <summary>Accounts known.</summary>
     public int Count => _folds.Count;
@@ -25,13 +26,13 @@ internal sealed class AccountLedger(Account opened, TransactionLedger transactio
     public void AddStream(string streamId, long version) => Of(streamId).Said = version;
 
     /// <summary>Takes a snapshot; before the events.</summary>
-    public void AddSnapshot(string streamId, Account snapshot) => Of(streamId).Snapshot = snapshot;
+    public void AddSnapshot(string streamId, StoredSnapshot snapshot) => Of(streamId).Snapshot = snapshot;
 
     /// <summary>Takes an event.</summary>
     /// <param name="streamId">Its stream.</param>
     /// <param name="version">Its position; may come before the ones that precede it.</param>
     /// <param name="fact">The event; null where it cannot be read.</param>
-    public void AddEvent(string streamId, long version, AccountEvent? fact)
+    public void AddEvent(string streamId, long version, StoredFact? fact)
     {
         var fold = Of(streamId);
         if (version > fold.Last + 1)
@@ -58,6 +59,7 @@ internal sealed class AccountLedger(Account opened, TransactionLedger transactio
                 if (version > fold.Last + 1)
                 {
                     Missing(fold.StreamId, fold.Last + 1, version - 1);
+                    fold.IsUnsure = true;
                 }
                 Apply(fold, version, fact);
             }
@@ -72,21 +74,26 @@ internal sealed class AccountLedger(Account opened, TransactionLedger transactio
         }
     }
 
-    private void Apply(Fold fold, long version, AccountEvent? fact)
+    private void Apply(Fold fold, long version, StoredFact? fact)
     {
         if (version <= fold.Last)
         {
             Holes.Add($"{fold.StreamId}: version {version} is there again");
+            fold.IsUnsure = true;
         }
         fold.Last = Math.Max(fold.Last, version);
-        if (fact is not null)
+        if (fact is null)
         {
-            fold.Account = fold.Account.Apply(fact);
-            fold.HasLimit |= fact is CreditLimitChanged;
-            var (id, transaction) = Transaction.Of(fold.StreamId, version, fact, fold.Account);
-            if (id != Guid.Empty)
+            fold.IsUnsure = true;
+        }
+        else
+        {
+            Judge(fold, version, fact);
+            fold.Account = fold.Account.After(fact);
+            fold.HasLimit |= fact.Kind == TransactionKind.LimitChanged;
+            if (fact.TransactionId != Guid.Empty)
             {
-                transactions.AddEvent(id, transaction);
+                transactions.AddEvent(fact.TransactionId, Transaction.Of(fold.StreamId, version, fact, fold.Account.Balance));
             }
         }
         if (fold.Snapshot?.Version == version)
@@ -96,13 +103,21 @@ internal sealed class AccountLedger(Account opened, TransactionLedger transactio
         }
     }
 
-    private void Compare(Fold fold, Account snapshot)
+    private void Judge(Fold fold, long version, StoredFact fact)
+    {
+        if (!fold.IsUnsure && fold.Account.Fault(fact) is { } fault)
+        {
+            Misjudged.Add($"{fold.StreamId} version {version}: {fault}; {fact.TransactionId}, {fact.Kind} {fact.Currency} {fact.Amount}");
+        }
+    }
+
+    private void Compare(Fold fold, StoredSnapshot snapshot)
     {
         // The limit before one is set is a setting of the backends, which the store does not hold.
         if (snapshot.Balance != fold.Account.Balance || snapshot.Currency != fold.Account.Currency
-            || (fold.HasLimit && snapshot.CreditLimit != fold.Account.CreditLimit))
+            || (fold.HasLimit && snapshot.Limit != fold.Account.Limit))
         {
-            unbalanced.Add($"{fold.StreamId}: the snapshot of version {snapshot.Version} says balance {snapshot.Balance} {snapshot.Currency}, limit {snapshot.CreditLimit}; the events say balance {fold.Account.Balance} {fold.Account.Currency}, limit {fold.Account.CreditLimit}");
+            unbalanced.Add($"{fold.StreamId}: the snapshot of version {snapshot.Version} says balance {snapshot.Balance} {snapshot.Currency}, limit {snapshot.Limit}; the events say balance {fold.Account.Balance} {fold.Account.Currency}, limit {fold.Account.Limit}");
         }
     }
 
@@ -122,7 +137,7 @@ internal sealed class AccountLedger(Account opened, TransactionLedger transactio
     {
         if (!_folds.TryGetValue(streamId, out var fold))
         {
-            fold = new Fold { StreamId = streamId, Account = opened };
+            fold = new Fold { StreamId = streamId, Account = new AuditedAccount(0, openingLimit, null) };
             _folds.Add(streamId, fold);
         }
         return fold;
@@ -131,13 +146,17 @@ internal sealed class AccountLedger(Account opened, TransactionLedger transactio
     private sealed class Fold
     {
         public required string StreamId { get; init; }
-        public required Account Account { get; set; }
+        public required AuditedAccount Account { get; set; }
         public long Last { get; set; }
         public long? Said { get; set; }
         public bool HasLimit { get; set; }
-        public Account? Snapshot { get; set; }
+
+        /// <summary>Whether an event is missing, cannot be read or is there again: what follows cannot be judged.</summary>
+        public bool IsUnsure { get; set; }
+
+        public StoredSnapshot? Snapshot { get; set; }
 
         /// <summary>Events that came before the ones that precede them.</summary>
-        public PriorityQueue<AccountEvent?, long>? Early { get; set; }
+        public PriorityQueue<StoredFact?, long>? Early { get; set; }
     }
 }

@@ -43,7 +43,12 @@ public sealed record AuditResult
     /// the events sum up to; each with both values.</summary>
     public required Findings Unbalanced { get; init; }
 
+    /// <summary>Payments that were accepted or declined against the rules for limit and currency, or declined for the wrong
+    /// reason, and limits that no account may have.</summary>
+    public required Findings Misjudged { get; init; }
+
     /// <summary>Whether there is nothing amiss.</summary>
     public bool IsClean =>
-        Lost.Count == 0 && Doubled.Count == 0 && Wrong.Count == 0 && Holes.Count == 0 && Unbalanced.Count == 0;
+        Lost.Count == 0 && Doubled.Count == 0 && Wrong.Count == 0 && Holes.Count == 0 && Unbalanced.Count == 0
+        && Misjudged.Count == 0;
 }

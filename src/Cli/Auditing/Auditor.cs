@@ -1,5 +1,4 @@
 using Billing.Backends;
-using Billing.Backends.Domain;
 using Billing.Cli.Stack;
 using Billing.Client.Load;
 using Npgsql;
@@ -8,7 +7,8 @@ namespace Billing.Cli.Auditing;
 
 /// <summary>Compares what clients were told with what the event store holds, and the store with itself: each acknowledged
 /// payment must be there once, with the amount, account, outcome, version and balance that its client was told; versions must
-/// follow one another; receipts and snapshots must agree with the events.</summary>
+/// follow one another; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
+/// by the rules, which the auditor applies by code of its own.</summary>
 /// <param name="connectionString">The event store.</param>
 /// <param name="schema">Its schema.</param>
 public sealed class Auditor(string connectionString, string schema = "billing")
@@ -16,8 +16,12 @@ public sealed class Auditor(string connectionString, string schema = "billing")
     /// <summary>Addresses of proxies to ask for every account's balance; none by default.</summary>
     public IReadOnlyList<string> Proxies { get; init; } = [];
 
+    /// <summary>What an account may owe before a limit is set, in whatever its currency is; null where that is not known, and
+    /// then only accounts with a limit are judged by it. The backends' default by default.</summary>
+    public decimal? OpeningLimit { get; init; } = new BackendOptions().DefaultCreditLimit;
+
     /// <summary>Is told how far the audit is.</summary>
-    public IProgress<AuditProgress>? Progress { get; init; }
+    public IProgress<AuditProgress>? Progress { get; set; }
 
     /// <summary>Audits journals against the store.</summary>
     /// <param name="journals">The clients' files; what is added to them meanwhile is left out.</param>
@@ -32,8 +36,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         var unbalanced = new Findings();
         await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
         var transactions = new TransactionLedger(store.Expected, unbalanced);
-        var accounts = new AccountLedger(
-            Account.Opened(new BackendOptions().DefaultCreditLimit), transactions, unbalanced);
+        var accounts = new AccountLedger(OpeningLimit, transactions, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
         var events = Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
         var receipts = Task.Run(
@@ -59,6 +62,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             Doubled = transactions.Doubled,
             Wrong = transactions.Wrong,
             Holes = accounts.Holes,
+            Misjudged = accounts.Misjudged,
             Unbalanced = unbalanced,
         };
     }

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Backends.Domain;
 using Billing.Client.Load;
 using Billing.Contracts;
 using Billing.V1;
@@ -23,18 +22,17 @@ internal enum TransactionKind : byte
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Amount">What was to be paid, or the new limit.</param>
 /// <param name="Balance">What the account owes after it.</param>
+/// <param name="Reason">Why it was declined, a number of the contract's DeclineReason; 0 where it was not.</param>
 internal readonly record struct Transaction(
-    string StreamId, long Version, TransactionKind Kind, string Currency, decimal Amount, decimal Balance)
+    string StreamId, long Version, TransactionKind Kind, string Currency, decimal Amount, decimal Balance, int Reason = 0)
 {
-    /// <summary>An event's transaction; its id is empty where it has none.</summary>
-    public static (Guid Id, Transaction Transaction) Of(string streamId, long version, AccountEvent fact, Account after) =>
-        fact switch
-        {
-            PaymentAccepted e => (e.TransactionId, new(streamId, version, TransactionKind.Accepted, e.Currency, e.Amount, after.Balance)),
-            PaymentDeclined e => (e.TransactionId, new(streamId, version, TransactionKind.Declined, e.Currency, e.Amount, after.Balance)),
-            CreditLimitChanged e => (e.TransactionId, new(streamId, version, TransactionKind.LimitChanged, e.Currency, e.Limit, after.Balance)),
-            _ => (Guid.Empty, default),
-        };
+    /// <summary>An event's transaction.</summary>
+    /// <param name="streamId">The account's stream.</param>
+    /// <param name="version">The event's position in it.</param>
+    /// <param name="fact">The event.</param>
+    /// <param name="balance">What the account owes after it.</param>
+    public static Transaction Of(string streamId, long version, StoredFact fact, decimal balance) =>
+        new(streamId, version, fact.Kind, fact.Currency, fact.Amount, balance, fact.Reason);
 
     /// <summary>The transaction of the event that a receipt holds.</summary>
     public static Transaction Of(WireEvent recorded)
@@ -48,7 +46,7 @@ internal readonly record struct Transaction(
         };
         return new Transaction(
             recorded.StreamId, recorded.Version, kind, amount?.CurrencyCode ?? "", amount?.ToDecimal() ?? 0,
-            recorded.Balance?.ToDecimal() ?? 0);
+            recorded.Balance?.ToDecimal() ?? 0, (int)(recorded.PaymentDeclined?.Reason ?? 0));
     }
 
     /// <summary>Whether a client was told this, leaving the balance aside. A client without an answer was told neither
@@ -63,5 +61,5 @@ internal readonly record struct Transaction(
 
     /// <inheritdoc/>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{StreamId} version {Version}: {Kind} {Currency} {Amount}, balance {Balance}");
+        $"{StreamId} version {Version}: {Kind} {Currency} {Amount}, balance {Balance}{(Reason == 0 ? "" : $", reason {Reason}")}");
 }

@@ -1,4 +1,7 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Globalization;
+using Billing.Backends;
 using Billing.Cli.Auditing;
 using Billing.Cli.Background;
 using Billing.Cli.Experiment;
@@ -14,11 +17,18 @@ internal static class AuditCommand
     {
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default", HelpName = "CONNECTION" };
         var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies to ask for every account's balance too");
+        var openingLimit = new Option<decimal?>("--opening-limit")
+        {
+            Description = "What an account may owe before a limit is set, as Billing:Backend:DefaultCreditLimit of the backends says, or 'unknown'",
+            HelpName = "LIMIT",
+            DefaultValueFactory = _ => new BackendOptions().DefaultCreditLimit,
+            CustomParser = ParseLimit,
+        };
         var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
         journals.AcceptLegalFilePathsOnly();
         var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
-            postgres, proxies, journals,
+            postgres, proxies, openingLimit, journals,
         };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
         {
@@ -29,24 +39,46 @@ internal static class AuditCommand
             }
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
                 ?? throw new StackException("--postgres is missing, and no stack is up.");
-            var audit = await RunAsync(console, connection, parsed.GetValue(proxies) ?? [], files, cancellationToken);
+            var auditor = new Auditor(connection)
+            {
+                Proxies = parsed.GetValue(proxies) ?? [],
+                OpeningLimit = parsed.GetValue(openingLimit),
+            };
+            var audit = await RunAsync(console, auditor, files, cancellationToken);
             ReportTable.PrintAudit(console, audit);
             return audit.IsClean ? 0 : 1;
         }));
         return command;
     }
 
+    private static decimal? ParseLimit(ArgumentResult result)
+    {
+        var text = result.Tokens[0].Value;
+        if (decimal.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var limit))
+        {
+            return limit;
+        }
+        if (text != "unknown")
+        {
+            result.AddError($"--opening-limit must be a number, zero or more, or 'unknown', not '{text}'.");
+        }
+        return null;
+    }
+
     private static Task<AuditResult> RunAsync(
-        IAnsiConsole console, string connection, string[] proxies, string[] journals, CancellationToken cancellationToken)
+        IAnsiConsole console, Auditor auditor, string[] journals, CancellationToken cancellationToken)
     {
         if (!console.Profile.Capabilities.Interactive)
         {
-            return new Auditor(connection) { Proxies = proxies }.RunAsync(journals, cancellationToken);
+            return auditor.RunAsync(journals, cancellationToken);
         }
         return console.Progress().AutoClear(true)
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
-            .StartAsync(progress => new Auditor(connection) { Proxies = proxies, Progress = new Bars(progress) }
-                .RunAsync(journals, cancellationToken));
+            .StartAsync(progress =>
+            {
+                auditor.Progress = new Bars(progress);
+                return auditor.RunAsync(journals, cancellationToken);
+            });
     }
 
     /// <summary>A progress bar for each part, as the parts come.</summary>

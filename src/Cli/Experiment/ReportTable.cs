@@ -35,7 +35,7 @@ internal static class ReportTable
     public static void PrintAudit(IAnsiConsole console, AuditResult audit)
     {
         console.WriteLine(Text(
-            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}"));
+            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}, misjudged {audit.Misjudged.Count}"));
         console.WriteLine(Text(
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
         if (audit.BalancesAsked > 0)
@@ -52,6 +52,7 @@ internal static class ReportTable
         Name(console, "wrong", audit.Wrong);
         Name(console, "hole", audit.Holes);
         Name(console, "unbalanced", audit.Unbalanced);
+        Name(console, "misjudged", audit.Misjudged);
     }
 
     private static void Name(IAnsiConsole console, string what, Findings found)

@@ -66,11 +66,17 @@ internal sealed record KindReport
 }
 
 internal sealed record AuditCounts(
-    long Acknowledged, long Recorded, long Lost, long Doubled, long Wrong, long Holes, long Unbalanced, long Accounts, long Events)
+    long Acknowledged, long Recorded, long Lost, long Doubled, long Wrong, long Holes, long Unbalanced, long Accounts, long Events,
+    long Misjudged = 0)
 {
+    /// <summary>Whether the audit found nothing amiss. Not part of the JSON, which has the counts.</summary>
+    [JsonIgnore]
+    public bool IsClean => Lost + Doubled + Wrong + Holes + Unbalanced + Misjudged == 0;
+
+
     public static AuditCounts Of(AuditResult audit) => new(
         audit.Acknowledged, audit.Recorded, audit.Lost.Count, audit.Doubled.Count, audit.Wrong.Count, audit.Holes.Count,
-        audit.Unbalanced.Count, audit.Accounts, audit.Events);
+        audit.Unbalanced.Count, audit.Accounts, audit.Events, audit.Misjudged.Count);
 }
 
 internal sealed record Machine(string Os, string Runtime, int Cores, double MemoryGib)

@@ -97,6 +97,12 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         nameof(AuditResult.Unbalanced), "{long}: the snapshot of version 100")]
     [InlineData("update {s}.account_snapshots set version = 200",
         nameof(AuditResult.Unbalanced), "{long}: a snapshot of version 200, which no event has")]
+    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Reason}', '2') where stream_id = '{short}' and version = 5",
+        nameof(AuditResult.Misjudged), "{short} version 5: declined for reason 2, which should be 1; {t5}")]
+    [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Reason}', '2') where stream_id = '{short}' and version = 5",
+        nameof(AuditResult.Unbalanced), "{t5}: the receipt says {short} version 5: Declined USD 20000, balance 10, reason 1;")]
+    [InlineData("update {s}.mt_events set data = data - 'Amount' where stream_id = '{short}' and version = 2",
+        nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Amount is missing")]
     [InlineData("update {s}.mt_events set type = 'payment_forgotten_v9' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read")]
     [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 2",
@@ -224,6 +230,47 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         Assert.True(with.IsClean);
     }
 
+    [Theory]
+    [InlineData("payment_accepted_v1", "0.01", "USD", "", "accepted, though balance 10 and the payment are above the limit 10")]
+    [InlineData("payment_declined_v1", "0.01", "USD", ", \"Reason\": 2", "declined for reason 2, which should be 1")]
+    [InlineData("payment_accepted_v1", "0.01", "EUR", "", "accepted, though the account is kept in USD")]
+    public async Task A_payment_decided_against_the_rules_is_found_though_receipt_and_events_agree(
+        string type, string amount, string currency, string reason, string fault)
+    {
+        var id = Guid.NewGuid();
+        await AddEventAsync(6, "credit_limit_changed_v1", """{"Limit": 10, "Currency": "USD"}""");
+        await AddEventAsync(7, type, $$"""{"TransactionId": "{{id}}", "Amount": {{amount}}, "Currency": "{{currency}}"{{reason}}}""");
+        var recorded = new Event { StreamId = Short, Version = 7, TransactionId = id.ToString(), Balance = MoneyExtensions.ToMoney(10, "USD") };
+        if (reason.Length > 0)
+        {
+            recorded.PaymentDeclined = new PaymentDeclined { Amount = 0.01m.ToMoney(currency), Reason = DeclineReason.CurrencyMismatch };
+        }
+        else
+        {
+            recorded.PaymentAccepted = new PaymentAccepted { Amount = 0.01m.ToMoney(currency) };
+            recorded.Balance = 10.01m.ToMoney("USD");
+        }
+        await AddReceiptAsync(recorded);
+
+        var audit = await AuditAsync();
+
+        Assert.StartsWith(Fill("{short} version 7: ") + fault, Assert.Single(audit.Misjudged), StringComparison.Ordinal);
+        Assert.False(audit.IsClean);
+        Assert.Empty(audit.Unbalanced);
+    }
+
+    [Fact]
+    public async Task A_payment_declined_below_the_limit_is_found_and_not_where_the_opening_limit_is_unknown()
+    {
+        await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '9990') where stream_id = '{short}' and version = 5");
+
+        var known = await AuditAsync();
+        var unknown = await new Auditor(stack.ConnectionString, _schema) { OpeningLimit = null }.RunAsync([_journal], CancellationToken.None);
+
+        Assert.StartsWith(Fill("{short} version 5: declined, though balance 10 and the payment are within the limit 10000"), Assert.Single(known.Misjudged), StringComparison.Ordinal);
+        Assert.Empty(unknown.Misjudged);
+    }
+
     [Fact]
     public async Task Balances_are_asked_of_the_proxies_and_compared()
     {
@@ -257,6 +304,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         nameof(AuditResult.Doubled) => audit.Doubled,
         nameof(AuditResult.Wrong) => audit.Wrong,
         nameof(AuditResult.Holes) => audit.Holes,
+        nameof(AuditResult.Misjudged) => audit.Misjudged,
         _ => audit.Unbalanced,
     };
 
@@ -280,7 +328,10 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         await write.ExecuteNonQueryAsync();
     }
 
-    private async Task AddLimitAsync(int version, string type, string furtherFields)
+    private Task AddLimitAsync(int version, string type, string furtherFields) => AddEventAsync(
+        version, type, """{"Limit": 500, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00" """ + furtherFields + "}");
+
+    private async Task AddEventAsync(int version, string type, string json)
     {
         await using var add = _database.CreateCommand($"""
             insert into {_schema}.mt_events (seq_id, id, stream_id, version, data, type)
@@ -288,7 +339,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
             """);
         add.Parameters.AddWithValue((long)version);
         add.Parameters.AddWithValue(Short);
-        add.Parameters.AddWithValue("""{"Limit": 500, "Currency": "USD", "DecidedAt": "2026-01-31T12:00:00+00:00" """ + furtherFields + "}");
+        add.Parameters.AddWithValue(json);
         add.Parameters.AddWithValue(type);
         await add.ExecuteNonQueryAsync();
         await ExecuteAsync($$"""update {s}.mt_streams set version = {{version}} where id = '{short}'""");

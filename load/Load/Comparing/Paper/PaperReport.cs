@@ -24,7 +24,7 @@ internal sealed record PaperReport : IResults
 
     bool IResults.HasFigures => Cases.Any(c => c.Rounds.Count > 0);
 
-    bool IResults.IsGood => Audits.All(a => a.Lost + a.Doubled + a.Wrong + a.Holes + a.Unbalanced == 0)
+    bool IResults.IsGood => Audits.All(a => a.IsClean)
         && Cases.All(c => c.Rounds.All(r => r.Errors == 0));
 }
 

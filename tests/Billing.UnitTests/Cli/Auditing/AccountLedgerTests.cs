@@ -1,4 +1,4 @@
-using Billing.Backends.Domain;
+using System.Globalization;
 using Billing.Cli.Auditing;
 
 namespace Billing.UnitTests.Cli.Auditing;
@@ -14,7 +14,7 @@ public sealed class AccountLedgerTests
     public AccountLedgerTests()
     {
         _transactions = new TransactionLedger(0, _unbalanced);
-        _accounts = new AccountLedger(Account.Opened(10_000), _transactions, _unbalanced);
+        _accounts = new AccountLedger(10_000, _transactions, _unbalanced);
     }
 
     [Theory]
@@ -24,7 +24,7 @@ public sealed class AccountLedgerTests
     public void Events_may_come_in_any_order(params int[] order)
     {
         _accounts.AddStream(Stream, 5);
-        _accounts.AddSnapshot(Stream, new Account(3, 1 + 2 + 3, 10_000, "USD"));
+        _accounts.AddSnapshot(Stream, new StoredSnapshot(3, 1 + 2 + 3, 10_000, "USD"));
 
         Add(order);
 
@@ -66,14 +66,94 @@ public sealed class AccountLedgerTests
     public void A_limit_is_compared_with_the_snapshots_only_once_one_was_set()
     {
         _accounts.AddStream(Stream, 2);
-        _accounts.AddSnapshot(Stream, new Account(1, 1, 77, "USD"));
-        _accounts.AddSnapshot("visa/b", new Account(1, 0, 77, "USD"));
+        _accounts.AddSnapshot(Stream, new StoredSnapshot(1, 1, 77, "USD"));
+        _accounts.AddSnapshot("visa/b", new StoredSnapshot(1, 0, 77, "USD"));
 
         _accounts.AddStream("visa/b", 1);
-        _accounts.AddEvent("visa/b", 1, new CreditLimitChanged(Guid.Empty, 500, "USD", default));
+        _accounts.AddEvent("visa/b", 1, new StoredFact(TransactionKind.LimitChanged, Guid.Empty, 500, "USD"));
         Add(1, 2);
 
         Assert.StartsWith("visa/b: the snapshot of version 1 says balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("accepted 60 USD", "limit 50 USD", "accepted, though balance 0 and the payment are above the limit 50")]
+    [InlineData("accepted 10000.01 USD", "", "accepted, though balance 0 and the payment are above the limit 10000")]
+    [InlineData("declined 50 USD 1", "limit 50 USD", "declined, though balance 0 and the payment are within the limit 50")]
+    [InlineData("declined 60 USD 2", "limit 50 USD", "declined for reason 2, which should be 1")]
+    [InlineData("declined 60 USD 0", "limit 50 USD", "declined for reason 0, which should be 1")]
+    [InlineData("accepted 1 EUR", "accepted 1 USD", "accepted, though the account is kept in USD")]
+    [InlineData("declined 1 EUR 1", "limit 50 USD", "declined for reason 1, which should be 2")]
+    [InlineData("declined 1 USD 2", "accepted 1 USD", "declined, though balance 1 and the payment are within the limit 10000")]
+    [InlineData("accepted 0 USD", "accepted 1 USD", "a payment that is not above zero")]
+    [InlineData("limit -1 USD", "accepted 1 USD", "a limit below zero")]
+    [InlineData("limit 5 EUR", "accepted 1 USD", "a limit in another currency than the account's USD")]
+    public void An_event_against_the_rules_is_named(string planted, string before, string fault)
+    {
+        var facts = before.Length == 0 ? [Fact(planted)] : new[] { Fact(before), Fact(planted) };
+        _accounts.AddStream(Stream, facts.Length);
+
+        for (var i = 0; i < facts.Length; i++)
+        {
+            _accounts.AddEvent(Stream, i + 1, facts[i]);
+        }
+        _accounts.Conclude();
+
+        Assert.StartsWith($"visa/a version {facts.Length}: {fault}; {facts[^1].TransactionId}", Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Up_to_the_limit_is_accepted_above_it_is_declined_and_another_currency_is_declined()
+    {
+        string[] facts =
+        [
+            "declined 10000.01 USD 1", "limit 50 USD", "accepted 49.99 USD", "accepted 0.01 USD", "declined 0.01 USD 1", "declined 0.01 EUR 2",
+            "limit 20 USD", "declined 1 USD 1", "limit 60 USD", "accepted 10 USD",
+        ];
+
+        for (var i = 0; i < facts.Length; i++)
+        {
+            _accounts.AddEvent(Stream, i + 1, Fact(facts[i]));
+        }
+
+        Assert.Empty(_accounts.Misjudged);
+        Assert.Equal([(Stream, 10L, 60m)], _accounts.Accounts);
+    }
+
+    [Fact]
+    public void Where_the_opening_limit_is_not_known_it_judges_nobody()
+    {
+        var accounts = new AccountLedger(openingLimit: null, _transactions, _unbalanced);
+
+        accounts.AddEvent(Stream, 1, Fact("accepted 20000 USD"));
+        accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
+        accounts.AddEvent(Stream, 3, Fact("declined 1 USD 2"));
+
+        Assert.StartsWith("visa/a version 3: declined for reason 2", Assert.Single(accounts.Misjudged), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_follows_an_event_that_cannot_be_read_is_not_judged()
+    {
+        _accounts.AddEvent(Stream, 1, null);
+        _accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
+
+        Assert.Empty(_accounts.Misjudged);
+    }
+
+    /// <summary>A fact of a few words: what happened, how much of which currency, and for which reason.</summary>
+    private static StoredFact Fact(string words)
+    {
+        var word = words.Split(' ');
+        var kind = word[0] switch
+        {
+            "accepted" => TransactionKind.Accepted,
+            "declined" => TransactionKind.Declined,
+            _ => TransactionKind.LimitChanged,
+        };
+        return new StoredFact(
+            kind, Guid.NewGuid(), decimal.Parse(word[1], CultureInfo.InvariantCulture), word[2],
+            word.Length > 3 ? int.Parse(word[3], CultureInfo.InvariantCulture) : 0);
     }
 
     /// <summary>Adds one event for each version, of an amount that is the version.</summary>
@@ -81,7 +161,7 @@ public sealed class AccountLedgerTests
     {
         foreach (var version in versions)
         {
-            _accounts.AddEvent(Stream, version, new PaymentAccepted(Guid.NewGuid(), version, "USD", default));
+            _accounts.AddEvent(Stream, version, new StoredFact(TransactionKind.Accepted, Guid.NewGuid(), version, "USD"));
         }
         _accounts.Conclude();
     }
