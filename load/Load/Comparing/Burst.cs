@@ -9,7 +9,8 @@ namespace Billing.Load.Comparing;
 /// <param name="Payments">What all clients measured.</param>
 /// <param name="TotalS">Seconds from the first client's start to the last one's end.</param>
 /// <param name="Journals">The files with what was acknowledged.</param>
-internal sealed record Burst(Summary Payments, double TotalS, IReadOnlyList<string> Journals)
+/// <param name="Answered">Payments answered, those of the warm-up included: as many as the journals hold.</param>
+internal sealed record Burst(Summary Payments, double TotalS, IReadOnlyList<string> Journals, long Answered)
 {
     /// <param name="load">What each client does.</param>
     /// <param name="clients">How many.</param>
@@ -22,6 +23,7 @@ internal sealed record Burst(Summary Payments, double TotalS, IReadOnlyList<stri
         await using var fleet = ClientFleet.Start(load, clients, folder, name);
         await fleet.WaitUntilReadyAsync(cancellationToken);
         var results = await fleet.RunAsync(cancellationToken);
-        return new Burst(Summary.Of([.. results.Select(r => r.Payments)]), LoadResult.SpanS(results), fleet.Journals);
+        return new Burst(Summary.Of([.. results.Select(r => r.Payments)]), LoadResult.SpanS(results), fleet.Journals,
+            results.Sum(r => r.PaymentsAnswered));
     }
 }

@@ -4,8 +4,9 @@ namespace Billing.Cli.Auditing;
 /// account with its snapshot on the way. One caller at a time.</summary>
 /// <param name="openingLimit">What an account may owe before a limit is set; null where that is not known.</param>
 /// <param name="transactions">Takes each event's transaction.</param>
+/// <param name="told">Balances to compare on the way.</param>
 /// <param name="unbalanced">Takes snapshots that differ from the fold, and events that cannot be read.</param>
-internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, Findings unbalanced)
+internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, ToldBalances told, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
 
@@ -72,6 +73,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
                 unbalanced.Add($"{fold.StreamId}: a snapshot of version {snapshot.Version}, which no event has");
             }
         }
+        told.Conclude();
     }
 
     private void Apply(Fold fold, long version, StoredFact? fact)
@@ -96,6 +98,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
                 transactions.AddEvent(fact.TransactionId, Transaction.Of(fold.StreamId, version, fact, fold.Account.Balance));
             }
         }
+        told.Pass(fold.StreamId, version, fold.Account.Balance);
         if (fold.Snapshot?.Version == version)
         {
             Compare(fold, fold.Snapshot);

@@ -24,6 +24,9 @@ public sealed record AuditResult
     /// <summary>Of these, the ones that the store holds.</summary>
     public required long UnansweredRecorded { get; init; }
 
+    /// <summary>Balances that the journals hold.</summary>
+    public long BalancesTold { get; init; }
+
     /// <summary>Accounts whose balances the proxies were asked for.</summary>
     public long BalancesAsked { get; init; }
 
@@ -39,7 +42,7 @@ public sealed record AuditResult
     /// <summary>Streams whose versions are not 1, 2, 3 and so on up to the version that the stream is said to have.</summary>
     public required Findings Holes { get; init; }
 
-    /// <summary>Receipts, snapshots, answers and, where proxies were asked, balances that are missing, or differ from what
+    /// <summary>Receipts, snapshots, answers, told balances and, where proxies were asked, balances that are missing, or differ from what
     /// the events sum up to; each with both values.</summary>
     public required Findings Unbalanced { get; init; }
 

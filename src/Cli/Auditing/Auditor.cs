@@ -36,14 +36,16 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         var unbalanced = new Findings();
         await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
         var transactions = new TransactionLedger(store.Expected, unbalanced);
-        var accounts = new AccountLedger(OpeningLimit, transactions, unbalanced);
+        var balances = new ToldBalances(unbalanced);
+        await Task.Run(() => ReadJournals("Told balances", told, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
+        var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
         var events = Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
         var receipts = Task.Run(
             () => store.ReadReceiptsAsync(transactions, unbalanced, cancellationToken), cancellationToken);
         await Task.WhenAll(events, receipts);
         accounts.Conclude();
-        await Task.Run(() => ReadJournals(told, transactions, cancellationToken), cancellationToken);
+        await Task.Run(() => ReadJournals("Told payments", told, (in JournalEntry entry) => AddPayment(transactions, entry), cancellationToken), cancellationToken);
         var counts = transactions.Conclude();
         var asked = Proxies.Count == 0
             ? 0
@@ -57,6 +59,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             Recorded = counts.Recorded,
             Unanswered = counts.Unanswered,
             UnansweredRecorded = counts.UnansweredRecorded,
+            BalancesTold = balances.Count,
             BalancesAsked = asked,
             Lost = transactions.Lost,
             Doubled = transactions.Doubled,
@@ -67,8 +70,27 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         };
     }
 
+    private delegate void TakeEntry(in JournalEntry entry);
+
+    private static void AddBalance(ToldBalances balances, in JournalEntry entry)
+    {
+        if (entry.IsBalance)
+        {
+            balances.Add(entry);
+        }
+    }
+
+    private static void AddPayment(TransactionLedger transactions, in JournalEntry entry)
+    {
+        if (!entry.IsBalance)
+        {
+            transactions.AddAnswer(entry);
+        }
+    }
+
+    // Balances are needed before the events and payments after them, so the journals are read twice: nothing in them is held.
     private void ReadJournals(
-        List<(string Path, long Length)> journals, TransactionLedger transactions, CancellationToken cancellationToken)
+        string part, List<(string Path, long Length)> journals, TakeEntry take, CancellationToken cancellationToken)
     {
         const int Step = 1 << 13;
         var total = journals.Sum(j => j.Length);
@@ -78,15 +100,15 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             using var reader = new JournalReader(path, length);
             for (var entries = 1; reader.TryRead(out var entry); entries++)
             {
-                transactions.AddAnswer(entry);
+                take(entry);
                 if (entries % Step == 0)
                 {
                     cancellationToken.ThrowIfCancellationRequested();
-                    Progress?.Report(new AuditProgress("Journals", before + reader.Position, total));
+                    Progress?.Report(new AuditProgress(part, before + reader.Position, total));
                 }
             }
             before += length;
         }
-        Progress?.Report(new AuditProgress("Journals", total, total));
+        Progress?.Report(new AuditProgress(part, total, total));
     }
 }

@@ -17,6 +17,7 @@ internal sealed record ChaosReport
     public required IReadOnlyList<FaultReport> Faults { get; init; }
     public required IReadOnlyList<KindOfFaultReport> Kinds { get; init; }
     public required long Payments { get; init; }
+    public required long Declined { get; init; }
     public required long SentTwice { get; init; }
     public required long Balances { get; init; }
     public required long Unanswered { get; init; }
@@ -29,6 +30,11 @@ internal sealed record ChaosReport
     public required IReadOnlyList<string> Forgotten { get; init; }
     public required IReadOnlyList<string> Unpublished { get; init; }
     public required int EndedThemselves { get; init; }
+    public required int BadRecords { get; init; }
+    public required int PutAside { get; init; }
+
+    /// <summary>What is wrong beside what the audit found.</summary>
+    public required IReadOnlyList<string> Wrong { get; init; }
     public required AuditCounts Audit { get; init; }
     public required bool Clean { get; init; }
     public required Machine Machine { get; init; }
@@ -48,6 +54,7 @@ internal sealed record ChaosReport
             Faults = faults,
             Kinds = [.. result.Faults.Zip(faults).GroupBy(f => f.First.Fault.Kind).OrderBy(g => g.Key).Select(KindOfFaultReport.Of)],
             Payments = result.Traffic.Payments,
+            Declined = result.Traffic.Declined,
             SentTwice = result.Traffic.Twins,
             Balances = result.Traffic.Balances,
             Unanswered = result.Traffic.Unanswered,
@@ -60,6 +67,9 @@ internal sealed record ChaosReport
             Forgotten = result.Forgotten,
             Unpublished = result.Unpublished,
             EndedThemselves = result.EndedThemselves,
+            BadRecords = result.BadRecords,
+            PutAside = result.PutAside,
+            Wrong = result.Wrong,
             Audit = AuditCounts.Of(result.Audit),
             Clean = result.IsClean,
             Machine = Machine.This(),

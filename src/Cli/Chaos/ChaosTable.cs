@@ -26,17 +26,17 @@ internal static class ChaosTable
         }
         console.Write(table);
         console.WriteLine(Text(
-            $"{report.Payments} payments answered, {report.SentTwice} of them sent twice at once, {report.Balances} balance checks; {report.Retried} calls sent again by the client, {report.AskedAgain} asked again."));
+            $"{report.Payments} payments answered, {report.Declined} of them declined, {report.SentTwice} of them sent twice at once, {report.Balances} balance checks; {report.Retried} calls sent again by the client, {report.AskedAgain} asked again."));
         PrintFailures(console, report);
         ReportTable.PrintAudit(console, result.Audit);
-        console.WriteLine(Text($"Commands sent past the proxies and never again: acknowledged {report.Direct}, forgotten {report.Forgotten.Count}; events recorded and not published: {report.Unpublished.Count}"));
-        foreach (var missing in report.Forgotten.Take(NamedMax))
+        console.WriteLine(Text($"Commands sent past the proxies and never again: acknowledged {report.Direct}, forgotten {report.Forgotten.Count}; events recorded and not published: {report.Unpublished.Count}; bad records {report.BadRecords}, put aside {report.PutAside}"));
+        foreach (var fault in report.Wrong.Take(NamedMax))
         {
-            console.WriteLine("  forgotten: " + missing);
+            console.WriteLine("  " + fault);
         }
-        foreach (var missing in report.Unpublished.Take(NamedMax))
+        if (report.Wrong.Count > NamedMax)
         {
-            console.WriteLine("  not published: " + missing);
+            console.WriteLine(Text($"  ... and {report.Wrong.Count - NamedMax} more"));
         }
         foreach (var kind in report.Kinds.Where(k => k.Missed))
         {
@@ -50,22 +50,6 @@ internal static class ChaosTable
         foreach (var (failure, count) in report.Failures.OrderByDescending(f => f.Value))
         {
             console.WriteLine(Text($"  {count} x {failure}"));
-        }
-        if (report.EndedThemselves > 0)
-        {
-            console.WriteLine(Text($"  {report.EndedThemselves} services ended by themselves and were started again."));
-        }
-        if (report.Unanswered > 0)
-        {
-            console.WriteLine(Text($"  {report.Unanswered} payments have no answer."));
-        }
-        foreach (var violation in report.Violations.Take(NamedMax))
-        {
-            console.WriteLine("  violation: " + violation);
-        }
-        if (report.Violations.Count > NamedMax)
-        {
-            console.WriteLine(Text($"  ... and {report.Violations.Count - NamedMax} more violations"));
         }
     }
 

@@ -19,9 +19,13 @@ internal sealed class FaultInjector(BillingStack stack, TimeProvider time, Actio
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
     private int _endedThemselves;
+    private int _badRecords;
 
     /// <summary>Services that ended without having been told to.</summary>
     public int EndedThemselves => Volatile.Read(ref _endedThemselves);
+
+    /// <summary>Records sent that belong in the dead letters.</summary>
+    public int BadRecordsSent => Volatile.Read(ref _badRecords);
 
     /// <summary>Causes a fault, waits as long as it lasts, and mends it.</summary>
     /// <param name="fault">Which.</param>
@@ -121,7 +125,7 @@ internal sealed class FaultInjector(BillingStack stack, TimeProvider time, Actio
                 await FreezeAsync(stack.Postgres!.Pause, stack.Postgres!.Resume, fault, cancellationToken);
                 break;
             case FaultKind.BadRecords:
-                await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken);
+                Interlocked.Add(ref _badRecords, await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken));
                 break;
             default:
                 throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");

@@ -11,19 +11,40 @@ namespace Billing.Cli.Chaos;
 /// <param name="Offsets">When each fault struck, from the start.</param>
 /// <param name="Traffic">What the callers saw.</param>
 /// <param name="EndedThemselves">Services that ended without having been told to.</param>
+/// <param name="BadRecords">Records sent that belong in the dead letters.</param>
+/// <param name="PutAside">Records that are there since.</param>
 /// <param name="Direct">Commands that nobody asked for again.</param>
 /// <param name="Forgotten">Of these, the ones that the brokers have and the books do not.</param>
 /// <param name="Unpublished">Events that the books hold and the topic of events does not.</param>
 /// <param name="Audit">What the books say.</param>
 internal sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
-    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves, int Direct, IReadOnlyList<string> Forgotten,
-    IReadOnlyList<string> Unpublished, AuditResult Audit)
+    IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves,
+    int BadRecords, int PutAside, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished, AuditResult Audit)
 {
-    /// <summary>Whether every payment has an answer, every answer is in the books once, no answer contradicts another,
-    /// no command that the brokers acknowledged is forgotten, and every event is published.</summary>
-    public bool IsClean =>
-        Audit.IsClean && Traffic.Unanswered == 0 && Traffic.Violations.Count == 0 && Forgotten.Count == 0 && Unpublished.Count == 0;
+    /// <summary>What is wrong beside what the audit found, for a person: a payment without an answer, an answer that
+    /// contradicts another or that the journal lacks, no payment declined or accepted at all, a command that the brokers
+    /// acknowledged and the backends forgot, an event that is not published, a bad record that is not a dead letter, a service
+    /// that ended by itself.</summary>
+    public IReadOnlyList<string> Wrong { get; } =
+    [
+        .. Traffic.Violations.Select(violation => "violation: " + violation),
+        .. AnswerCount.Differences(Audit, Traffic.Payments, Traffic.Balances),
+        .. Forgotten.Select(command => "forgotten: " + command),
+        .. Unpublished.Select(fact => "not published: " + fact),
+        .. Counted(Traffic.Unanswered, "payments have no answer"),
+        .. Counted(EndedThemselves, "services ended by themselves and were started again"),
+        .. Counted(BadRecords - PutAside, "bad records are not in the dead letters"),
+        .. Traffic.Declined > 0 && Traffic.Declined < Traffic.Payments
+            ? Array.Empty<string>()
+            : [string.Create(CultureInfo.InvariantCulture, $"of {Traffic.Payments} payments {Traffic.Declined} were declined: one of both was not tried")],
+    ];
+
+    /// <summary>Whether the audit is clean and nothing else is wrong.</summary>
+    public bool IsClean => Audit.IsClean && Wrong.Count == 0;
+
+    private static IEnumerable<string> Counted(int count, string what) =>
+        count > 0 ? [string.Create(CultureInfo.InvariantCulture, $"{count} {what}")] : [];
 }
 
 /// <summary>Pays without pause while the faults of a schedule strike, makes the stack whole again, and audits.</summary>
@@ -44,6 +65,8 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
     // One payment in so many goes past the proxies.
     private const int DirectPart = 10;
 
+    private const int OtherCurrencyPercent = 1;
+
     private long _start;
 
     /// <summary>Runs the soak.</summary>
@@ -61,9 +84,12 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
                 Workers = options.Workers,
                 Rate = options.Rate,
                 Seed = options.Seed,
+                OtherCurrencyPercent = OtherCurrencyPercent,
             },
             time);
         using var injector = new FaultInjector(stack, time, line => Say(line));
+        var putAside = await PutAside.FromNowOnAsync(stack.BootstrapServers!);
+        await traffic.SetLowLimitsAsync(cancellationToken);
         traffic.Start();
         await traffic.WaitForMoreAsync(options.Workers * WarmUpRounds, FinishBound, cancellationToken);
         using var direct = new DirectCommands(
@@ -86,13 +112,14 @@ internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvide
         var forgotten = await direct.MissingAsync(stack.ConnectionString, PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
+        var letters = await putAside.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
         // With the proxies: what the replicas hold in memory must be what the events sum up to, after all they went through.
         var audit = await new Auditor(stack.ConnectionString) { Proxies = stack.ProxyAddresses }
             .RunAsync([journal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], Slowest(traffic.Calls), seen,
-            injector.EndedThemselves, direct.Acknowledged, forgotten, unpublished, audit);
+            injector.EndedThemselves, injector.BadRecordsSent, letters, direct.Acknowledged, forgotten, unpublished, audit);
     }
 
     private List<(TimeSpan Began, TimeSpan Took, string What)> Slowest(CallTimes calls) =>

@@ -29,6 +29,7 @@ internal sealed class Traffic : IAsyncDisposable
     private bool _journalIsWhole;
     private int _answered;
     private int _unanswered;
+    private int _declined;
     private int _twins;
     private int _balances;
     private long _askedAgain;
@@ -52,6 +53,12 @@ internal sealed class Traffic : IAsyncDisposable
 
     /// <summary>Calls sent again so far: by the client itself, and by asking again.</summary>
     public long SentAgain => _clients.Concat(_single).Sum(c => c.Retried) + Interlocked.Read(ref _askedAgain);
+
+    /// <summary>Gives some accounts a low credit limit, so that payments are declined too; before <see cref="Start"/>.
+    /// </summary>
+    /// <exception cref="RpcException">A limit could not be set.</exception>
+    public Task SetLowLimitsAsync(CancellationToken cancellationToken) =>
+        LowLimits.SetAsync(_clients[0], _options.AccountPrefix, _options.Accounts, cancellationToken);
 
     /// <summary>Begins.</summary>
     public void Start() => _workers.AddRange(
@@ -86,6 +93,7 @@ internal sealed class Traffic : IAsyncDisposable
         return new TrafficResult
         {
             Payments = Answered,
+            Declined = _declined,
             Twins = _twins,
             Balances = _balances,
             Unanswered = _unanswered,
@@ -143,6 +151,10 @@ internal sealed class Traffic : IAsyncDisposable
         {
             var paid = await AskAsync("payment of " + StreamOf(payment), (client, token) => client.MakePaymentAsync(payment, token), first, then);
             Interlocked.Increment(ref _answered);
+            if (paid.Outcome == PaymentOutcome.Declined)
+            {
+                Interlocked.Increment(ref _declined);
+            }
             _journal.Add(JournalEntry.Of(payment, paid));
             return paid;
         }
@@ -188,6 +200,7 @@ internal sealed class Traffic : IAsyncDisposable
         };
         var balance = await AskAsync("balance of " + StreamOf(payment), (proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
         Interlocked.Increment(ref _balances);
+        _journal.Add(JournalEntry.Of(request, balance));
         if (balance.Version < version)
         {
             _violations.Enqueue(
@@ -227,7 +240,7 @@ internal sealed class Traffic : IAsyncDisposable
         TransactionId = Guid.NewGuid().ToString(),
         AccountId = _options.AccountPrefix + random.Next(_options.Accounts),
         PaymentType = Topics.PaymentTypes[random.Next(Topics.PaymentTypes.Count)],
-        Amount = (random.Next(1, 100_00) / 100m).ToMoney("USD"),
+        Amount = (random.Next(1, 100_00) / 100m).ToMoney(random.Next(100) < _options.OtherCurrencyPercent ? "EUR" : "USD"),
     };
 
     private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null)

@@ -30,6 +30,10 @@ internal sealed record TrafficOptions
     /// <summary>Payments after which the balance is asked for, in percent.</summary>
     public int BalancePercent { get; init; } = 10;
 
+    /// <summary>Payments in euros instead of dollars, in percent: they are declined where an account is kept in dollars.
+    /// </summary>
+    public int OtherCurrencyPercent { get; init; }
+
     /// <summary>How long a call may take before it is asked again.</summary>
     public TimeSpan Deadline { get; init; } = TimeSpan.FromSeconds(10);
 }
@@ -40,7 +44,10 @@ internal sealed record TrafficResult
     /// <summary>Payments answered, copies not counted.</summary>
     public required int Payments { get; init; }
 
-    /// <summary>Of these, the ones sent twice at the same time.</summary>
+    /// <summary>Of these, the ones declined.</summary>
+    public required int Declined { get; init; }
+
+    /// <summary>Of the answered ones, those sent twice at the same time.</summary>
     public required int Twins { get; init; }
 
     /// <summary>Balance checks answered.</summary>

@@ -38,6 +38,7 @@ internal sealed class ClientProcess : IAsyncDisposable
             "--balances", Text(options.Balances),
             "--warm-up", Text(options.WarmUp),
             "--accounts", Text(options.Accounts),
+            "--other-currency", Text(options.OtherCurrencyPercent),
             "--seed", Text(number),
             "--deadline", Text((int)options.Deadline.TotalSeconds),
             "--journal", journal, "--report", report, "--wait-for-go",

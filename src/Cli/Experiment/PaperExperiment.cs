@@ -1,5 +1,6 @@
 using Billing.Cli.Auditing;
 using Billing.Cli.Topology;
+using Billing.Client;
 using Billing.Client.Load;
 using Spectre.Console;
 
@@ -9,6 +10,7 @@ namespace Billing.Cli.Experiment;
 /// the client that sent it. Afterwards an audit compares what the clients were told with what the store holds.</summary>
 internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
 {
+    private const int OtherCurrencyPercent = 1;
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
 
     /// <summary>Runs the experiment from nothing and leaves nothing behind.</summary>
@@ -20,17 +22,20 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             ? $"{options.Stack.PaymentBackends} backends over {protocol}"
             : $"{options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends";
         console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {backends}, jitter {(options.Stack.Jitter ? "on" : "off")}.");
+        await SetLimitsAsync(stack, cancellationToken);
         await using var clients = ClientFleet.Start(Load(stack), options.Clients, stack.Folder);
         var results = await SendingAsync(clients, cancellationToken);
         var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
-        var report = Report(stack, results, audit);
-        ReportTable.Print(console, report, results, audit);
+        var uncounted = AnswerCount.Differences(
+            audit, results.Sum(r => r.PaymentsAnswered), results.Sum(r => (long)r.Balances.Ok));
+        var report = Report(stack, results, AuditCounts.Of(audit, uncounted.Count));
+        ReportTable.Print(console, report, results, audit, uncounted);
         if (options.Report is { } path)
         {
             await report.WriteAsync(path);
             console.MarkupLineInterpolated($"Report: {path}");
         }
-        return audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
+        return report.Audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
     }
 
     private LoadOptions Load(BillingStack stack) => new()
@@ -39,7 +44,19 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
         Requests = options.Requests,
         Balances = options.Balances,
         WarmUp = options.WarmUp,
+        OtherCurrencyPercent = OtherCurrencyPercent,
     };
+
+    private static async Task SetLimitsAsync(BillingStack stack, CancellationToken cancellationToken)
+    {
+        var connections = new BillingClientOptions();
+        foreach (var proxy in stack.ProxyAddresses)
+        {
+            connections.Proxies.Add(proxy);
+        }
+        using var client = new BillingClient(connections, TimeProvider.System);
+        await LowLimits.SetAsync(client, RandomRequests.AccountPrefix, new LoadOptions { Proxies = [] }.Accounts, cancellationToken);
+    }
 
     private async Task<LoadResult[]> SendingAsync(ClientFleet clients, CancellationToken cancellationToken)
     {
@@ -61,7 +78,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             });
     }
 
-    private RunReport Report(BillingStack stack, LoadResult[] results, AuditResult audit)
+    private RunReport Report(BillingStack stack, LoadResult[] results, AuditCounts audit)
     {
         var payments = Summary.Of([.. results.Select(r => r.Payments)]);
         var balances = Summary.Of([.. results.Select(r => r.Balances)]);
@@ -80,7 +97,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             TotalS = total,
             RequestsPerS = total > 0 ? (payments.Count + balances.Count) / total : 0,
             Retried = results.Sum(r => r.Retried),
-            Audit = AuditCounts.Of(audit),
+            Audit = audit,
             Machine = Machine.This(),
         };
     }

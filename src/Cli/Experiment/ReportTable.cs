@@ -11,7 +11,7 @@ internal static class ReportTable
 {
     private const int NamedMax = 10;
 
-    public static void Print(IAnsiConsole console, RunReport report, IReadOnlyCollection<LoadResult> results, AuditResult audit)
+    public static void Print(IAnsiConsole console, RunReport report, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> faults)
     {
         var table = new Table().Border(TableBorder.Rounded)
             .Title("Seconds as each client saw them")
@@ -29,6 +29,10 @@ internal static class ReportTable
         console.WriteLine(Text($"Total time {report.TotalS:0.000} s, {report.RequestsPerS:N0} requests/s, {report.Retried} calls sent again."));
         PrintErrors(console, results);
         PrintAudit(console, audit);
+        foreach (var fault in faults)
+        {
+            console.WriteLine("  " + fault);
+        }
     }
 
     /// <summary>Prints an audit, naming what it found.</summary>
@@ -38,6 +42,10 @@ internal static class ReportTable
             $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}, misjudged {audit.Misjudged.Count}"));
         console.WriteLine(Text(
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
+        if (audit.BalancesTold > 0)
+        {
+            console.WriteLine(Text($"  {audit.BalancesTold} balances that clients were told compared with the events."));
+        }
         if (audit.BalancesAsked > 0)
         {
             console.WriteLine(Text($"  {audit.BalancesAsked} balances asked of the proxies."));

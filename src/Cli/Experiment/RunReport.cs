@@ -67,16 +67,18 @@ internal sealed record KindReport
 
 internal sealed record AuditCounts(
     long Acknowledged, long Recorded, long Lost, long Doubled, long Wrong, long Holes, long Unbalanced, long Accounts, long Events,
-    long Misjudged = 0)
+    long Misjudged = 0, long Miscounted = 0)
 {
     /// <summary>Whether the audit found nothing amiss. Not part of the JSON, which has the counts.</summary>
     [JsonIgnore]
-    public bool IsClean => Lost + Doubled + Wrong + Holes + Unbalanced + Misjudged == 0;
+    public bool IsClean => Lost + Doubled + Wrong + Holes + Unbalanced + Misjudged + Miscounted == 0;
 
 
-    public static AuditCounts Of(AuditResult audit) => new(
+    /// <param name="audit">What the audit found.</param>
+    /// <param name="miscounted">Kinds of answers of which clients counted another number than the books or journals hold.</param>
+    public static AuditCounts Of(AuditResult audit, int miscounted = 0) => new(
         audit.Acknowledged, audit.Recorded, audit.Lost.Count, audit.Doubled.Count, audit.Wrong.Count, audit.Holes.Count,
-        audit.Unbalanced.Count, audit.Accounts, audit.Events, audit.Misjudged.Count);
+        audit.Unbalanced.Count, audit.Accounts, audit.Events, audit.Misjudged.Count, miscounted);
 }
 
 internal sealed record Machine(string Os, string Runtime, int Cores, double MemoryGib)

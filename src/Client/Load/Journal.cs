@@ -6,20 +6,24 @@ using Billing.V1;
 
 namespace Billing.Client.Load;
 
-/// <summary>What became of one payment, as its client knows it: one line of a journal.</summary>
-/// <param name="TransactionId">The idempotency key.</param>
+/// <summary>What became of one payment, as its client knows it, or a balance that a client was told: one line of a journal.
+/// </summary>
+/// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Amount">The amount.</param>
 /// <param name="Outcome">Accepted, declined, or unspecified where no answer came: such a payment may or may not be
 /// recorded.</param>
-/// <param name="Version">The version of the stream that records it; 0 where no answer came.</param>
+/// <param name="Version">The version of the stream that records it, or that a balance is of; 0 where no answer came.</param>
 /// <param name="Balance">What the account owed after it, as its client was told; null where no answer came, and in journals
 /// from before they held it.</param>
 public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
     decimal? Balance = null)
 {
+    /// <summary>Whether this is a balance that was asked for, and not a payment.</summary>
+    public bool IsBalance => TransactionId == Guid.Empty;
+
     /// <summary>The entry of a payment.</summary>
     /// <param name="request">What was asked.</param>
     /// <param name="response">What was answered; null where nothing was.</param>
@@ -27,6 +31,13 @@ public readonly record struct JournalEntry(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
         request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
         response?.Version ?? 0, response?.Balance.ToDecimal());
+
+    /// <summary>The entry of a balance.</summary>
+    /// <param name="request">What was asked.</param>
+    /// <param name="response">What was answered.</param>
+    public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse response) => new(
+        Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), response.Balance.CurrencyCode, 0,
+        PaymentOutcome.Unspecified, response.Version, response.Balance.ToDecimal());
 
     /// <summary>Reads a line: the fields in order, with commas between; the last may be left out.</summary>
     /// <exception cref="FormatException">It is not a journal's line.</exception>
@@ -42,7 +53,7 @@ public readonly record struct JournalEntry(
         : string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
 }
 
-/// <summary>A client's record of its payments, written as the answers come, so that a run that is cut short can be audited
+/// <summary>A client's record of its payments and of the balances it was told, written as the answers come, so that a run that is cut short can be audited
 /// too. One line an entry, in the order of <see cref="JournalEntry"/>'s fields, with commas between.</summary>
 public sealed class Journal : IAsyncDisposable
 {

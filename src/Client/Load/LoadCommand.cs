@@ -23,6 +23,7 @@ public static class LoadCommand
         var balances = Number("--balances", "Balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Payments before the measured ones", 0, 0);
         var accounts = Number("--accounts", "Accounts of each payment type", 2500, 1);
+        var otherCurrency = Number("--other-currency", "Payments in euros instead of dollars, in percent", 0, 0, 100);
         var seed = Number("--seed", "Seed of accounts and amounts", 1, 0);
         var deadline = Number("--deadline", "Seconds that a request may take", 120, 1);
         var journal = new Option<string?>("--journal") { Description = "File for what was acknowledged" };
@@ -30,7 +31,7 @@ public static class LoadCommand
         var waitForGo = new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
         var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
         {
-            proxies, requests, streams, balances, warmUp, accounts, seed, deadline, journal, report, waitForGo,
+            proxies, requests, streams, balances, warmUp, accounts, otherCurrency, seed, deadline, journal, report, waitForGo,
         };
         command.SetAction((parsed, cancellationToken) => RunAsync(
             new LoadOptions
@@ -41,6 +42,7 @@ public static class LoadCommand
                 Balances = parsed.GetValue(balances),
                 WarmUp = parsed.GetValue(warmUp),
                 Accounts = parsed.GetValue(accounts),
+                OtherCurrencyPercent = parsed.GetValue(otherCurrency),
                 Seed = parsed.GetValue(seed),
                 Deadline = TimeSpan.FromSeconds(parsed.GetValue(deadline)),
                 Journal = parsed.GetValue(journal),

@@ -17,6 +17,7 @@ public sealed class LoadGenerator : IAsyncDisposable
     private readonly Journal? _journal;
     private readonly RequestMeter _payments;
     private readonly RequestMeter _balances;
+    private readonly RequestMeter _warmUp;
     private readonly RandomRequests _requests;
 
     /// <summary>Creates a generator.</summary>
@@ -33,7 +34,8 @@ public sealed class LoadGenerator : IAsyncDisposable
         _journal = options.Journal is { } path ? new Journal(path) : null;
         _payments = new RequestMeter(options.Requests);
         _balances = new RequestMeter(options.Balances);
-        _requests = new RandomRequests(options.Accounts, new Random(options.Seed));
+        _warmUp = new RequestMeter(options.WarmUp);
+        _requests = new RandomRequests(options.Accounts, new Random(options.Seed), options.OtherCurrencyPercent);
     }
 
     /// <summary>Requests answered or failed so far.</summary>
@@ -42,11 +44,10 @@ public sealed class LoadGenerator : IAsyncDisposable
     /// <summary>Sends the payments that are not measured.</summary>
     public async Task WarmUpAsync(CancellationToken cancellationToken)
     {
-        var unmeasured = new RequestMeter(_options.WarmUp);
         for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
         {
             var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
-            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(_requests.Payment(), unmeasured, cancellationToken)));
+            await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(_requests.Payment(), _warmUp, cancellationToken)));
         }
     }
 
@@ -67,7 +68,9 @@ public sealed class LoadGenerator : IAsyncDisposable
         }
         answers.AddRange(balances.Select(request => CheckAsync(request, cancellationToken)));
         await Task.WhenAll(answers);
-        return new LoadResult(started, _time.Microseconds(), _client.Retried, _payments.Figures(), _balances.Figures());
+        return new LoadResult(
+            started, _time.Microseconds(), _client.Retried, _payments.Figures(), _balances.Figures(),
+            _warmUp.Answers + _payments.Answers);
     }
 
     /// <summary>Completes the journal and closes the connections.</summary>
@@ -101,8 +104,9 @@ public sealed class LoadGenerator : IAsyncDisposable
         var start = _time.GetTimestamp();
         try
         {
-            await _client.CheckBalanceAsync(request, cancellationToken);
+            var response = await _client.CheckBalanceAsync(request, cancellationToken);
             _balances.Answered(_time.GetElapsedTime(start), declined: false);
+            _journal?.Add(JournalEntry.Of(request, response));
         }
         catch (RpcException e)
         {

@@ -23,6 +23,10 @@ public sealed record LoadOptions
     /// <summary>Accounts that the payments go to, of each payment type.</summary>
     public int Accounts { get; init; } = 2500;
 
+    /// <summary>Payments in euros instead of dollars, in percent: they are declined where an account is kept in dollars.
+    /// </summary>
+    public int OtherCurrencyPercent { get; init; }
+
     /// <summary>Seed of accounts and amounts.</summary>
     public int Seed { get; init; }
 

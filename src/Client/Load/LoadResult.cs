@@ -8,8 +8,11 @@ namespace Billing.Client.Load;
 /// <param name="Retried">Calls that were sent again.</param>
 /// <param name="Payments">The payments.</param>
 /// <param name="Balances">The balance checks.</param>
+/// <param name="PaymentsAnswered">Payments accepted or declined, those of the warm-up included: as many as the journal holds.
+/// </param>
 public sealed record LoadResult(
-    long StartedUnixUs, long EndedUnixUs, long Retried, RequestFigures Payments, RequestFigures Balances)
+    long StartedUnixUs, long EndedUnixUs, long Retried, RequestFigures Payments, RequestFigures Balances,
+    long PaymentsAnswered)
 {
     /// <summary>Seconds from the first start of some clients to the last of their ends.</summary>
     public static double SpanS(IReadOnlyCollection<LoadResult> results) =>

@@ -12,6 +12,8 @@ internal sealed class RequestMeter(int count)
     private int _declined;
     private int _failed;
 
+    public int Answers => Volatile.Read(ref _answered);
+
     public int Done => Volatile.Read(ref _answered) + Volatile.Read(ref _failed);
 
     public void Answered(TimeSpan latency, bool declined)

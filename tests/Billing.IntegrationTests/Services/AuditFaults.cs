@@ -197,6 +197,22 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         }
     }
 
+    [Theory]
+    [InlineData("5,10.00", null)]
+    [InlineData("3,6", null)]
+    [InlineData("3,6.01", "{short}: told balance 6.01 of version 3; the events up to it sum up to 6")]
+    [InlineData("9,10", "{short}: told balance 10 of version 9, which no event has")]
+    public async Task A_balance_that_a_client_was_told_is_compared_with_the_events(string versionAndBalance, string? fault)
+    {
+        await File.AppendAllLinesAsync(_journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance}"]);
+
+        var audit = await AuditAsync();
+
+        Assert.Equal(fault is null ? "" : Fill(fault), string.Join("", audit.Unbalanced));
+        Assert.Equal(fault is null, audit.IsClean);
+        Assert.Equal((1, 0, _told.Count), (audit.BalancesTold, audit.Unanswered, audit.Acknowledged));
+    }
+
     [Fact]
     public async Task A_journal_from_before_they_held_balances_is_audited_without_them()
     {

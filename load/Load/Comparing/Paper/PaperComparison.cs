@@ -35,6 +35,7 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
     private readonly List<PaperCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
     private string _transport = "";
+    private long _answered;
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when every request was answered and the books are clean; 130 when it was stopped.</returns>
@@ -59,6 +60,7 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
         _transport = stack.Transport;
         var rounds = options.Requests.ToDictionary(requests => requests, _ => new List<PaperRound>());
         var journals = new List<string>();
+        _answered = 0;
         _cases.AddRange(options.Requests.Select(requests =>
             new PaperCase(backends, jitter, requests, PaperFigures.Of(requests, backends, jitter), rounds[requests])));
         await Repeats.RunAsync(
@@ -70,7 +72,8 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
                 Say(backends, jitter, requests, measured);
             },
             cancellationToken);
-        _audits.Add(AuditCounts.Of(await new Auditor(stack.ConnectionString).RunAsync(journals, cancellationToken)));
+        var audit = await new Auditor(stack.ConnectionString).RunAsync(journals, cancellationToken);
+        _audits.Add(AuditCounts.Of(audit, AnswerCount.Differences(audit, _answered, balances: 0).Count));
     }
 
     private async Task<PaperRound> BurstAsync(
@@ -80,6 +83,7 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
         var name = string.Create(CultureInfo.InvariantCulture, $"burst-{requests}-{round}");
         var burst = await Burst.RunAsync(load, Clients, stack.Folder, name, cancellationToken);
         journals.AddRange(burst.Journals);
+        _answered += burst.Answered;
         var payments = burst.Payments;
         return new PaperRound(payments.Shortest, payments.Longest, payments.Average, burst.TotalS, payments.Errors);
     }

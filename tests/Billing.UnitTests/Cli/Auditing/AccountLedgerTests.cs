@@ -1,5 +1,7 @@
 using System.Globalization;
 using Billing.Cli.Auditing;
+using Billing.Client.Load;
+using Billing.V1;
 
 namespace Billing.UnitTests.Cli.Auditing;
 
@@ -9,12 +11,14 @@ public sealed class AccountLedgerTests
 
     private readonly Findings _unbalanced = new();
     private readonly TransactionLedger _transactions;
+    private readonly ToldBalances _told;
     private readonly AccountLedger _accounts;
 
     public AccountLedgerTests()
     {
         _transactions = new TransactionLedger(0, _unbalanced);
-        _accounts = new AccountLedger(10_000, _transactions, _unbalanced);
+        _told = new ToldBalances(_unbalanced);
+        _accounts = new AccountLedger(10_000, _transactions, _told, _unbalanced);
     }
 
     [Theory]
@@ -77,6 +81,37 @@ public sealed class AccountLedgerTests
     }
 
     [Theory]
+    [InlineData(2, 3, null)]
+    [InlineData(0, 0, null)]
+    [InlineData(2, 4, "visa/a: told balance 4 of version 2; the events up to it sum up to 3")]
+    [InlineData(4, 6, "visa/a: told balance 6 of version 4, which no event has")]
+    [InlineData(0, 1, "visa/a: told balance 1 of version 0, which owes nothing")]
+    public void A_balance_that_a_client_was_told_is_compared_with_the_events_up_to_its_version(int version, int balance, string? fault)
+    {
+        _accounts.AddStream(Stream, 3);
+        _told.Add(Told(version, balance));
+
+        Add(1, 2, 3);
+
+        Assert.Equal(fault ?? "", string.Join("", _unbalanced));
+        Assert.Equal(1, _told.Count);
+    }
+
+    [Fact]
+    public void Two_balances_told_of_one_version_must_be_equal()
+    {
+        _accounts.AddStream(Stream, 2);
+        _told.Add(Told(2, 3));
+        _told.Add(Told(2, 3));
+        _told.Add(Told(2, 5));
+
+        Add(1, 2);
+
+        Assert.Equal("visa/a: told balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
+        Assert.Equal(3, _told.Count);
+    }
+
+    [Theory]
     [InlineData("accepted 60 USD", "limit 50 USD", "accepted, though balance 0 and the payment are above the limit 50")]
     [InlineData("accepted 10000.01 USD", "", "accepted, though balance 0 and the payment are above the limit 10000")]
     [InlineData("declined 50 USD 1", "limit 50 USD", "declined, though balance 0 and the payment are within the limit 50")]
@@ -123,7 +158,7 @@ public sealed class AccountLedgerTests
     [Fact]
     public void Where_the_opening_limit_is_not_known_it_judges_nobody()
     {
-        var accounts = new AccountLedger(openingLimit: null, _transactions, _unbalanced);
+        var accounts = new AccountLedger(openingLimit: null, _transactions, _told, _unbalanced);
 
         accounts.AddEvent(Stream, 1, Fact("accepted 20000 USD"));
         accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
@@ -140,6 +175,9 @@ public sealed class AccountLedgerTests
 
         Assert.Empty(_accounts.Misjudged);
     }
+
+    private static JournalEntry Told(int version, decimal balance) =>
+        new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
 
     /// <summary>A fact of a few words: what happened, how much of which currency, and for which reason.</summary>
     private static StoredFact Fact(string words)

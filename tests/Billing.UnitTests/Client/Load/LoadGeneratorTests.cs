@@ -1,0 +1,97 @@
+using Billing.Client;
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.UnitTests.Proxy;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.UnitTests.Client.Load;
+
+public sealed class LoadGeneratorTests : IAsyncLifetime
+{
+    private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
+    private readonly FakeBackend _backend = new() { Answer = command => Task.FromResult(Answered(command)) };
+    private ProxyHost _proxy = null!;
+
+    public async ValueTask InitializeAsync() => _proxy = await ProxyHost.StartAsync(_backend);
+
+    public async ValueTask DisposeAsync()
+    {
+        await _proxy.DisposeAsync();
+        File.Delete(_journal);
+    }
+
+    [Fact]
+    public async Task Every_answer_is_in_the_journal_balances_with_what_was_told()
+    {
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Balances = 20, WarmUp = 10, Journal = _journal });
+
+        Assert.Equal(40, result.PaymentsAnswered);
+        Assert.Equal(40, entries.Count(e => !e.IsBalance && e.Outcome == PaymentOutcome.Accepted));
+        Assert.Equal(20, result.Balances.Ok);
+        Assert.All(entries.Where(e => e.IsBalance), e => Assert.Equal((7L, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
+        Assert.Equal(20, entries.Count(e => e.IsBalance));
+    }
+
+    [Fact]
+    public async Task What_was_not_answered_is_not_counted_as_answered()
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
+
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 5, Balances = 5, WarmUp = 5, Journal = _journal });
+
+        Assert.Equal((0L, 0), (result.PaymentsAnswered, result.Balances.Ok));
+        Assert.Equal(10, entries.Count(e => !e.IsBalance && e.Outcome == PaymentOutcome.Unspecified));
+        Assert.DoesNotContain(entries, e => e.IsBalance);
+    }
+
+    [Fact]
+    public async Task Payments_in_another_currency_are_as_many_as_asked_for()
+    {
+        var (_, none) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 50, Journal = _journal });
+        var (_, all) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 50, Journal = _journal, OtherCurrencyPercent = 100 });
+
+        Assert.All(none, e => Assert.Equal("USD", e.Currency));
+        Assert.Equal(50, all.Count(e => e.Currency == "EUR"));
+    }
+
+    [Fact]
+    public async Task One_account_in_twenty_gets_a_low_limit_on_every_payment_type()
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId } });
+        var options = new BillingClientOptions();
+        options.Proxies.Add(_proxy.Address);
+        using var client = new BillingClient(options, TimeProvider.System);
+
+        var count = await LowLimits.SetAsync(client, "a-", 41, CancellationToken.None);
+
+        Assert.Equal(3 * Topics.PaymentTypes.Count, count);
+        Assert.Equal(
+            ["a-0 10", "a-20 20", "a-40 30"],
+            _backend.Commands.Select(c => $"{c.CreditLimit.AccountId} {c.CreditLimit.Limit.Units}").Distinct().Order(StringComparer.Ordinal));
+    }
+
+    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(LoadOptions options)
+    {
+        LoadResult result;
+        await using (var generator = new LoadGenerator(options, TimeProvider.System))
+        {
+            await generator.WarmUpAsync(CancellationToken.None);
+            result = await generator.RunAsync(CancellationToken.None);
+        }
+        return (result, [.. Journal.Read(_journal)]);
+    }
+
+    private static Reply Answered(Command command) => command.RequestCase == Command.RequestOneofCase.Balance
+        ? new Reply { Balance = new CheckBalanceResponse { Balance = 12.34m.ToMoney("USD"), Version = 7 } }
+        : new Reply
+        {
+            Payment = new MakePaymentResponse
+            {
+                TransactionId = command.TransactionId,
+                Outcome = PaymentOutcome.Accepted,
+                Version = 1,
+                Balance = command.Payment.Amount,
+            },
+        };
+}
