@@ -11,6 +11,9 @@ internal sealed class DriveFleet(StackFolder folder)
 {
     private int _drives;
 
+    /// <summary>Payments answered so far in measurements of nothing but payments, warm-ups left out.</summary>
+    public long PaymentsAnswered { get; private set; }
+
     /// <summary>Runs one measurement: the workers warm up, begin together, and what they measured is put together.</summary>
     /// <param name="spec">What each worker does; their accounts and amounts differ.</param>
     /// <param name="workers">Worker processes.</param>
@@ -34,7 +37,9 @@ internal sealed class DriveFleet(StackFolder folder)
             var cpu = new CpuMeter(programs);
             await Task.WhenAll(started.Select(w => w.Process.RunAsync(CancellationToken.None)));
             var used = cpu.Elapsed();
-            return DriveFigures.Of([.. started.Select(w => Read(w.Result))], used);
+            var figures = DriveFigures.Of([.. started.Select(w => Read(w.Result))], used);
+            PaymentsAnswered += spec.BalancePercent == 0 ? figures.Ok : 0;
+            return figures;
         }
         finally
         {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
@@ -12,9 +13,10 @@ namespace Billing.Load.Sweeping;
 internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProvider time)
 {
     private readonly List<ProtocolSweep> _protocols = [];
+    private readonly List<AuditCounts> _audits = [];
 
     /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0; 1 where nothing was answered; 130 when it was stopped, with what there is by then written.</returns>
+    /// <returns>0; 1 where nothing was answered or the books are not clean; 130 when it was stopped, with what there is by then written.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         Measurement.Of(options.Subject, console, time).RunAsync(SweepReport.Format, MeasureAsync, Report, cancellationToken);
 
@@ -23,20 +25,21 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         if (options.Subject.Targets.Count > 0)
         {
             await using var folder = StackFolder.Create();
-            await MeasureAsync(folder, _ => options.Subject.Targets, [], cancellationToken);
+            await MeasureAsync(new DriveFleet(folder), _ => options.Subject.Targets, [], cancellationToken);
         }
         else
         {
             await using var stack = await Starting.StackAsync(options.Subject.Stack, console, cancellationToken);
-            await MeasureAsync(stack.Folder, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
+            var fleet = new DriveFleet(stack.Folder);
+            await MeasureAsync(fleet, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
+            _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
         }
     }
 
     private async Task MeasureAsync(
-        StackFolder folder, Func<DriveProtocol, IReadOnlyList<string>> addresses,
+        DriveFleet fleet, Func<DriveProtocol, IReadOnlyList<string>> addresses,
         IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken)
     {
-        var fleet = new DriveFleet(folder);
         foreach (var protocol in options.Protocols)
         {
             var cells = new List<SweepCell>();
@@ -83,5 +86,6 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         Workers = options.Workers,
         LatencyBoundMs = options.LatencyBoundMs,
         Protocols = _protocols,
+        Audits = _audits,
     };
 }

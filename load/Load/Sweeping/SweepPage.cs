@@ -17,7 +17,7 @@ internal static class SweepPage
     {
         Title = report.Mode == "dynamic" ? "Where more load brings nothing" : "One load, measured",
         Subtitle = Sentence(report),
-        Facts = Facts.Of(report.Run),
+        Facts = [.. Facts.Of(report.Run), Books.Fact(report.Audits)],
         Sections = [new Section("", [Bests(report)]), .. report.Protocols.Where(p => p.Cells.Count > 0).Select(p => Section(p, report))],
     };
 

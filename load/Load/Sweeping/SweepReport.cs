@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using Billing.Cli.Experiment;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
 using Billing.Load.Reporting;
@@ -19,9 +20,13 @@ internal sealed record SweepReport : IResults
     public required double LatencyBoundMs { get; init; }
     public required IReadOnlyList<ProtocolSweep> Protocols { get; init; }
 
+    /// <summary>The audit of each stack that was measured.</summary>
+    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
     bool IResults.HasFigures => Protocols.Any(p => p.Cells.Count > 0);
 
-    bool IResults.IsGood => Protocols.All(p => p.Best is { Answers: > 0 });
+    // Proxies that ran already have a store that is not at hand.
+    bool IResults.IsGood => (Audits.Count == 0 || Books.AreClean(Audits)) && Protocols.All(p => p.Best is { Answers: > 0 });
 }
 
 /// <summary>The places that were measured over one protocol.</summary>

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Client.Load;
@@ -31,14 +32,16 @@ internal sealed record CeilingOptions
 /// with the same clients.</summary>
 internal sealed class CeilingComparison(CeilingOptions options, Measurement measurement, IAnsiConsole console)
 {
+    private const string WholePath = "whole path";
     private const int Clients = 3;
     private const int WarmUp = 1000;
     private const int WarmUpS = 2;
 
     private readonly List<CeilingCase> _cases = [];
+    private readonly List<AuditCounts> _audits = [];
 
     /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when no request failed; 130 when it was stopped.</returns>
+    /// <returns>0 when no request failed and the books of the whole path are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(CeilingReport.Format, MeasureAsync, Report, cancellationToken);
 
@@ -47,6 +50,7 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
         Run = run,
         Proxies = options.Stack.Proxies,
         Rounds = options.Rounds,
+        Audits = _audits,
         Cases = [.. _cases.Where(c => c.Full.Rounds.Count > 0 && c.Echo.Rounds.Count > 0)],
     };
 
@@ -54,8 +58,10 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
     {
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         await using var echoes = await EchoProxies.StartAsync(options.Stack.Proxies, stack.Folder, cancellationToken);
-        IReadOnlyList<(string Name, IReadOnlyList<string> Addresses)> sides = [("whole path", stack.ProxyAddresses), ("echo", echoes.Addresses)];
+        IReadOnlyList<(string Name, IReadOnlyList<string> Addresses)> sides = [(WholePath, stack.ProxyAddresses), ("echo", echoes.Addresses)];
         var fleet = new DriveFleet(stack.Folder);
+        var journals = new List<string>();
+        var answered = 0L;
         foreach (var inFlight in options.InFlight)
         {
             await RunCaseAsync($"{inFlight} in flight", sides, async (side, _) =>
@@ -64,12 +70,24 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
                 var figures = await fleet.RunAsync(
                     new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.During.TotalSeconds, WarmUpS = WarmUpS },
                     1, [], cancellationToken);
+                answered += side.Name == WholePath ? figures.Ok : 0;
                 return new CeilingRound(figures.DurationS, figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed);
             }, cancellationToken);
         }
         await RunCaseAsync(
             $"{Clients} x {options.Burst} at once", sides,
-            (side, round) => BurstAsync(side, stack.Folder, round, cancellationToken), cancellationToken);
+            async (side, round) =>
+            {
+                var burst = await BurstAsync(side, stack.Folder, round, cancellationToken);
+                if (side.Name == WholePath)
+                {
+                    journals.AddRange(burst.Journals);
+                    answered += burst.Answered;
+                }
+                return RoundOf(burst);
+            },
+            cancellationToken);
+        _audits.Add(await Books.AuditAsync(stack, journals, answered, console, cancellationToken));
     }
 
     private async Task RunCaseAsync(
@@ -89,14 +107,13 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
             cancellationToken);
     }
 
-    private async Task<CeilingRound> BurstAsync(
-        (string Name, IReadOnlyList<string> Addresses) side, StackFolder folder, int round, CancellationToken cancellationToken)
-    {
-        var load = new LoadOptions { Proxies = side.Addresses, Requests = options.Burst, WarmUp = WarmUp };
-        var name = string.Create(CultureInfo.InvariantCulture, $"{side.Name.Replace(' ', '-')}-{round}");
-        var burst = await Burst.RunAsync(load, Clients, folder, name, cancellationToken);
-        var payments = burst.Payments;
-        return new CeilingRound(
-            burst.TotalS, (payments.Count - payments.Errors) / burst.TotalS, payments.P50 * 1000, payments.P99 * 1000, payments.Errors);
-    }
+    private Task<Burst> BurstAsync(
+        (string Name, IReadOnlyList<string> Addresses) side, StackFolder folder, int round, CancellationToken cancellationToken) =>
+        Burst.RunAsync(
+            new LoadOptions { Proxies = side.Addresses, Requests = options.Burst, WarmUp = WarmUp }, Clients, folder,
+            string.Create(CultureInfo.InvariantCulture, $"{side.Name.Replace(' ', '-')}-{round}"), cancellationToken);
+
+    private static CeilingRound RoundOf(Burst burst) => new(
+        burst.TotalS, (burst.Payments.Count - burst.Payments.Errors) / burst.TotalS, burst.Payments.P50 * 1000,
+        burst.Payments.P99 * 1000, burst.Payments.Errors);
 }

@@ -15,7 +15,7 @@ internal static class CeilingPage
             : "Of what a bare gRPC call allows, the whole path reaches " + string.Join(", ", report.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
         Facts =
         [
-            .. Facts.Of(report.Run),
+            .. Facts.Of(report.Run), Books.Fact(report.Audits),
             new Fact("Sides", $"{report.Proxies} proxies with all that is behind them, and {report.Proxies} gRPC servers that answer at once; the same clients and shapes; no retries of the rounds"),
             new Fact("Method", $"both sides in turn, {report.Rounds} rounds count, one before them is dropped; medians, least to greatest"),
         ],

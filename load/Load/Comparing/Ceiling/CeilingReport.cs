@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using Billing.Cli.Experiment;
 using Billing.Load.Measuring;
 using Billing.Load.Reporting;
 
@@ -16,9 +17,12 @@ internal sealed record CeilingReport : IResults
     public required int Rounds { get; init; }
     public required IReadOnlyList<CeilingCase> Cases { get; init; }
 
+    /// <summary>The audit of each stack that was measured.</summary>
+    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
     bool IResults.HasFigures => Cases.Count > 0;
 
-    bool IResults.IsGood => Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
+    bool IResults.IsGood => Books.AreClean(Audits) && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
 }
 
 /// <summary>One shape of load, on both sides.</summary>

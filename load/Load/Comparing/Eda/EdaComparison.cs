@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Cli.Experiment;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
@@ -43,9 +44,10 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
     private static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
 
     private readonly List<EdaCase> _cases = [];
+    private readonly List<AuditCounts> _audits = [];
 
     /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0; 130 when it was stopped.</returns>
+    /// <returns>0 when nothing failed undisturbed and the books of both sides are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(EdaReport.Format, MeasureAsync, Report, cancellationToken);
 
@@ -56,6 +58,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         Proxies = options.Size,
         Backends = options.Size,
         Rounds = options.Rounds,
+        Audits = _audits,
         Cases = [.. _cases.Where(c => c.Kafka.Rounds.Count > 0 && c.Direct.Rounds.Count > 0)],
     };
 
@@ -75,6 +78,10 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
             side => side.DriveAsync(Rated(side, options.OverloadRate, OverloadS), cancellationToken), cancellationToken);
         await RunCaseAsync(EdaPhase.BackendKilled, options.Rate, rounds, kafka, direct,
             side => KillingAsync(side, cancellationToken), cancellationToken);
+        foreach (var side in new[] { kafka, direct })
+        {
+            _audits.Add(await Books.AuditAsync(side.Stack, [], side.PaymentsAnswered, console, cancellationToken));
+        }
     }
 
     private async Task RunCaseAsync(
@@ -147,6 +154,8 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         public string Name => name;
 
         public BillingStack Stack => stack;
+
+        public long PaymentsAnswered => _fleet.PaymentsAnswered;
 
         public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken) =>
             _fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken);

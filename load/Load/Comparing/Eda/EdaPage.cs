@@ -13,7 +13,7 @@ internal static class EdaPage
         Subtitle = Sentence(report),
         Facts =
         [
-            .. Facts.Of(report.Run),
+            .. Facts.Of(report.Run), Books.Fact(report.Audits),
             new Fact("Sides", $"{report.Proxies} proxies and {report.Backends} backends each, PostgreSQL each; one side through Kafka, the other by direct calls over {report.Protocol}; both run all the time, loaded in turn; clients send nothing again"),
             new Fact("Method", $"open loop: latency counts from when a request was due; {report.Rounds} rounds of the ramps count (at most 3 of the others), one before them is dropped; medians, least to greatest"),
         ],

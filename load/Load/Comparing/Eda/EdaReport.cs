@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using Billing.Cli.Experiment;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
 using Billing.Load.Reporting;
@@ -19,9 +20,15 @@ internal sealed record EdaReport : IResults
     public required int Rounds { get; init; }
     public required IReadOnlyList<EdaCase> Cases { get; init; }
 
+    /// <summary>The audit of each stack that was measured.</summary>
+    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
     bool IResults.HasFigures => Cases.Count > 0;
 
-    bool IResults.IsGood => true;
+    // Under overload, and with a backend killed, requests may fail: how many is what is measured.
+    bool IResults.IsGood => Books.AreClean(Audits)
+        && Cases.Where(c => c.Phase is EdaPhase.Ramped or EdaPhase.Long)
+            .SelectMany(c => c.Kafka.Rounds.Concat(c.Direct.Rounds)).All(r => r.Sent > 0 && r.ErrorPercent == 0);
 }
 
 /// <summary>Under which circumstances both sides are measured.</summary>

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Cli.Experiment;
 using Billing.Cli.Topology;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
@@ -39,9 +40,10 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
 
     private readonly List<ScaleSeries> _series = [];
     private readonly List<StageCosts> _costs = [];
+    private readonly List<AuditCounts> _audits = [];
 
     /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when no request failed; 130 when it was stopped.</returns>
+    /// <returns>0 when no request failed and the books are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(ScaleReport.Format, MeasureAsync, Report, cancellationToken);
 
@@ -52,6 +54,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
         Work = options.Work,
         Series = _series,
         Costs = _costs,
+        Audits = _audits,
     };
 
     private async Task MeasureAsync(CancellationToken cancellationToken)
@@ -74,6 +77,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
                 kind, figures.PerSecond, figures.CpuS.ToDictionary(c => c.Key, c => figures.Ok == 0 ? 0 : c.Value * 1e6 / figures.Ok)));
             Say($"Cost of {kind.ToString().ToLowerInvariant()}, measured at {figures.PerSecond:N0}/s");
         }
+        _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }
 
     private async Task MeasureAsync(ScaleKind kind, IReadOnlyList<int> steps, CancellationToken cancellationToken)
@@ -96,6 +100,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
                 Say($"{kind}, {Numbers.Counted(backends, "backend")}: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}");
             },
             cancellationToken);
+        _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }
 
     private static async Task ResizeAsync(BillingStack stack, ServiceRole role, int wanted, CancellationToken cancellationToken)

@@ -20,7 +20,7 @@ internal static class ScalePage
         Subtitle = Sentence(report),
         Facts =
         [
-            .. Facts.Of(report.Run),
+            .. Facts.Of(report.Run), Books.Fact(report.Audits),
             new Fact("Method", $"closed loop with {report.Work.InFlight} requests under way, whatever the number of backends; {report.Rounds} rounds count, one before them is dropped; the numbers in turn, up and down; medians, least to greatest"),
         ],
         Sections =

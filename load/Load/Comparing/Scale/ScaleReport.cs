@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using Billing.Cli.Experiment;
 using Billing.Load.Measuring;
 using Billing.Load.Reporting;
 
@@ -17,9 +18,12 @@ internal sealed record ScaleReport : IResults
     public required IReadOnlyList<ScaleSeries> Series { get; init; }
     public required IReadOnlyList<StageCosts> Costs { get; init; }
 
+    /// <summary>The audit of each stack that was measured.</summary>
+    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
     bool IResults.HasFigures => Costs.Count > 0;
 
-    bool IResults.IsGood => Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)));
+    bool IResults.IsGood => Books.AreClean(Audits) && Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)));
 }
 
 /// <summary>The simulated work that scales where the processor does not: each backend has so many requests at the card network
