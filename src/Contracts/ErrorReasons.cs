@@ -36,6 +36,9 @@ public static class ErrorReasons
     /// <summary>UNAVAILABLE: the proxy is shutting down; another one will take the call.</summary>
     public const string ShuttingDown = "SHUTTING_DOWN";
 
+    /// <summary>UNAVAILABLE: the proxy ended a stream on which nothing happened for long; open another one.</summary>
+    public const string StreamIdle = "STREAM_IDLE";
+
     /// <summary>UNAVAILABLE: the command could not be published.</summary>
     public const string BrokerUnavailable = "BROKER_UNAVAILABLE";
 

@@ -17,7 +17,7 @@ public sealed class BillingService(
         sender.Check(request, FieldRules.Check(request));
         var timing = TimedCall.Read(context);
         using var admitted = admission.Enter();
-        var command = new Command { TransactionId = request.TransactionId, Payment = request, Timing = timing };
+        var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request), Timing = timing };
         var reply = await sender.SendAsync(command, sender.PatienceOf(context), context.CancellationToken);
         if (timing is not null)
         {
@@ -31,11 +31,11 @@ public sealed class BillingService(
         IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream,
         ServerCallContext context)
     {
-        var window = options.Value.StreamWindow;
-        using var admitted = admission.Enter(window);
+        using var places = new StreamPlaces(admission, options.Value.StreamWindow);
         using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, admission.Closing);
         using var stream = new PaymentStream(
-            sender, requestStream, responses, window, sender.PatienceOf(context), admission.Closing, context.CancellationToken);
+            sender, requestStream, responses, places, sender.PatienceOf(context),
+            new StreamEnds(time, options.Value.StreamIdleMax, admission.Closing), context.CancellationToken);
         await stream.RunAsync();
     }
 
@@ -44,7 +44,7 @@ public sealed class BillingService(
     {
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter();
-        var command = new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request };
+        var command = new Command { TransactionId = Guid.NewGuid().ToString(), Balance = KnownFields.Of(request) };
         var reply = await sender.SendAsync(command, sender.PatienceOf(context), context.CancellationToken);
         return reply.Balance ?? throw Failure.OtherReply(reply);
     }

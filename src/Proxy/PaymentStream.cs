@@ -17,9 +17,11 @@ internal sealed class PaymentStream : IDisposable
     private readonly IAsyncStreamReader<MakePaymentRequest> _requests;
     private readonly DrainingWriter<MakePaymentResponse> _responses;
     private readonly Patience _patience;
-    private readonly CancellationToken _closing;
-    private readonly SemaphoreSlim _places;
+    private readonly StreamEnds _ends;
+    private readonly StreamPlaces _places;
     private readonly CancellationTokenSource _ended;
+    private readonly CancellationTokenSource _unused = new();
+    private readonly ITimer _watch;
     private readonly TaskCompletionSource _idle = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private readonly Channel<MakePaymentResponse> _answers =
@@ -28,21 +30,28 @@ internal sealed class PaymentStream : IDisposable
     // The payments that have no answer yet, and the reading of requests.
     private int _active = 1;
 
+    // The payments whose answer is not written yet.
+    private int _inHand;
+    private long _lastUsed;
+
     public PaymentStream(
         CommandSender sender, IAsyncStreamReader<MakePaymentRequest> requests, DrainingWriter<MakePaymentResponse> responses,
-        int window, Patience patience, CancellationToken closing, CancellationToken cancellationToken)
+        StreamPlaces places, Patience patience, StreamEnds ends, CancellationToken cancellationToken)
     {
         _sender = sender;
         _requests = requests;
         _responses = responses;
         _patience = patience;
-        _closing = closing;
-        _places = new SemaphoreSlim(window);
+        _ends = ends;
+        _places = places;
         _ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        _lastUsed = ends.Time.GetTimestamp();
+        _watch = ends.Time.CreateTimer(_ => EndIfIdle(), null, ends.IdleMax, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>Answers every payment until the caller has no more.</summary>
-    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down; what it had taken is answered.</exception>
+    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down, or nothing happened on the stream for too long;
+    /// what it had taken is answered.</exception>
     public async Task RunAsync()
     {
         var reading = EndingAllAsync(ReadAsync());
@@ -58,15 +67,16 @@ internal sealed class PaymentStream : IDisposable
         }
         if (!await reading)
         {
-            throw Admission.Closed();
+            throw _ends.Closing.IsCancellationRequested ? Admission.Closed() : _ends.Idle();
         }
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
+        _watch.Dispose();
+        _unused.Dispose();
         _ended.Dispose();
-        _places.Dispose();
     }
 
     private async Task<bool> EndingAllAsync(Task<bool> work)
@@ -82,22 +92,23 @@ internal sealed class PaymentStream : IDisposable
         }
     }
 
-    /// <summary>Reads the requests; false where it stopped because the proxy is shutting down.</summary>
+    /// <summary>Reads the requests; false where it stopped because the proxy is shutting down, or the stream idle.</summary>
     private async Task<bool> ReadAsync()
     {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, _closing);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, _ends.Closing, _unused.Token);
         try
         {
-            await _places.WaitAsync(stop.Token);
+            await _places.TakeAsync(stop.Token);
             while (await _requests.MoveNext(stop.Token))
             {
+                Interlocked.Increment(ref _inHand);
                 Interlocked.Increment(ref _active);
                 _ = AnswerAsync(_requests.Current);
-                await _places.WaitAsync(stop.Token);
+                await _places.TakeAsync(stop.Token);
             }
             return true;
         }
-        catch (OperationCanceledException) when (_closing.IsCancellationRequested && !_ended.IsCancellationRequested)
+        catch (OperationCanceledException) when (stop.IsCancellationRequested && !_ended.IsCancellationRequested)
         {
             return false;
         }
@@ -128,7 +139,7 @@ internal sealed class PaymentStream : IDisposable
         try
         {
             _sender.Check(request, FieldRules.Check(request));
-            var command = new Command { TransactionId = request.TransactionId, Payment = request };
+            var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
             var reply = await _sender.SendAsync(command, _patience, _ended.Token);
             return reply.Payment ?? throw Failure.OtherReply(reply);
         }
@@ -154,12 +165,35 @@ internal sealed class PaymentStream : IDisposable
                 await _responses.WriteAsync(answer, flush);
                 if (flush)
                 {
-                    _places.Release(written);
+                    // The time first: a stream that looks unused must not look idle for as long as it was in use.
+                    Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
+                    Interlocked.Add(ref _inHand, -written);
+                    _places.GiveBack(written);
                     written = 0;
                 }
             }
         }
         return true;
+    }
+
+    private void EndIfIdle()
+    {
+        try
+        {
+            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : _ends.Time.GetElapsedTime(Volatile.Read(ref _lastUsed));
+            if (unused >= _ends.IdleMax)
+            {
+                _unused.Cancel();
+            }
+            else
+            {
+                _watch.Change(_ends.IdleMax - unused, Timeout.InfiniteTimeSpan);
+            }
+        }
+        catch (ObjectDisposedException)
+        {
+            // The stream has ended meanwhile.
+        }
     }
 
     private void Leave()
@@ -170,4 +204,16 @@ internal sealed class PaymentStream : IDisposable
             _idle.TrySetResult();
         }
     }
+}
+
+/// <summary>What ends a stream of payments before its caller does.</summary>
+/// <param name="Time">The clock.</param>
+/// <param name="IdleMax">How long it may be open with nothing in hand.</param>
+/// <param name="Closing">The proxy begins to shut down.</param>
+internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
+{
+    /// <summary>What the caller of a stream is told that was idle for too long.</summary>
+    public RpcException Idle() => Failure.Create(
+        StatusCode.Unavailable, ErrorReasons.StreamIdle,
+        $"Nothing happened on the stream for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
 }

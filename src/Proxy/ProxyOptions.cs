@@ -8,19 +8,35 @@ public sealed class ProxyOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Proxy";
 
+    // More than any use needs, and less than a timer takes.
+    private static readonly TimeSpan IdleBound = TimeSpan.FromDays(1);
+
     /// <summary>Calls that may wait for an answer at the same time; the next one is refused with RESOURCE_EXHAUSTED. The
     /// paper's largest burst puts 25,000 on each proxy.</summary>
     [Range(1, 10_000_000, ErrorMessage = "Billing:Proxy:InFlightMax must be within 1 and 10000000.")]
     public int InFlightMax { get; set; } = 50_000;
 
     /// <summary>Payments of one MakePayments stream that may be held at the same time, each from the reading of its request
-    /// until its answer is written. An open stream counts as so many calls in flight.</summary>
+    /// until its answer is written. A stream counts as as many calls in flight as it has in hand, at least as one.</summary>
     [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamWindow must be within 1 and 100000.")]
     public int StreamWindow { get; set; } = 256;
 
-    /// <summary>Size of a request, in bytes.</summary>
+    /// <summary>How many of a hundred places of <see cref="InFlightMax"/> all streams of payments together may take, 1 to 100;
+    /// rounded down, and at least one place. The others are left to calls.</summary>
+    [Range(1, 100, ErrorMessage = "Billing:Proxy:StreamPercent must be within 1 and 100.")]
+    public int StreamPercent { get; set; } = 50;
+
+    /// <summary>How long a stream of payments may be open with nothing in hand before it is ended with UNAVAILABLE,
+    /// STREAM_IDLE; above zero. A client opens another when it has something to send.</summary>
+    public TimeSpan StreamIdleMax { get; set; } = TimeSpan.FromMinutes(10);
+
+    /// <summary>Connections, of gRPC and REST together, 1 to 1,000,000; the next one is closed at once.</summary>
+    [Range(1, 1_000_000, ErrorMessage = "Billing:Proxy:ConnectionsMax must be within 1 and 1000000.")]
+    public int ConnectionsMax { get; set; } = 5_000;
+
+    /// <summary>Size of a request, in bytes; those that keep the rules of their fields have some 200.</summary>
     [Range(256, 4_000_000, ErrorMessage = "Billing:Proxy:RequestBytesMax must be within 256 and 4000000.")]
-    public int RequestBytesMax { get; set; } = 65_536;
+    public int RequestBytesMax { get; set; } = 4_096;
 
     /// <summary>How long a call waits whose caller gives no deadline.</summary>
     public TimeSpan DeadlineDefault { get; set; } = TimeSpan.FromSeconds(30);
@@ -44,6 +60,10 @@ public sealed class ProxyOptions
         if (StreamWindow > InFlightMax)
         {
             yield return $"Billing:Proxy:StreamWindow ({StreamWindow}) must not be above Billing:Proxy:InFlightMax ({InFlightMax}).";
+        }
+        if (StreamIdleMax <= TimeSpan.Zero || StreamIdleMax > IdleBound)
+        {
+            yield return $"Billing:Proxy:StreamIdleMax ({StreamIdleMax}) must be above zero and at most {IdleBound}.";
         }
         if (DeadlineDefault <= TimeSpan.Zero || DeadlineDefault > DeadlineMax)
         {

@@ -49,11 +49,16 @@ public static class ProxyServices
         routes.MapGrpcService<ReflectionV1AlphaService>();
     }
 
+    private const int StreamWindowBytes = 128 * 1024;
+
     private sealed class FrontServer(IOptions<ProxyOptions> options, IOptions<RestOptions> rest) : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
+            kestrel.Limits.MaxConcurrentConnections = options.Value.ConnectionsMax;
+            // What one call may have sent and nobody has read: a stream's whole window of ordinary payments, and no more.
+            kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
             // gRPC without TLS needs HTTP/2 by prior knowledge.
             kestrel.Speak(HttpProtocols.Http2, rest.Value.Url, HttpProtocols.Http1);
         }

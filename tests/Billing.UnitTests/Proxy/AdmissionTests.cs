@@ -38,24 +38,42 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public void A_stream_takes_as_many_places_as_it_may_hold_and_gives_them_back()
+    public void Streams_take_their_share_and_leave_the_rest_to_calls()
     {
-        var stream = _admission.Enter(2);
-        Assert.Equal(2, _admission.InFlight);
-        Assert.Throws<RpcException>(() => _admission.Enter());
-        stream.Dispose();
-        Assert.Equal(0, _admission.InFlight);
+        using var first = new StreamPlaces(_admission, window: 8);
+        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, window: 8));
+        Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
+        Assert.Equal("250", e.Trailers.GetValue(Trailers.RetryPushback));
+        Assert.Contains("Billing:Proxy:StreamPercent", e.Status.Detail, StringComparison.Ordinal);
+        using var call = _admission.Enter();
+        Assert.Equal((2, 1), (_admission.InFlight, _admission.OfStreams));
     }
 
     [Fact]
-    public void A_stream_that_does_not_fit_takes_nothing_of_what_is_left()
+    public void A_stream_finds_no_place_where_calls_have_them_all()
     {
-        using var call = _admission.Enter();
-        var e = Assert.Throws<RpcException>(() => _admission.Enter(2));
-        Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
-        Assert.Equal("250", e.Trailers.GetValue(Trailers.RetryPushback));
-        using var another = _admission.Enter();
-        Assert.Equal(2, _admission.InFlight);
+        using var first = _admission.Enter();
+        using var second = _admission.Enter();
+        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, window: 8));
+        Assert.Contains("Billing:Proxy:InFlightMax", e.Status.Detail, StringComparison.Ordinal);
+        Assert.Equal((2, 0), (_admission.InFlight, _admission.OfStreams));
+    }
+
+    [Theory]
+    [InlineData(10, 50, 5)]
+    [InlineData(10, 100, 10)]
+    [InlineData(3, 50, 1)]
+    [InlineData(1, 1, 1)]
+    [InlineData(10_000_000, 99, 9_900_000)]
+    public void The_share_of_the_streams_is_rounded_down_and_at_least_one(int inFlightMax, int percent, int share)
+    {
+        using var admission = new Admission(Options.Create(new ProxyOptions { InFlightMax = inFlightMax, StreamPercent = percent }));
+        var taken = 0;
+        while (admission.TryGrowStream())
+        {
+            taken++;
+        }
+        Assert.Equal(share, taken);
     }
 
     [Fact]

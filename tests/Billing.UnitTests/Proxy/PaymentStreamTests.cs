@@ -144,26 +144,6 @@ public sealed class PaymentStreamTests
         Assert.Equal(Total, answers.Count);
     }
 
-    [Fact]
-    public async Task A_stream_that_does_not_fit_is_refused_with_the_time_to_wait_and_fits_when_another_has_ended()
-    {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (12, 8));
-        using var first = proxy.Client.MakePayments();
-        await first.RequestStream.WriteAsync(Payments(1)[0]);
-        Assert.True(await first.ResponseStream.MoveNext(CancellationToken.None));
-
-        var refused = await Assert.ThrowsAsync<RpcException>(() => SendAllAsync(proxy, []));
-        await proxy.Client.MakePaymentAsync(Payments(1)[0]);
-        await first.RequestStream.CompleteAsync();
-        Assert.False(await first.ResponseStream.MoveNext(CancellationToken.None));
-        var answers = await SendAllAsync(proxy, Payments(3));
-
-        Assert.Equal(StatusCode.ResourceExhausted, refused.StatusCode);
-        Assert.Equal(ErrorReasons.TooManyInFlight, refused.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal("200", refused.Trailers.GetValue(Trailers.RetryPushback));
-        Assert.Equal(3, answers.Count);
-    }
-
     [Theory]
     [InlineData(null, 30)]
     [InlineData(20, 20)]
@@ -193,7 +173,8 @@ public sealed class PaymentStreamTests
         {
             await call.RequestStream.WriteAsync(Payments(1)[0]);
             await taken.Task;
-            Assert.Equal(256, proxy.Admission.InFlight);
+            // Its payment, and the one that is read next where the reading has come to that.
+            Assert.InRange(proxy.Admission.InFlight, 1, 2);
         }
         await proxy.WaitUntilIdleAsync();
         Assert.Equal(0, _backend.InFlight);

@@ -35,13 +35,17 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
-    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false)
+    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null)
     {
         using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.Services.AddSingleton(backend);
+        if (time is not null)
+        {
+            builder.Services.AddSingleton(time);
+        }
         builder.Services.AddProxy(builder.Configuration);
         builder.Services.Configure(configure ?? (_ => { }));
         builder.Configuration["Billing:Rest:Url"] = withRest ? $"http://127.0.0.1:{ports.Take()}" : "";

@@ -1,3 +1,4 @@
+using System.ComponentModel.DataAnnotations;
 using Billing.Proxy;
 
 namespace Billing.UnitTests.Proxy;
@@ -19,6 +20,27 @@ public sealed class ProxyOptionsTests
         };
         var problem = Assert.Single(options.Problems());
         Assert.StartsWith("Billing:Proxy:DeadlineDefault", problem, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-1)]
+    [InlineData(86_401)]
+    public void An_idle_time_out_of_its_bounds_is_named(int seconds) => Assert.StartsWith(
+        "Billing:Proxy:StreamIdleMax",
+        Assert.Single(new ProxyOptions { StreamIdleMax = TimeSpan.FromSeconds(seconds) }.Problems()),
+        StringComparison.Ordinal);
+
+    [Fact]
+    public void Numbers_out_of_their_bounds_are_named()
+    {
+        var results = new List<ValidationResult>();
+        var options = new ProxyOptions { StreamPercent = 0, ConnectionsMax = 0, RequestBytesMax = 255 };
+
+        Assert.False(Validator.TryValidateObject(options, new ValidationContext(options), results, validateAllProperties: true));
+        Assert.Equal(
+            ["Billing:Proxy:ConnectionsMax", "Billing:Proxy:RequestBytesMax", "Billing:Proxy:StreamPercent"],
+            results.Select(r => r.ErrorMessage!.Split(' ')[0]).Order(StringComparer.Ordinal));
     }
 
     [Fact]

@@ -1,0 +1,84 @@
+using Grpc.Core;
+
+namespace Billing.Proxy;
+
+/// <summary>The places of one stream: one as long as it is open, and as many as it has payments in hand, up to its window. It
+/// takes them as it reads requests, and gives them back as answers are written. One caller takes, another gives back.</summary>
+internal sealed class StreamPlaces : IDisposable
+{
+    private readonly Admission _admission;
+    private readonly int _window;
+    private readonly Lock _gate = new();
+    private TaskCompletionSource? _givenBack;
+    private int _held;
+
+    /// <summary>Opens the stream.</summary>
+    /// <param name="admission">Where the places come from.</param>
+    /// <param name="window">How many payments the stream holds at most; at least 1.</param>
+    /// <exception cref="RpcException">RESOURCE_EXHAUSTED where the proxy or the streams' share of it is full, UNAVAILABLE where
+    /// the proxy is shutting down.</exception>
+    public StreamPlaces(Admission admission, int window)
+    {
+        admission.EnterStream();
+        _admission = admission;
+        _window = window;
+    }
+
+    /// <summary>Payments in hand, with the one that is read next.</summary>
+    public int Held
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _held;
+            }
+        }
+    }
+
+    /// <summary>Takes the place of the payment that is read next. Where there is none, waits until a place of this stream is
+    /// given back: it has at least one in hand then, so that comes to pass.</summary>
+    public async ValueTask TakeAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            Task wait;
+            lock (_gate)
+            {
+                // The first place is the open stream's own.
+                if (_held < _window && (_held == 0 || _admission.TryGrowStream()))
+                {
+                    _held++;
+                    return;
+                }
+                _givenBack = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                wait = _givenBack.Task;
+            }
+            await wait.WaitAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>Gives places back.</summary>
+    /// <param name="count">How many payments were answered.</param>
+    public void GiveBack(int count)
+    {
+        TaskCompletionSource? waiting;
+        lock (_gate)
+        {
+            var before = Math.Max(1, _held);
+            _held -= count;
+            _admission.ShrinkStream(before - Math.Max(1, _held));
+            (waiting, _givenBack) = (_givenBack, null);
+        }
+        waiting?.TrySetResult();
+    }
+
+    /// <summary>Closes the stream: gives all places back.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            _admission.ShrinkStream(Math.Max(1, _held));
+        }
+    }
+}

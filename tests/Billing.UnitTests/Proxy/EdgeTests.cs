@@ -1,0 +1,140 @@
+using System.Net.Sockets;
+using Billing.Contracts;
+using Billing.Proxy;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Google.Protobuf.Reflection;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Proxy;
+
+/// <summary>What a proxy does not let in.</summary>
+public sealed class EdgeTests
+{
+    // Field 999, length-delimited: a field that no message of the contract has.
+    private static readonly byte[] Foreign = [.. new byte[] { 0xBA, 0x3E, 100 }, .. new byte[100]];
+
+    private readonly FakeBackend _backend = new();
+
+    [Fact]
+    public async Task Fields_that_the_contract_does_not_have_are_not_published()
+    {
+        _backend.Answer = command => Task.FromResult(command.RequestCase switch
+        {
+            Command.RequestOneofCase.Balance => new Reply { Balance = new CheckBalanceResponse() },
+            Command.RequestOneofCase.CreditLimit => new Reply { CreditLimit = new SetCreditLimitResponse() },
+            _ => FakeBackend.Accepted(command),
+        });
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+        using var channel = Grpc.Net.Client.GrpcChannel.ForAddress(proxy.Address);
+        var payment = With(MakePaymentRequest.Parser, Samples.Payment());
+        payment.Amount = With(Money.Parser, payment.Amount);
+        var limit = new SetCreditLimitRequest
+        {
+            TransactionId = Samples.TransactionId,
+            AccountId = "a",
+            PaymentType = PaymentType.Visa,
+            Limit = With(Money.Parser, Samples.Dollars(5)),
+        };
+
+        await proxy.Client.MakePaymentAsync(payment);
+        await proxy.Client.CheckBalanceAsync(With(CheckBalanceRequest.Parser, Samples.Balance()));
+        await new BillingAdmin.BillingAdminClient(channel).SetCreditLimitAsync(With(SetCreditLimitRequest.Parser, limit));
+        using var stream = proxy.Client.MakePayments();
+        await stream.RequestStream.WriteAsync(payment);
+        Assert.True(await stream.ResponseStream.MoveNext(CancellationToken.None));
+
+        Assert.Equal(4, _backend.Commands.Count);
+        Assert.All(_backend.Commands, command => Assert.InRange(command.CalculateSize(), 1, 200));
+        Assert.Equal(Samples.Payment(), _backend.Commands.First().Payment);
+    }
+
+    [Fact]
+    public void Every_field_of_the_contract_is_published()
+    {
+        Assert.Equal(Filled<MakePaymentRequest>(), KnownFields.Of(Filled<MakePaymentRequest>()));
+        Assert.Equal(Filled<CheckBalanceRequest>(), KnownFields.Of(Filled<CheckBalanceRequest>()));
+        Assert.Equal(Filled<SetCreditLimitRequest>(), KnownFields.Of(Filled<SetCreditLimitRequest>()));
+    }
+
+    [Fact]
+    public async Task By_default_a_request_of_more_than_4_KiB_is_refused()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend);
+
+        var refused = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client.MakePaymentAsync(Samples.Payment(new string('a', 4_096))).ResponseAsync);
+
+        Assert.Equal(ErrorReasons.RequestTooLarge, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Empty(_backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_connection_above_the_bound_is_closed_and_one_that_goes_makes_room()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.ConnectionsMax = 1);
+        using (var only = Grpc.Net.Client.GrpcChannel.ForAddress(proxy.Address))
+        {
+            await new V1.Billing.BillingClient(only).MakePaymentAsync(Samples.Payment());
+            using var surplus = await ConnectAsync(proxy);
+            // The server has closed it: nothing comes, and nothing will.
+            Assert.True(await IsClosedAsync(surplus));
+        }
+
+        TcpClient? next = null;
+        do
+        {
+            next?.Dispose();
+            next = await ConnectAsync(proxy);
+        }
+        while (await IsClosedAsync(next));
+        next.Dispose();
+    }
+
+    private static async Task<TcpClient> ConnectAsync(ProxyHost proxy)
+    {
+        var address = new Uri(proxy.Address);
+        var client = new TcpClient();
+        await client.ConnectAsync(address.Host, address.Port);
+        return client;
+    }
+
+    /// <summary>Whether the server ends the connection, or greets over it as HTTP/2 has it.</summary>
+    private static async Task<bool> IsClosedAsync(TcpClient client)
+    {
+        try
+        {
+            await client.GetStream().WriteAsync("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0"u8.ToArray());
+            return await client.GetStream().ReadAsync(new byte[1]) == 0;
+        }
+        catch (IOException)
+        {
+            return true;
+        }
+    }
+
+    private static T With<T>(MessageParser<T> parser, T message)
+        where T : IMessage<T> => parser.ParseFrom([.. message.ToByteArray(), .. Foreign]);
+
+    private static T Filled<T>()
+        where T : IMessage, new() => (T)Fill(new T());
+
+    private static IMessage Fill(IMessage message)
+    {
+        foreach (var field in message.Descriptor.Fields.InDeclarationOrder())
+        {
+            field.Accessor.SetValue(message, field.FieldType switch
+            {
+                FieldType.String => field.Name,
+                FieldType.Enum => 1,
+                FieldType.Int32 => 32,
+                FieldType.Int64 => 64L,
+                FieldType.Message => Fill((IMessage)Activator.CreateInstance(field.MessageType.ClrType)!),
+                _ => throw new NotSupportedException($"{field.FullName} is of a type that this test does not fill."),
+            });
+        }
+        return message;
+    }
+}

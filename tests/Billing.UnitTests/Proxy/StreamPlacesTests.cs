@@ -1,0 +1,94 @@
+using Billing.Proxy;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class StreamPlacesTests : IDisposable
+{
+    private readonly Admission _admission = new(Options.Create(new ProxyOptions { InFlightMax = 8, StreamPercent = 50 }));
+
+    public void Dispose() => _admission.Dispose();
+
+    [Fact]
+    public async Task An_open_stream_has_one_place_and_takes_more_with_use()
+    {
+        var places = new StreamPlaces(_admission, window: 3);
+        Assert.Equal(1, _admission.InFlight);
+        await places.TakeAsync(CancellationToken.None);
+        Assert.Equal(1, _admission.InFlight);
+        await places.TakeAsync(CancellationToken.None);
+        await places.TakeAsync(CancellationToken.None);
+        Assert.Equal((3, 3), (places.Held, _admission.InFlight));
+        places.GiveBack(2);
+        Assert.Equal((1, 1), (places.Held, _admission.InFlight));
+        places.GiveBack(1);
+        Assert.Equal((0, 1), (places.Held, _admission.InFlight));
+        places.Dispose();
+        Assert.Equal((0, 0), (_admission.InFlight, _admission.OfStreams));
+    }
+
+    [Theory]
+    [InlineData(2, 100)]
+    [InlineData(4, 4)]
+    public async Task Beyond_its_window_or_the_share_it_waits_until_one_of_its_own_is_given_back(int window, int most)
+    {
+        using var places = new StreamPlaces(_admission, window);
+        var full = Math.Min(window, most);
+        for (var i = 0; i < full; i++)
+        {
+            await places.TakeAsync(CancellationToken.None);
+        }
+
+        var next = places.TakeAsync(CancellationToken.None).AsTask();
+        Assert.False(next.IsCompleted);
+        places.GiveBack(1);
+        await next;
+
+        Assert.Equal(full, places.Held);
+        Assert.Equal(full, _admission.InFlight);
+    }
+
+    [Fact]
+    public async Task A_wait_for_a_place_can_be_ended()
+    {
+        using var places = new StreamPlaces(_admission, window: 1);
+        await places.TakeAsync(CancellationToken.None);
+        using var ended = new CancellationTokenSource();
+
+        var next = places.TakeAsync(ended.Token).AsTask();
+        await ended.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => next);
+        Assert.Equal(1, _admission.InFlight);
+    }
+
+    [Fact]
+    public async Task However_many_streams_grow_they_stay_within_their_share_and_all_leave()
+    {
+        var most = 0;
+        await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Task.Run(async () =>
+        {
+            using var places = new StreamPlaces(_admission, window: 4);
+            for (var i = 0; i < 2_000; i++)
+            {
+                await places.TakeAsync(CancellationToken.None);
+                var now = _admission.InFlight;
+                if (now > Volatile.Read(ref most))
+                {
+                    Volatile.Write(ref most, now);
+                }
+                if (i % 3 == 2 || places.Held == 2)
+                {
+                    places.GiveBack(places.Held);
+                }
+                if (places.Held == 4)
+                {
+                    places.GiveBack(4);
+                }
+            }
+        })));
+
+        Assert.InRange(most, 1, 4);
+        Assert.Equal((0, 0), (_admission.InFlight, _admission.OfStreams));
+    }
+}
