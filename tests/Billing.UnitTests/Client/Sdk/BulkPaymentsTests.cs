@@ -57,6 +57,32 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
+    public async Task A_run_goes_on_with_another_stream_where_the_proxy_has_ended_an_idle_one()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = TimeSpan.FromMilliseconds(1));
+        using var client = Client(proxy);
+        var payments = Payments(5);
+
+        var answers = await ToListAsync(client.MakePaymentsAsync(OneAfterTheOtherAsync(payments, proxy)));
+
+        Assert.Equal(payments.Select(p => p.TransactionId), answers.Select(a => a.TransactionId));
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+
+        async IAsyncEnumerable<MakePaymentRequest> OneAfterTheOtherAsync(MakePaymentRequest[] all, ProxyHost idle)
+        {
+            for (var i = 0; i < all.Length; i++)
+            {
+                yield return all[i];
+                while (_backend.Commands.DistinctBy(c => c.TransactionId).Count() <= i)
+                {
+                    await Task.Yield();
+                }
+                await idle.WaitUntilIdleAsync();
+            }
+        }
+    }
+
+    [Fact]
     public async Task A_payment_that_was_not_taken_is_sent_again_and_answered_once()
     {
         var refused = new ConcurrentDictionary<string, int>();
