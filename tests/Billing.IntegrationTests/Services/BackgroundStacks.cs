@@ -1,0 +1,110 @@
+using System.Text.RegularExpressions;
+using Billing.Cli.Stack;
+using Billing.V1;
+using Grpc.Net.Client;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary><c>up</c>, <c>status</c> and <c>down</c>, run as the programs that they are.</summary>
+public sealed partial class BackgroundStacks : IAsyncLifetime
+{
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public async ValueTask DisposeAsync()
+    {
+        await RunAsync("down");
+        await _folder.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Where_nothing_is_up_they_say_so()
+    {
+        var status = await RunAsync("status");
+        var down = await RunAsync("down");
+
+        Assert.Equal((1, true), (status.ExitCode, status.Output.Contains("No stack is up.", StringComparison.Ordinal)));
+        Assert.Equal((0, true), (down.ExitCode, down.Output.Contains("No stack is up.", StringComparison.Ordinal)));
+    }
+
+    [Fact]
+    public async Task A_stack_that_is_up_serves_is_shown_is_there_once_and_leaves_nothing_behind()
+    {
+        using var ports = new FreePorts();
+        var port = ports.Take();
+
+        var up = await UpAsync(port);
+        var paid = await PayAsync(port);
+        var status = await RunAsync("status");
+        var again = await UpAsync(ports.Take());
+        var processes = Processes(status.Output);
+        var data = DataFolder(status.Output);
+        Assert.NotEmpty(processes);
+        Assert.All(processes, process => Assert.True(process.IsRunning));
+        Assert.True(Directory.Exists(data));
+        var down = await RunAsync("down");
+        var after = await RunAsync("status");
+
+        Assert.Equal(0, up.ExitCode);
+        Assert.Contains($"http://127.0.0.1:{port}", up.Output, StringComparison.Ordinal);
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        Assert.Equal(0, status.ExitCode);
+        Assert.DoesNotContain("gone", status.Output, StringComparison.Ordinal);
+        Assert.Equal(1, again.ExitCode);
+        Assert.Contains("A stack is up already", again.Output, StringComparison.Ordinal);
+        Assert.Equal(0, down.ExitCode);
+        Assert.All(processes, process => Assert.False(process.IsRunning));
+        Assert.False(Directory.Exists(data));
+        Assert.Equal(1, after.ExitCode);
+    }
+
+    [Fact]
+    public async Task A_process_that_is_gone_is_named_and_the_rest_is_taken_down()
+    {
+        using var ports = new FreePorts();
+        await UpAsync(ports.Take());
+        var before = await RunAsync("status");
+        var processes = Processes(before.Output);
+        using (var victim = System.Diagnostics.Process.GetProcessById(processes[0].Id))
+        {
+            victim.Kill();
+            await victim.WaitForExitAsync();
+        }
+
+        var status = await RunAsync("status");
+        var down = await RunAsync("down");
+
+        Assert.Equal(1, status.ExitCode);
+        Assert.Contains("gone", status.Output, StringComparison.Ordinal);
+        Assert.Equal(0, down.ExitCode);
+        Assert.All(processes, process => Assert.False(process.IsRunning));
+        Assert.False(Directory.Exists(DataFolder(before.Output)));
+    }
+
+    private static async Task<MakePaymentResponse> PayAsync(int port)
+    {
+        using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{port}");
+        return await new V1.Billing.BillingClient(channel).MakePaymentAsync(StackFixture.Payment());
+    }
+
+    private static List<ProcessIdentity> Processes(string table) =>
+    [
+        .. ProcessRow().Matches(table)
+            .Select(row => ProcessIdentity.Of(int.Parse(row.Groups[1].ValueSpan, System.Globalization.CultureInfo.InvariantCulture))),
+    ];
+
+    private static string DataFolder(string output) => Path.GetDirectoryName(LogsLine().Match(output).Groups[1].Value)!;
+
+    private Task<(int ExitCode, string Output)> UpAsync(int port) =>
+        RunAsync("up", "--kafka", "embedded", "--port", port.ToString(System.Globalization.CultureInfo.InvariantCulture));
+
+    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => CommandRun.ToEndAsync(
+        _folder, arguments, new Dictionary<string, string?> { ["BILLING_STATE"] = Path.Combine(_folder.FullName, "state") });
+
+    [GeneratedRegex(@"│ +(\d+) +│ *(?:running|gone) *│")]
+    private static partial Regex ProcessRow();
+
+    [GeneratedRegex(@"Logs +(\S+)")]
+    private static partial Regex LogsLine();
+}

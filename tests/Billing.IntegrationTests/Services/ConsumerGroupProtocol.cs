@@ -1,0 +1,89 @@
+using Billing.Cli.Auditing;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.V1;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Two of each kind whose groups speak the protocol of KIP-848.</summary>
+public sealed class ConsumerProtocolStack() : KafkaFixture(new StackOptions
+{
+    Proxies = 1,
+    PaymentBackends = 2,
+    BalanceBackends = 2,
+    Settings = new Dictionary<string, string>(StringComparer.Ordinal) { ["Billing__Kafka__GroupProtocol"] = "Consumer" },
+});
+
+/// <summary>The platform where its groups are shared out by the brokers: <c>Billing:Kafka:GroupProtocol=Consumer</c>.</summary>
+public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly ConsumerProtocolStack _stack;
+
+    public ConsumerGroupProtocol(ConsumerProtocolStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    [Fact]
+    public async Task Backends_come_and_go_and_every_payment_is_answered_and_recorded_once()
+    {
+        var client = _stack.Client();
+        var accounts = Enumerable.Range(0, 20).Select(_ => StackFixture.NewAccount()).ToList();
+
+        Assert.Equal(2, await MembersAsync("billing-payments", 2));
+        Assert.Equal(2, await MembersAsync("billing-balances", 2));
+        await PayAllAsync(client, accounts, version: 1);
+        await _stack.Stack.RemoveAsync(_stack.Stack.Of(ServiceRole.PaymentBackend).First(s => s.Number == 2));
+        await PayAllAsync(client, accounts, version: 2);
+        Assert.Equal(1, await MembersAsync("billing-payments", 1));
+        await _stack.Stack.AddAsync(ServiceRole.PaymentBackend, 2, CancellationToken.None);
+        Assert.Equal(2, await MembersAsync("billing-payments", 2));
+        await PayAllAsync(client, accounts, version: 3);
+
+        var audit = await new Auditor(_stack.ConnectionString) { Proxies = _stack.Stack.ProxyAddresses }.RunAsync([], CancellationToken.None);
+        Assert.True(audit.IsClean, string.Join('\n', [.. audit.Doubled, .. audit.Holes, .. audit.Unbalanced, .. audit.Misjudged]));
+        Assert.Equal(20 * Topics.PaymentTypes.Count * 3, audit.Events);
+    }
+
+    /// <summary>Pays once to each account of each payment type, twice asked for, and reads the balance behind it.</summary>
+    private static Task PayAllAsync(Billing.Client.BillingClient client, List<string> accounts, int version) => Task.WhenAll(
+        from account in accounts
+        from type in Topics.PaymentTypes
+        select PayAsync(client, account, type, version));
+
+    private static async Task PayAsync(Billing.Client.BillingClient client, string account, PaymentType type, int version)
+    {
+        var payment = StackFixture.Payment(account, amount: 10, type: type);
+        var answers = await Task.WhenAll(client.MakePaymentAsync(payment), client.MakePaymentAsync(payment));
+        var balance = await client.CheckBalanceAsync(
+            new CheckBalanceRequest { AccountId = account, PaymentType = type, MinVersion = version });
+
+        Assert.Equal(answers[0], answers[1]);
+        Assert.Equal((version, 10 * version), (answers[0].Version, answers[0].Balance.Units));
+        Assert.Equal(10 * version, balance.Balance.Units);
+    }
+
+    /// <summary>The members of a group of this protocol, once there are as many as expected.</summary>
+    private async Task<int> MembersAsync(string group, int expected)
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        var start = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            var listed = await admin.ListConsumerGroupsAsync(new ListConsumerGroupsOptions { RequestTimeout = Patience });
+            Assert.Equal(ConsumerGroupType.Consumer, listed.Valid.Single(g => g.GroupId == group).Type);
+            var described = await admin.DescribeConsumerGroupsAsync([group], new DescribeConsumerGroupsOptions { RequestTimeout = Patience });
+            var members = described.ConsumerGroupDescriptions.Single().Members.Count;
+            if (members == expected || TimeProvider.System.GetElapsedTime(start) > Patience)
+            {
+                return members;
+            }
+            await Task.Delay(TimeSpan.FromMilliseconds(100));
+        }
+    }
+}
