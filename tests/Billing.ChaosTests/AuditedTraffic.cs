@@ -24,6 +24,7 @@ internal sealed class AuditedTraffic : IAsyncDisposable
                 Rate = 400,
                 AccountPrefix = "chaos-" + Guid.NewGuid().ToString("N")[..8] + "-",
                 TwinPercent = 10,
+                OtherCurrencyPercent = 2,
             },
             TimeProvider.System);
         _traffic.Start();
@@ -43,6 +44,7 @@ internal sealed class AuditedTraffic : IAsyncDisposable
         Assert.Empty(audit.Doubled);
         Assert.Empty(audit.Wrong);
         Assert.True(audit.IsClean);
+        Assert.Empty(AnswerCount.Differences(audit, seen.Payments, seen.Balances));
         Assert.Equal(seen.Payments, audit.Recorded);
         return seen;
     }

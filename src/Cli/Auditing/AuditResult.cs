@@ -36,7 +36,8 @@ public sealed record AuditResult
     /// <summary>Transactions that the store holds more than once.</summary>
     public required Findings Doubled { get; init; }
 
-    /// <summary>Answers that differ from what the store holds in account, currency, amount, outcome or version.</summary>
+    /// <summary>Answers that differ from what the store holds in account, currency, amount, outcome, reason or
+    /// version.</summary>
     public required Findings Wrong { get; init; }
 
     /// <summary>Streams whose versions are not 1, 2, 3 and so on up to the version that the stream is said to have.</summary>

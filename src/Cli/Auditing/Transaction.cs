@@ -54,7 +54,8 @@ internal readonly record struct Transaction(
     public bool Agrees(in JournalEntry told) =>
         StreamId == told.StreamId && Currency == told.Currency && Amount == told.Amount
         && Kind is TransactionKind.Accepted or TransactionKind.Declined
-        && (told.Outcome == PaymentOutcome.Unspecified || (Outcome == told.Outcome && Version == told.Version));
+        && (told.Outcome == PaymentOutcome.Unspecified || (Outcome == told.Outcome && Version == told.Version))
+        && (told.Reason == DeclineReason.Unspecified || (int)told.Reason == Reason);
 
     private PaymentOutcome Outcome =>
         Kind == TransactionKind.Accepted ? PaymentOutcome.Accepted : PaymentOutcome.Declined;

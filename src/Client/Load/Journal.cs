@@ -17,9 +17,11 @@ namespace Billing.Client.Load;
 /// <param name="Version">The version of the stream that records it, or that a balance is of; 0 where no answer came.</param>
 /// <param name="Balance">What the account owed after it, as its client was told; null where no answer came, and in journals
 /// from before they held it.</param>
+/// <param name="Reason">Why it was declined, as its client was told; unspecified where it was not declined, and in journals from
+/// before they held it.</param>
 public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
-    decimal? Balance = null)
+    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified)
 {
     /// <summary>Whether this is a balance that was asked for, and not a payment.</summary>
     public bool IsBalance => TransactionId == Guid.Empty;
@@ -30,7 +32,7 @@ public readonly record struct JournalEntry(
     public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse? response) => new(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
         request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
-        response?.Version ?? 0, response?.Balance.ToDecimal());
+        response?.Version ?? 0, response?.Balance.ToDecimal(), response?.DeclineReason ?? DeclineReason.Unspecified);
 
     /// <summary>The entry of a balance.</summary>
     /// <param name="request">What was asked.</param>
@@ -39,7 +41,7 @@ public readonly record struct JournalEntry(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), response.Balance.CurrencyCode, 0,
         PaymentOutcome.Unspecified, response.Version, response.Balance.ToDecimal());
 
-    /// <summary>Reads a line: the fields in order, with commas between; the last may be left out.</summary>
+    /// <summary>Reads a line: the fields in order, with commas between; the last two may be left out.</summary>
     /// <exception cref="FormatException">It is not a journal's line.</exception>
     public static JournalEntry Parse(string line) =>
         JournalReader.TryParse(Encoding.UTF8.GetBytes(line), new TextPool(), out var entry)
@@ -47,10 +49,13 @@ public readonly record struct JournalEntry(
             : throw new FormatException($"'{line}' is not a line of a journal.");
 
     /// <inheritdoc/>
-    public override string ToString() => Balance is { } balance
-        ? string.Create(CultureInfo.InvariantCulture,
-            $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version},{balance}")
-        : string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
+    public override string ToString()
+    {
+        var line = string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
+        return Balance is not { } balance ? line
+            : Reason == DeclineReason.Unspecified ? string.Create(CultureInfo.InvariantCulture, $"{line},{balance}")
+            : string.Create(CultureInfo.InvariantCulture, $"{line},{balance},{Reason}");
+    }
 }
 
 /// <summary>A client's record of its payments and of the balances it was told, written as the answers come, so that a run that is cut short can be audited

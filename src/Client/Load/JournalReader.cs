@@ -11,7 +11,7 @@ public sealed class JournalReader : IDisposable
 {
     private const int BufferBytes = 64 * 1024;
     private const int FieldsMin = 6;
-    private const int FieldsMax = 7;
+    private const int FieldsMax = 8;
 
     private readonly string _path;
     private readonly FileStream _file;
@@ -66,7 +66,7 @@ public sealed class JournalReader : IDisposable
             return false;
         }
         decimal? balance = null;
-        if (count == FieldsMax)
+        if (count > FieldsMin)
         {
             if (!TryReadDecimal(line[fields[6]], out var told))
             {
@@ -74,8 +74,14 @@ public sealed class JournalReader : IDisposable
             }
             balance = told;
         }
+        var reason = DeclineReason.Unspecified;
+        if (count == FieldsMax && !TryReadReason(line[fields[7]], out reason))
+        {
+            return false;
+        }
         entry = new JournalEntry(
-            transactionId, texts.Get(line[fields[1]]), texts.Get(line[fields[2]]), amount, outcome, version, balance);
+            transactionId, texts.Get(line[fields[1]]), texts.Get(line[fields[2]]), amount, outcome, version, balance,
+            reason);
         return true;
     }
 
@@ -108,6 +114,17 @@ public sealed class JournalReader : IDisposable
             _ => (field.SequenceEqual("Unspecified"u8), PaymentOutcome.Unspecified),
         };
         return known;
+    }
+
+    private static bool TryReadReason(ReadOnlySpan<byte> field, out DeclineReason reason)
+    {
+        reason = field switch
+        {
+            _ when field.SequenceEqual("CreditLimitExceeded"u8) => DeclineReason.CreditLimitExceeded,
+            _ when field.SequenceEqual("CurrencyMismatch"u8) => DeclineReason.CurrencyMismatch,
+            _ => DeclineReason.Unspecified,
+        };
+        return reason != DeclineReason.Unspecified;
     }
 
     private bool TryReadLine(out ReadOnlySpan<byte> line)

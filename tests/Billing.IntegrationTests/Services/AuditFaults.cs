@@ -198,6 +198,19 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Theory]
+    [InlineData(DeclineReason.CreditLimitExceeded, 0)]
+    [InlineData(DeclineReason.CurrencyMismatch, 1)]
+    public async Task The_reason_that_a_client_was_told_is_compared_with_the_events(DeclineReason told, int wrong)
+    {
+        await File.WriteAllLinesAsync(_journal, _told.Select(e => e.Outcome == PaymentOutcome.Declined ? e with { Reason = told } : e).Select(e => e.ToString()));
+
+        var audit = await AuditAsync();
+
+        Assert.Equal(wrong, audit.Wrong.Count);
+        Assert.All(audit.Wrong, found => Assert.Contains(",10,CurrencyMismatch; recorded ", found, StringComparison.Ordinal));
+    }
+
+    [Theory]
     [InlineData("5,10.00", null)]
     [InlineData("3,6", null)]
     [InlineData("3,6.01", "{short}: told balance 6.01 of version 3; the events up to it sum up to 6")]

@@ -100,6 +100,23 @@ public sealed class JournalTests : IDisposable
     public void The_seventh_field_is_the_balance() =>
         Assert.Equal(-7.5m, JournalEntry.Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5").Balance);
 
+    [Theory]
+    [InlineData(DeclineReason.CreditLimitExceeded)]
+    [InlineData(DeclineReason.CurrencyMismatch)]
+    public void The_eighth_field_is_the_reason_of_a_decline(DeclineReason reason)
+    {
+        var entry = Entry(0, 1) with { Outcome = PaymentOutcome.Declined, Balance = 3.5m, Reason = reason };
+        Assert.EndsWith($",3.5,{reason}", entry.ToString(), StringComparison.Ordinal);
+        Assert.Equal(entry, JournalEntry.Parse(entry.ToString()));
+    }
+
+    [Theory]
+    [InlineData("Unspecified")]
+    [InlineData("")]
+    [InlineData("CreditLimitExceeded,more")]
+    public void A_reason_that_is_none_makes_a_line_no_entry(string reason) => Assert.Throws<FormatException>(
+        () => JournalEntry.Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5,{reason}"));
+
     [Fact]
     public void Lines_of_both_forms_and_both_line_ends_are_read()
     {
