@@ -20,6 +20,9 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
 
     private const int DeadlineMaxMs = 5000;
 
+    // Deadlines go over the wire in microseconds.
+    private const long Early = TimeSpan.TicksPerMicrosecond;
+
     private readonly Dictionary<string, long> _known = new(StringComparer.Ordinal);
     private int _turn;
 
@@ -28,6 +31,9 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
 
     /// <summary>When proxies were last frozen until: who called one then waits for longer.</summary>
     public long FrozenUntil { get; set; }
+
+    /// <summary>Whether any request was sent more than once.</summary>
+    public bool HasAskedAgain { get; private set; }
 
     /// <summary>Enters an operation.</summary>
     public void Add(Operation operation)
@@ -142,6 +148,10 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
                 {
                     return null;
                 }
+                HasAskedAgain = true;
+                Books.Require(
+                    e.StatusCode != StatusCode.DeadlineExceeded || scheduler.Now - began >= deadline.Ticks - Early,
+                    $"{operation} was told {e.Status} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
                 Books.Require(
                     e.StatusCode is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,
                     $"{operation} ended with {e.Status}");

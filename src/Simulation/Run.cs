@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;
@@ -253,11 +254,29 @@ internal sealed class Run
         _books.CheckStore();
         Books.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
         CheckDeadLetters();
+        if (_schedule.Faults.Count == 0 && !_clients.HasAskedAgain)
+        {
+            CheckOrder();
+        }
         // A command that is deleted before it is settled does not come again, and who has crashed since cannot publish.
         if (!_requestsLost)
         {
             CheckViews();
             CheckEvents();
+        }
+    }
+
+    /// <summary>Where nothing went wrong, each account's events are in the order in which their commands came.</summary>
+    private void CheckOrder()
+    {
+        var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
+            .Select(record => Command.Parser.ParseFrom(record.Value)).ToList();
+        foreach (var stream in Enumerable.Range(0, 6).Select(Clients.Stream))
+        {
+            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).ToList();
+            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).Select(c => c.TransactionId).Distinct(StringComparer.Ordinal);
+            Books.Require(
+                asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
         }
     }
 

@@ -13,7 +13,8 @@ namespace Billing.Backends.Balances;
 /// is folded from the account's last snapshot before it, or from its first event, holding no more than the page in memory.
 /// </summary>
 public sealed class StatementReader(
-    NpgsqlDataSource database, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend) : IStatementReader
+    NpgsqlDataSource database, IAccountStore accounts, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
+    : IStatementReader
 {
     private readonly string _streams = store.Value.Schema + ".mt_streams";
     private readonly string _events = store.Value.Schema + ".mt_events";
@@ -27,9 +28,12 @@ public sealed class StatementReader(
         var opening = request.Opening is { } stated ? ToAccount(stated)
             : request.AfterVersion == 0 ? _opened
             : await OpeningAsync(streamId, request.AfterVersion, cancellationToken);
-        return opening is null
-            ? new Wire.V1.StatementPage { Closing = ToState(_opened) }
-            : await ReadAsync(streamId, opening, request, cancellationToken);
+        if (opening is null)
+        {
+            var account = await accounts.LoadAsync([streamId], _opened, cancellationToken);
+            return new Wire.V1.StatementPage { Closing = ToState(account[streamId]) };
+        }
+        return await ReadAsync(streamId, opening, request, cancellationToken);
     }
 
     private async Task<Wire.V1.StatementPage> ReadAsync(
@@ -63,7 +67,7 @@ public sealed class StatementReader(
     }
 
     /// <summary>The nearest known state of an account at or before a version; null where the account has not gone beyond that
-    /// version, so that there is nothing to read: whoever asks for what comes after any version costs one look-up.</summary>
+    /// version, so that there is no entry: whoever asks for what comes after any version has no stream folded.</summary>
     private async Task<Account?> OpeningAsync(string streamId, long afterVersion, CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand($"""

@@ -1,0 +1,50 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Cli.Mutants;
+using Billing.Cli.Stack;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>Plants the bugs of <c>eng/mutants.json</c>, one by one, in a copy of the sources, and looks whether the simulation or
+/// a test finds them.</summary>
+internal static class MutantsCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var schedules = Flags.Number("--schedules", "Schedules to simulate for each at most", 20_000, 1, int.MaxValue);
+        var seed = Flags.Number("--seed", "The first schedule's seed", 1, 0, int.MaxValue);
+        var only = new Option<string?>("--only") { Description = "Only those whose name contains this", HelpName = "TEXT" };
+        var report = new Option<string?>("--report") { Description = "File for the table, as Markdown", HelpName = "FILE" };
+        var command = new Command("mutants", "Plants known bugs in a copy of the sources, one by one, and looks whether they are found.")
+        {
+            schedules, seed, only, report,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        {
+            var mutants = Mutant.ReadAll(SourceCopy.Root).Where(
+                m => parsed.GetValue(only) is not { } text || m.Name.Contains(text, StringComparison.OrdinalIgnoreCase)).ToList();
+            if (mutants.Count == 0)
+            {
+                throw new StackException($"--only: no mutant's name contains '{parsed.GetValue(only)}'.");
+            }
+            await using var copy = SourceCopy.Create();
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Planting {mutants.Count} bugs in {copy.Folder}."));
+            var hunt = new MutantHunt(copy, parsed.GetValue(seed), parsed.GetValue(schedules));
+            var found = new List<MutantResult>();
+            foreach (var mutant in mutants)
+            {
+                var result = await hunt.HuntAsync(mutant, cancellationToken);
+                found.Add(result);
+                console.WriteLine($"{(result.IsFound ? "found " : "MISSED")}  {mutant.Name}: {result.By}");
+            }
+            if (parsed.GetValue(report) is { } file)
+            {
+                await File.WriteAllTextAsync(file, MutantResult.Table(found), cancellationToken);
+            }
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{found.Count(r => r.IsFound)} of {found.Count} bugs found."));
+            return found.TrueForAll(r => r.IsFound) ? 0 : 1;
+        }));
+        return command;
+    }
+}
