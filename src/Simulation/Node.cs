@@ -118,7 +118,7 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     bool ILogger.IsEnabled(LogLevel logLevel) => true;
 
     void ILogger.Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-        Failure = $"{formatter(state, exception)}: {exception}";
+        Failure = exception is SimulationException wrong ? wrong.Message : $"{formatter(state, exception)}: {exception}";
 
     private sealed class NodeTime(Node node, Scheduler scheduler) : TimeProvider
     {

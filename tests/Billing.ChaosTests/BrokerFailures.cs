@@ -76,7 +76,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     }
 
     [Fact]
-    public async Task Records_that_no_proxy_would_send_become_dead_letters_and_stop_nothing()
+    public async Task Records_of_every_kind_on_every_topic_where_they_do_not_belong_stop_nothing_and_commands_become_dead_letters()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(100);
@@ -94,7 +94,12 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         using var patience = new CancellationTokenSource(Conditions.Patience, TimeProvider.System);
         while (found.Count < sent)
         {
-            found.Add(consumer.Consume(patience.Token));
+            // What was sent to the dead letters themselves was never put aside.
+            var letter = consumer.Consume(patience.Token);
+            if (letter.Message.Headers.TryGetLastBytes(DeadLetters.TopicHeader, out _))
+            {
+                found.Add(letter);
+            }
         }
 
         Assert.All(found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetters.ReasonHeader)));

@@ -19,6 +19,10 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         await using var stack = await Starting.StackAsync(options with { Detached = true }, console, cancellationToken);
         var state = StackState.Of(stack);
         await state.WriteAsync();
+        // It reads the state that was just written, and is the first to be stopped: it would start the others again.
+        var keeper = Keeper.Start(stack.Folder);
+        state = state with { Processes = [new StackProcess(keeper.Name, keeper.Identity, Signal.Terminate, null), .. state.Processes] };
+        await state.WriteAsync();
         Print(state);
         return 0;
     }
@@ -41,6 +45,16 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine("No stack is up.");
             return 0;
         }
+        foreach (var process in state.Processes)
+        {
+            if (process.Restart is not null)
+            {
+                break;
+            }
+            await process.Identity.StopAsync(process.StopSignal, StopBound);
+        }
+        // Until now a keeper may have started something.
+        state = await StackState.ReadAsync() ?? state;
         foreach (var process in state.Processes)
         {
             await process.Identity.StopAsync(process.StopSignal, StopBound);

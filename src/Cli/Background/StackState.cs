@@ -37,7 +37,7 @@ internal sealed record StackState
         Rest = stack.RestAddresses,
         Processes =
         [
-            .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address)),
+            .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
             .. (stack.Kafka?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null)),
             .. stack.Postgres?.Process is { } p ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)] : Array.Empty<StackProcess>(),
         ],
@@ -57,15 +57,26 @@ internal sealed record StackState
     public async Task WriteAsync()
     {
         Directory.CreateDirectory(Path.GetDirectoryName(File)!);
-        await using var file = System.IO.File.Create(File);
-        await JsonSerializer.SerializeAsync(file, this, StateJson.Default.StackState);
+        // As a whole or not at all: the keeper writes while others read.
+        var part = File + ".part";
+        await using (var file = System.IO.File.Create(part))
+        {
+            await JsonSerializer.SerializeAsync(file, this, StateJson.Default.StackState);
+        }
+        System.IO.File.Move(part, File, overwrite: true);
     }
 
     public static void Delete() => System.IO.File.Delete(File);
 }
 
 /// <summary>One process of a stack in the background.</summary>
-internal sealed record StackProcess(string Name, ProcessIdentity Identity, Signal StopSignal, string? Address);
+/// <param name="Name">Its name within the stack.</param>
+/// <param name="Identity">What finds it.</param>
+/// <param name="StopSignal">What asks it to end.</param>
+/// <param name="Address">Where it listens, if somebody may want to know.</param>
+/// <param name="Restart">How to start it again when it has ended; null for one that is not.</param>
+internal sealed record StackProcess(
+    string Name, ProcessIdentity Identity, Signal StopSignal, string? Address, ChildProcessStart? Restart = null);
 
 [JsonSourceGenerationOptions(WriteIndented = true, UseStringEnumConverter = true)]
 [JsonSerializable(typeof(StackState))]

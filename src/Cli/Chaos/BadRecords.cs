@@ -9,17 +9,21 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.Cli.Chaos;
 
-/// <summary>Records that no proxy would send, one of each sort on each request topic: garbage, and commands without a fault
-/// that belong elsewhere. All belong in the dead letters; none may stop a backend or reach an account.</summary>
+/// <summary>Records that nobody of the platform would send, one of each sort on each topic. On the request topics that is
+/// garbage, commands with a fault, commands without one that belong elsewhere, and whatever belongs on the other topics: all
+/// of it in the dead letters. On the others it is <see cref="StrayRecords"/>. None may stop a service or reach an account.
+/// </summary>
 internal static class BadRecords
 {
     private const string Account = "chaos";
+
+    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(15);
 
     // As near to the brokers' limit for a record (1,048,588 bytes with all overhead) as a producer gets.
     private const int OversizedBytes = 1_048_400;
 
     /// <summary>Sends them and waits until the brokers have them.</summary>
-    /// <returns>How many they were.</returns>
+    /// <returns>How many of them belong in the dead letters.</returns>
     public static async Task<int> SendAsync(string bootstrapServers, CancellationToken cancellationToken)
     {
         using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
@@ -32,13 +36,59 @@ internal static class BadRecords
         var sent = 0;
         foreach (var topic in Topics.AllRequests)
         {
-            foreach (var record in Values(topic).Select(v => Record(v.Version, v.Value)).Concat(Misplaced(topic)))
-            {
-                await producer.ProduceAsync(topic, record, cancellationToken);
-                sent++;
-            }
+            sent += await SendAsync(
+                topic,
+                [.. Values(topic).Select(v => Record(v.Version, v.Value)), .. Misplaced(topic), .. Spoiled(topic), .. StrayRecords.ForRequests()]);
+        }
+        await SendAsync(Topics.Events, [.. StrayRecords.ForEvents()]);
+        await SendAsync(Topics.DeadLetters, [.. StrayRecords.ForDeadLetters()]);
+        foreach (var topic in ReplyTopics(bootstrapServers))
+        {
+            await SendAsync(topic, [.. StrayRecords.ForReplies()]);
         }
         return sent;
+
+        async Task<int> SendAsync(string topic, List<Message<string, byte[]>> records)
+        {
+            await Task.WhenAll(records.Select(record => producer.ProduceAsync(topic, record, cancellationToken)));
+            return records.Count;
+        }
+    }
+
+    /// <summary>Commands of a topic with something missing, too much or out of range.</summary>
+    public static IEnumerable<Message<string, byte[]>> Spoiled(string topic)
+    {
+        var sound = Topics.PaymentTypes.SelectMany(Commands).Where(command => CommandRoute.Of(command).Topic == topic).ToList();
+        Action<Command>[] spoils =
+        [
+            command => command.TransactionId = "",
+            command => command.TransactionId = "no id",
+            command => command.ClearRequest(),
+            command => command.ProxyTopic = "",
+            command => command.Timing = new Timing { SentUnixUs = long.MinValue },
+            command => (command.Payment ?? new()).AccountId = "",
+            command => (command.Payment ?? new()).AccountId = new string('x', 70_000),
+            command => (command.Payment ?? new()).Amount = null,
+            command => (command.Payment ?? new()).TransactionId = Guid.NewGuid().ToString(),
+            command => (command.CreditLimit ?? new()).Limit = new Money { CurrencyCode = "dollars", Units = 1 },
+            command => (command.CreditLimit ?? new()).Limit = new Money { CurrencyCode = "USD", Units = -1, Nanos = 1 },
+            command => (command.Balance ?? new()).MinVersion = -1,
+            command => (command.Statement ?? new()).Limit = int.MaxValue,
+            command => (command.Statement ?? new()).AfterVersion = long.MinValue,
+        ];
+        foreach (var command in sound)
+        {
+            foreach (var spoil in spoils)
+            {
+                var spoiled = command.Clone();
+                spoil(spoiled);
+                // Not every command has every field.
+                if (!spoiled.Equals(command))
+                {
+                    yield return Record("1", spoiled.ToByteArray());
+                }
+            }
+        }
     }
 
     /// <summary>Commands that keep every rule, and do not belong on a topic, or not under their key.</summary>
@@ -78,7 +128,7 @@ internal static class BadRecords
     }
 
     /// <summary>One command of each kind, for an account of a payment type.</summary>
-    private static IEnumerable<Command> Commands(PaymentType type)
+    public static IEnumerable<Command> Commands(PaymentType type)
     {
         yield return Command(Topics.Replies("nobody"), type);
         yield return Other(command => command.CreditLimit = new SetCreditLimitRequest
@@ -105,6 +155,13 @@ internal static class BadRecords
         var value = new byte[OversizedBytes];
         Array.Fill(value, (byte)'x');
         return value;
+    }
+
+    private static List<string> ReplyTopics(string bootstrapServers)
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = bootstrapServers })
+            .SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        return [.. admin.GetMetadata(QueryTimeout).Topics.Select(t => t.Topic).Where(Topics.IsReplyTopic)];
     }
 
     private static IEnumerable<(string? Version, byte[]? Value)> Values(string topic)

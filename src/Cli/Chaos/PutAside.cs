@@ -45,6 +45,7 @@ internal sealed class PutAside
     private HashSet<(string Topic, string Partition, string Offset)> Origins()
     {
         using var archive = new DeadLetterArchive(_kafka);
-        return [.. archive.Read().Select(letter => (letter.Topic, letter.Partition, letter.Offset))];
+        // What somebody else has written there has no origin.
+        return [.. archive.Read().Where(letter => letter.Topic.Length > 0).Select(letter => (letter.Topic, letter.Partition, letter.Offset))];
     }
 }

@@ -19,7 +19,7 @@ internal static class BillingCommand
         // Not a RootCommand: that would call itself by its file's name.
         var root = new Command("billing", "The billing platform on this machine.")
         {
-            Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console), Up(console), Status(console), Down(console), ServeEmbedded(),
+            Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console), Up(console), Status(console), Down(console), Keep(console), ServeEmbedded(),
             AuditCommand.Create(console),
             RebuildCommand.Create(console),
             DeadLettersCommand.Create(console),
@@ -84,6 +84,13 @@ internal static class BillingCommand
     {
         var command = new Command("down", "Stops the stack in the background and deletes its data.");
         command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).DownAsync));
+        return command;
+    }
+
+    private static Command Keep(IAnsiConsole console)
+    {
+        var command = new Command("keep", "Starts services of the stack in the background again when they end.") { Hidden = true };
+        command.SetAction((_, cancellationToken) => GuardedAsync(() => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;
     }
 

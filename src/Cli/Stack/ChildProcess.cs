@@ -46,6 +46,9 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>The program's name within the stack.</summary>
     public string Name => _start.Name;
 
+    /// <summary>What was started, and how: enough to start it again.</summary>
+    public ChildProcessStart Started => _start;
+
     /// <summary>The absolute path of its log.</summary>
     public string LogFile => _start.LogFile;
 

@@ -31,12 +31,13 @@ public static class DirectServices
         {
             var options = provider.GetRequiredService<IOptions<DirectOptions>>().Value;
             var time = provider.GetRequiredService<TimeProvider>();
+            var logger = provider.GetRequiredService<ILogger<DirectTransport>>();
             IBackendChannel Channel(string address) => options.KnownProtocol switch
             {
-                DirectProtocol.Rest => new RestBackendChannel(address, options, time),
+                DirectProtocol.Rest => new RestBackendChannel(address, options, time, logger),
                 DirectProtocol.Rpcx => new RpcxBackendChannel(
                     address, options, time, provider.GetRequiredService<ILogger<RpcxClient>>()),
-                _ => new GrpcBackendChannel(address, options, time),
+                _ => new GrpcBackendChannel(address, options, time, logger),
             };
             return new DirectTransport(options.BackendAddresses, Channel, time);
         });

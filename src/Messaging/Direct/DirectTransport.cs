@@ -26,7 +26,7 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
     {
         var left = command.DeadlineUnixUs == 0 ? LongestWait : Left(command.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero
-            ? Task.FromResult(CallFailure.Late())
+            ? Task.FromResult(CallFailures.Late())
             : _backends[_shares.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left, cancellationToken);
     }
 

@@ -3,20 +3,21 @@ using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Direct;
 
 /// <summary>Calls a backend over gRPC.</summary>
 internal sealed class GrpcBackendChannel : IBackendChannel
 {
-    private readonly string _address;
+    private readonly CallFailures _failures;
     private readonly TimeProvider _wallClock;
     private readonly GrpcChannel _channel;
     private readonly Backend.BackendClient _client;
 
-    public GrpcBackendChannel(string address, DirectOptions options, TimeProvider time)
+    public GrpcBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger logger)
     {
-        _address = address;
+        _failures = new CallFailures(address, time, logger);
         // The client compares deadlines with the machine's clock.
         _wallClock = time.WallClock();
         _channel = GrpcChannel.ForAddress("http://" + address, new GrpcChannelOptions
@@ -57,11 +58,11 @@ internal sealed class GrpcBackendChannel : IBackendChannel
 
     private Reply Failed(RpcException e) => e.StatusCode switch
     {
-        StatusCode.Unavailable => CallFailure.Away(_address, e.Status.Detail),
-        StatusCode.DeadlineExceeded => CallFailure.Late(),
+        StatusCode.Unavailable => _failures.Away(e.Status.Detail),
+        StatusCode.DeadlineExceeded => CallFailures.Late(),
         // A connection that breaks in the middle of a call has no status of its own.
         _ when e.Status.DebugException is HttpRequestException or IOException or SocketException =>
-            CallFailure.Away(_address, e.Status.Detail),
-        _ => CallFailure.NoReply(e.StatusCode, _address, e.Status.Detail),
+            _failures.Away(e.Status.Detail),
+        _ => _failures.NoReply(e.StatusCode, e.Status.Detail),
     };
 }

@@ -9,7 +9,7 @@ internal interface IBackendChannel : IAsyncDisposable
     /// <param name="command">The command.</param>
     /// <param name="left">How long to wait, above zero.</param>
     /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
-    /// <returns>The backend's reply, or an error of <see cref="CallFailure"/>.</returns>
+    /// <returns>The backend's reply, or an error of <see cref="CallFailures"/>.</returns>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken);
 }

@@ -2,6 +2,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Billing.Wire.V1;
 using Grpc.Core;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Direct;
 
@@ -10,14 +11,14 @@ internal sealed class RestBackendChannel : IBackendChannel
 {
     private static readonly MediaTypeHeaderValue Json = new("application/json");
 
-    private readonly string _address;
+    private readonly CallFailures _failures;
     private readonly Uri _commands;
     private readonly TimeProvider _time;
     private readonly HttpClient _http;
 
-    public RestBackendChannel(string address, DirectOptions options, TimeProvider time)
+    public RestBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger logger)
     {
-        _address = address;
+        _failures = new CallFailures(address, time, logger);
         _commands = new Uri("http://" + address + WireJson.Path);
         _time = time;
         _http = new HttpClient(new SocketsHttpHandler
@@ -44,23 +45,23 @@ internal sealed class RestBackendChannel : IBackendChannel
             using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended.Token);
             if (!response.IsSuccessStatusCode)
             {
-                return CallFailure.NoReply(StatusCode.Internal, _address, $"HTTP status {(int)response.StatusCode}");
+                return _failures.NoReply(StatusCode.Internal, $"HTTP status {(int)response.StatusCode}");
             }
             await using var body = await response.Content.ReadAsStreamAsync(ended.Token);
             return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, ended.Token)
-                ?? CallFailure.NoReply(StatusCode.Internal, _address, "its body is null");
+                ?? _failures.NoReply(StatusCode.Internal, "its body is null");
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return CallFailure.Late();
+            return CallFailures.Late();
         }
         catch (Exception e) when (e is HttpRequestException or IOException)
         {
-            return CallFailure.Away(_address, e.Message);
+            return _failures.Away(e.Message);
         }
         catch (JsonException e)
         {
-            return CallFailure.NoReply(StatusCode.Internal, _address, e.Message);
+            return _failures.NoReply(StatusCode.Internal, e.Message);
         }
     }
 

@@ -11,13 +11,13 @@ internal sealed class RpcxBackendChannel : IBackendChannel
     // A backend that is back is found again this soon.
     private static readonly TimeSpan ReconnectMax = TimeSpan.FromMilliseconds(500);
 
-    private readonly string _address;
+    private readonly CallFailures _failures;
     private readonly RpcxClient _client;
     private readonly IBackendService _backend;
 
     public RpcxBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
-        _address = address;
+        _failures = new CallFailures(address, time, logger);
         _client = new RpcxClient(
             new RpcxClientOptions { Address = address, ConnectTimeout = options.ConnectTimeout, BackoffMax = ReconnectMax }, time, logger);
         _backend = _client.Proxy<IBackendService>();
@@ -33,9 +33,9 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         {
             return e.StatusCode switch
             {
-                StatusCode.Unavailable => CallFailure.Away(_address, e.Message),
-                StatusCode.DeadlineExceeded => CallFailure.Late(),
-                _ => CallFailure.NoReply(e.StatusCode, _address, e.Message),
+                StatusCode.Unavailable => _failures.Away(e.Message),
+                StatusCode.DeadlineExceeded => CallFailures.Late(),
+                _ => _failures.NoReply(e.StatusCode, e.Message),
             };
         }
     }

@@ -77,15 +77,31 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         {
             return;
         }
+        foreach (var topic in Silent(old, new Timestamp(horizon.UtcDateTime)))
+        {
+            await DeleteReplyTopicAsync(topic);
+            KafkaLog.TopicSwept(logger, topic);
+        }
+    }
+
+    private List<string> Silent(List<string> topics, Timestamp since)
+    {
         using var consumer = new ConsumerBuilder<Ignore, Ignore>(_options.Consumer("billing-topics", "billing-topics"))
             .SetLogHandler((_, _) => { }).Build();
-        var since = new Timestamp(horizon.UtcDateTime);
-        var ends = consumer.OffsetsForTimes(
-            old.Select(t => new TopicPartitionTimestamp(t, 0, since)), _options.StartTimeout);
-        foreach (var silent in ends.Where(e => e.Offset == Offset.End))
+        try
         {
-            await DeleteReplyTopicAsync(silent.Topic);
-            KafkaLog.TopicSwept(logger, silent.Topic);
+            var ends = consumer.OffsetsForTimes(topics.Select(t => new TopicPartitionTimestamp(t, 0, since)), _options.StartTimeout);
+            return [.. ends.Where(e => e.Offset == Offset.End).Select(e => e.Topic)];
+        }
+        catch (KafkaException e) when (topics.Count == 1)
+        {
+            // Another proxy, which starts at the same time, has deleted it. Whatever it is, the next sweep finds what is left.
+            KafkaLog.TopicKept(logger, topics[0], e.Error.Reason);
+            return [];
+        }
+        catch (KafkaException)
+        {
+            return [.. topics.SelectMany(topic => Silent([topic], since))];
         }
     }
 

@@ -14,6 +14,8 @@ namespace Billing.Messaging.Kafka;
 internal sealed class ReplyConsumer(
     KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, ILogger logger) : IDisposable
 {
+    private const string PropagationMs = "5000";
+
     private readonly ConsumerThread _thread = new(supervisor, nameof(ReplyConsumer));
     private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _startAgain;
@@ -35,8 +37,12 @@ internal sealed class ReplyConsumer(
 
     private void Run()
     {
-        using var consumer = new ConsumerBuilder<Ignore, byte[]>(options.Consumer("billing-proxy", topic))
-            .SetErrorHandler((_, e) => KafkaLog.Error(logger, e))
+        var config = options.Consumer("billing-proxy", topic);
+        // How long a topic that is not there may still be a new one that the brokers have not all heard of: until then nobody
+        // is told that it is gone.
+        config.Set("topic.metadata.propagation.max.ms", PropagationMs);
+        using var consumer = new ConsumerBuilder<Ignore, byte[]>(config)
+            .SetErrorHandler((_, e) => Heed(e))
             .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
             .Build();
         _startAgain = true;
@@ -67,11 +73,16 @@ internal sealed class ReplyConsumer(
         }
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.BadReply(logger, e.Error.Reason);
-            if (e.Error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition)
-            {
-                TopicGone();
-            }
+            Heed(e.Error);
+        }
+    }
+
+    private void Heed(Error error)
+    {
+        KafkaLog.Error(logger, error);
+        if (error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition)
+        {
+            TopicGone();
         }
     }
 }

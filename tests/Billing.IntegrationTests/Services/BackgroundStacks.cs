@@ -82,6 +82,34 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.False(Directory.Exists(DataFolder(before.Output)));
     }
 
+    [Fact]
+    public async Task A_service_that_ends_is_started_again()
+    {
+        using var ports = new FreePorts();
+        var port = ports.Take();
+        await UpAsync(port);
+        var before = Processes((await RunAsync("status")).Output);
+        // The keeper, the service, PostgreSQL.
+        using (var victim = System.Diagnostics.Process.GetProcessById(before[1].Id))
+        {
+            victim.Kill();
+            await victim.WaitForExitAsync();
+        }
+
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
+        List<ProcessIdentity> after;
+        do
+        {
+            after = Processes((await RunAsync("status")).Output);
+        }
+        while (!after.TrueForAll(process => process.IsRunning) && !patience.IsCancellationRequested);
+        await RunAsync("down");
+
+        Assert.Equal([before[0], before[2]], new[] { after[0], after[2] });
+        Assert.NotEqual(before[1], after[1]);
+        Assert.All(after, process => Assert.False(process.IsRunning));
+    }
+
     private static async Task<MakePaymentResponse> PayAsync(int port)
     {
         using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{port}");

@@ -45,6 +45,16 @@ public sealed class ReplyTopicSweep
         await Task.WhenAll(new[] { living, spokeOnce, young, madeByHand }.Select(_topics.DeleteReplyTopicAsync));
     }
 
+    [Fact]
+    public async Task Proxies_that_sweep_at_the_same_time_do_not_disturb_each_other()
+    {
+        var old = await Task.WhenAll(Enumerable.Range(0, 5).Select(_ => CreateAsync(LongAgo)));
+
+        await Task.WhenAll(Enumerable.Range(0, 3).Select(_ => Task.Run(_topics.SweepReplyTopicsAsync)));
+
+        await UntilGoneAsync(old);
+    }
+
     private Task<string> CreateAsync(TimeSpan age, params TimeSpan[] lastHeard) => CreateAsync(
         (TimeProvider.System.GetUtcNow() - age).UtcDateTime.ToString("yyyyMMdd'T'HHmmss'Z'", CultureInfo.InvariantCulture)
         + "-" + Guid.NewGuid().ToString("N")[..8],

@@ -1,0 +1,77 @@
+using Billing.Cli.Topology;
+using Billing.V1;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What a service does whose loop breaks, by an exception planted from outside of it.</summary>
+[Collection(OverFailingKafka.Name)]
+public sealed class Supervision
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly KafkaStack _stack;
+
+    public Supervision(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    [Fact]
+    public async Task A_backend_whose_consumer_breaks_says_so_in_one_line_and_ends_and_another_takes_its_commands()
+    {
+        var number = _stack.Stack.Of(ServiceRole.PaymentBackend).First().Number;
+        await _stack.Stack.RemoveAsync(_stack.Stack.Of(ServiceRole.PaymentBackend).First(s => s.Number == number));
+        var broken = await _stack.Stack.AddAsync(
+            ServiceRole.PaymentBackend, number, CancellationToken.None,
+            new Dictionary<string, string> { ["DOTNET_STARTUP_HOOKS"] = typeof(StartupHook).Assembly.Location });
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+
+        // Some of the accounts are this backend's; who pays for one is answered by the backend that takes them over.
+        var payments = new List<Task<MakePaymentResponse>>();
+        while (!broken.Process.HasExited)
+        {
+            var request = StackFixture.Payment();
+            request.AccountId = StartupHook.PoisonAccounts + payments.Count;
+            request.PaymentType = Contracts.Topics.PaymentTypes[payments.Count % Contracts.Topics.PaymentTypes.Count];
+            payments.Add(_stack.Proxy().MakePaymentAsync(request).ResponseAsync);
+            await Task.Delay(TimeSpan.FromMilliseconds(50), patience.Token);
+        }
+        var answers = await Task.WhenAll(payments);
+
+        Assert.Equal(1, broken.Process.ExitCode);
+        var critical = Assert.Single(broken.Process.LastLogLines(200), line => line.Contains("crit:", StringComparison.Ordinal));
+        Assert.Contains("CommandConsumer failed", critical, StringComparison.Ordinal);
+        Assert.Contains("planted", critical, StringComparison.Ordinal);
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        await _stack.Stack.AddAsync(ServiceRole.PaymentBackend, number, CancellationToken.None);
+    }
+
+    [Fact]
+    public async Task A_reply_topic_that_is_deleted_is_made_again_and_calls_go_on()
+    {
+        await _stack.Proxy().MakePaymentAsync(StackFixture.Payment());
+        using var admin = new Confluent.Kafka.AdminClientBuilder(
+            new Confluent.Kafka.AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        var topics = admin.GetMetadata(Patience).Topics.Select(t => t.Topic).Where(Contracts.Topics.IsReplyTopic).ToList();
+
+        await admin.DeleteTopicsAsync(topics);
+
+        var request = StackFixture.Payment();
+        var start = TimeProvider.System.GetTimestamp();
+        MakePaymentResponse? paid = null;
+        while (paid is null)
+        {
+            try
+            {
+                paid = await _stack.Proxy().MakePaymentAsync(request, deadline: TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(2));
+            }
+            catch (Grpc.Core.RpcException) when (TimeProvider.System.GetElapsedTime(start) < Patience)
+            {
+                // Its answer had nowhere to go.
+            }
+        }
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        Assert.DoesNotContain(_stack.Stack.Services, service => service.Process.HasExited);
+    }
+}

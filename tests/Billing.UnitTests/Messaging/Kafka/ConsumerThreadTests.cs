@@ -1,0 +1,43 @@
+using Billing.Messaging.Hosting;
+using Billing.Messaging.Kafka;
+using Billing.UnitTests.Testing;
+
+namespace Billing.UnitTests.Messaging.Kafka;
+
+public sealed class ConsumerThreadTests
+{
+    private readonly Supervisor _supervisor = Supervision.New();
+
+    [Fact]
+    public async Task A_consumers_loop_that_throws_fails_the_process()
+    {
+        using var thread = new ConsumerThread(_supervisor, "consumer");
+        thread.Start(() => throw new KeyNotFoundException("planted"));
+        await thread.StopAsync();
+
+        Assert.False(_supervisor.IsHealthy);
+    }
+
+    [Fact]
+    public async Task A_consumers_loop_that_ends_by_itself_fails_the_process()
+    {
+        using var thread = new ConsumerThread(_supervisor, "consumer");
+        var failing = new TaskCompletionSource();
+        await using var told = _supervisor.Failing.Register(failing.SetResult);
+        thread.Start(() => { });
+        await failing.Task;
+        await thread.StopAsync();
+
+        Assert.False(_supervisor.IsHealthy);
+    }
+
+    [Fact]
+    public async Task A_consumers_loop_ends_when_it_is_told_to()
+    {
+        using var thread = new ConsumerThread(_supervisor, "consumer");
+        thread.Start(() => thread.Stopping.WaitHandle.WaitOne());
+        await thread.StopAsync();
+
+        Assert.True(_supervisor.IsHealthy);
+    }
+}
