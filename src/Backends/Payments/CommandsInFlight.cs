@@ -38,25 +38,27 @@ public sealed class CommandsInFlight
     /// <summary>Takes commands out: whoever asks for one from now on finds its receipt.</summary>
     /// <param name="commands">Commands with their results.</param>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    /// <returns>Those that stay, without a result: they had expired, and then somebody asked for them again.</returns>
+    /// <returns>Those that had expired, and that somebody asks for again, as new commands: they are in flight.</returns>
     public List<PendingCommand> Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
     {
-        var revived = new List<PendingCommand>();
+        var again = new List<PendingCommand>();
         lock (_gate)
         {
             foreach (var command in commands)
             {
-                if (command.TryRevive(nowUnixUs))
+                var id = (command.Command.TransactionId, command.StreamId);
+                if (command.TakeWaiting(nowUnixUs) is { } waiting)
                 {
-                    revived.Add(command);
+                    _commands[id] = waiting;
+                    again.Add(waiting);
                 }
                 else
                 {
-                    _commands.Remove((command.Command.TransactionId, command.StreamId));
+                    _commands.Remove(id);
                 }
             }
         }
-        return revived;
+        return again;
     }
 
     /// <summary>Takes the deliveries that have waited since before a moment, and whose callers were not told anything yet.

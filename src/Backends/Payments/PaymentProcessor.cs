@@ -72,11 +72,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
         _settler.Enter(deliveries.Count);
         NoteConsumed(deliveries);
         // In flight first, receipts later: the other way round a command could slip from one to the other between.
-        Enter(_inFlight.Enter(deliveries, _time.GetTimestamp()));
-    }
-
-    private void Enter(List<PendingCommand> fresh)
-    {
+        var fresh = _inFlight.Enter(deliveries, _time.GetTimestamp());
         if (fresh.Count > 0)
         {
             _accepted.Writer.TryWrite(fresh);
@@ -207,24 +203,31 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
             {
                 batch.Add(command);
             }
-            Volatile.Write(ref _askedStore, _time.GetTimestamp());
-            await _recorder.RecordAsync(batch, cancellationToken);
-            Volatile.Write(ref _askedStore, 0);
-            Settle(batch);
+            while (batch.Count > 0)
+            {
+                Volatile.Write(ref _askedStore, _time.GetTimestamp());
+                await _recorder.RecordAsync(batch, cancellationToken);
+                Volatile.Write(ref _askedStore, 0);
+                // Who asked again for what had expired came before whatever of the same account has not been recorded yet. Were
+                // versions in another order than commands, events that have to be published again would be so too.
+                batch = Settle(batch);
+            }
         }
     }
 
-    private void Settle(List<PendingCommand> done)
+    /// <summary>Answers commands that have their result.</summary>
+    /// <returns>Those that had expired and are asked for again.</returns>
+    private List<PendingCommand> Settle(List<PendingCommand> done)
     {
         if (done.Count == 0)
         {
-            return;
+            return done;
         }
         var now = _time.Microseconds();
-        var revived = _inFlight.Leave(done, now);
+        var again = _inFlight.Leave(done, now);
         var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
-        foreach (var command in done.Where(c => c.IsDone))
+        foreach (var command in done)
         {
             if (command.Rejection is { } rejection)
             {
@@ -241,8 +244,11 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
                 events.Add(recorded);
             }
         }
+        // Commands that come again may come in another order than they were recorded in: one that had expired was not, and its
+        // copy was, behind others. Each account's events are published in the order of its versions.
+        events.Sort((one, other) => one.Version.CompareTo(other.Version));
         _settler.Settle(answers, events);
-        Enter(revived);
+        return again;
     }
 
     private List<(Delivery, Reply?)> Answers(PendingCommand command, long nowUnixUs)

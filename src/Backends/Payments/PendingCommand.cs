@@ -23,6 +23,14 @@ public sealed class PendingCommand
         Partition = delivery.Partition;
     }
 
+    private PendingCommand(PendingCommand expired, List<Asker> waiting)
+    {
+        _askers = waiting;
+        Command = expired.Command;
+        StreamId = expired.StreamId;
+        Partition = expired.Partition;
+    }
+
     /// <summary>What the first delivery asks for.</summary>
     public AccountCommand Command { get; }
 
@@ -54,8 +62,7 @@ public sealed class PendingCommand
     {
         lock (_askers)
         {
-            return _askers.TrueForAll(
-                a => a.IsTold || (a.Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs));
+            return _askers.TrueForAll(a => a.IsExpired(nowUnixUs));
         }
     }
 
@@ -91,16 +98,21 @@ public sealed class PendingCommand
             "The command could not be processed; it is kept for the operators.");
     }
 
-    /// <summary>Takes back that the command has expired, where somebody has come to wait for it since.</summary>
-    /// <returns>Whether it is to be processed after all.</returns>
-    public bool TryRevive(long nowUnixUs)
+    /// <summary>Takes those who have come to wait since the command was refused as expired.</summary>
+    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
+    /// <returns>The command as they ask for it, to be processed after all; null where there is nobody.</returns>
+    public PendingCommand? TakeWaiting(long nowUnixUs)
     {
-        if (Refusal?.Reason != ErrorReasons.CommandExpired || IsExpired(nowUnixUs))
+        lock (_askers)
         {
-            return false;
+            if (Refusal?.Reason != ErrorReasons.CommandExpired || _askers.TrueForAll(a => a.IsExpired(nowUnixUs)))
+            {
+                return null;
+            }
+            var waiting = new PendingCommand(this, _askers.FindAll(a => !a.IsExpired(nowUnixUs)));
+            _askers.RemoveAll(a => !a.IsExpired(nowUnixUs));
+            return waiting;
         }
-        Refusal = null;
-        return true;
     }
 
     /// <summary>Takes those who have waited since before a moment and were not told anything yet; from now on they count as
@@ -160,5 +172,8 @@ public sealed class PendingCommand
         public long Entered => entered;
 
         public bool IsTold { get; set; }
+
+        public bool IsExpired(long nowUnixUs) =>
+            IsTold || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
     }
 }

@@ -75,7 +75,7 @@ public sealed class CommandConsumer : IHostedService, IDisposable
         new ConsumerBuilder<byte[], byte[]>(_options.GroupMember(_subscription.Group, _subscription.Group))
             .SetErrorHandler((_, e) => KafkaLog.Error(_logger, e))
             .SetLogHandler((_, m) => KafkaLog.ClientLog(_logger, m.Facility, m.Message))
-            .SetPartitionsAssignedHandler((_, added) => _intake.Assigned(added))
+            .SetPartitionsAssignedHandler((consumer, added) => _intake.Assigned(consumer, added))
             .SetPartitionsRevokedHandler((consumer, revoked) => _intake.Revoked(consumer, revoked))
             .SetPartitionsLostHandler((_, lost) => _intake.Lost(lost))
             .Build();

@@ -23,12 +23,17 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan PollIntervalWhenBusy = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan SettleTimeout = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan BacklogTimeout = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
 
     private readonly CommandReader _reader = new(publisher);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
 
     // Read and not yet handed to the handler.
     private List<Delivery> _drained = [];
+    // Where what is left of former owners ends, by partition, until it is read.
+    private readonly Dictionary<TopicPartition, long> _backlog = [];
+    private long _backlogNoted;
     private bool _paused;
     private bool _isMixed;
 
@@ -50,12 +55,13 @@ internal sealed class CommandIntake(
     public void Leave(IConsumer<byte[], byte[]> consumer) => WaitUntilSettled(consumer, [.. _watermarks.Keys]);
 
     /// <summary>The group has given the member partitions.</summary>
-    public void Assigned(List<TopicPartition> added)
+    public void Assigned(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
     {
         foreach (var partition in added)
         {
             _watermarks[partition] = new OffsetWatermark();
         }
+        NoteBacklog(consumer, added);
         // New partitions come unpaused, and those from before stay as they are: the next turn makes all of them the same.
         _isMixed = true;
         HasJoined = true;
@@ -80,6 +86,29 @@ internal sealed class CommandIntake(
         KafkaLog.Lost(logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
     }
 
+    /// <summary>Notes up to where partitions hold what a former owner may have handled in part. All of that is handed over at
+    /// once: only then can the events that it left unpublished be published in the order of their versions, whatever order
+    /// their commands have been delivered, and expired, in before.</summary>
+    private void NoteBacklog(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
+    {
+        try
+        {
+            foreach (var committed in consumer.Committed(added, QueryTimeout))
+            {
+                var offsets = consumer.QueryWatermarkOffsets(committed.TopicPartition, QueryTimeout);
+                if (Math.Max(committed.Offset.Value, offsets.Low.Value) < offsets.High.Value)
+                {
+                    _backlog[committed.TopicPartition] = offsets.High.Value;
+                }
+            }
+            _backlogNoted = time.GetTimestamp();
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.ClientError(logger, "What is left of partitions' former owners was not looked up: " + e.Error.Reason);
+        }
+    }
+
     private void Drain(IConsumer<byte[], byte[]> consumer)
     {
         var record = Consume(consumer, Tracked > 0 ? PollIntervalWhenBusy : PollInterval);
@@ -88,7 +117,10 @@ internal sealed class CommandIntake(
             Take(record);
             record = taken < DrainMax ? Consume(consumer, TimeSpan.Zero) : null;
         }
-        HandOver();
+        if (_backlog.Count == 0 || _paused || time.GetElapsedTime(_backlogNoted) > BacklogTimeout)
+        {
+            HandOver();
+        }
     }
 
     private void Take(ConsumeResult<byte[], byte[]> record)
@@ -106,6 +138,10 @@ internal sealed class CommandIntake(
             // Whatever it is that reading it broke, it is about this record, and would break it again.
             publisher.DeadLetters.Publish(record, "the record could not be read: " + e.Message, slot.Settle);
         }
+        if (_backlog.TryGetValue(record.TopicPartition, out var end) && record.Offset.Value >= end - 1)
+        {
+            _backlog.Remove(record.TopicPartition);
+        }
     }
 
     private OffsetWatermark.Slot Track(ConsumeResult<byte[], byte[]> record)
@@ -122,6 +158,7 @@ internal sealed class CommandIntake(
 
     private void HandOver()
     {
+        _backlog.Clear();
         if (_drained.Count > 0)
         {
             var deliveries = _drained;
@@ -181,6 +218,7 @@ internal sealed class CommandIntake(
         foreach (var partition in partitions)
         {
             _watermarks.Remove(partition);
+            _backlog.Remove(partition);
         }
         handler.Forget(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
     }

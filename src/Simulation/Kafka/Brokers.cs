@@ -8,7 +8,7 @@ namespace Billing.Simulation.Kafka;
 internal sealed record StoredRecord(byte[]? Key, byte[]? Value, Headers Headers, DateTime At);
 
 /// <summary>The log of a partition. Offsets count on where old records are deleted.</summary>
-internal sealed class Log(string topic, int number)
+internal sealed class Log(Brokers brokers, string topic, int number)
 {
     private readonly List<StoredRecord> _records = [];
 
@@ -32,6 +32,7 @@ internal sealed class Log(string topic, int number)
     {
         _records.Add(record);
         All.Add(record);
+        brokers.Appended?.Invoke(this, record);
         foreach (var told in Watchers)
         {
             told();
@@ -82,6 +83,13 @@ internal sealed class Brokers
 
     public Dice Dice { get; }
 
+    /// <summary>Told of every record, for a trace.</summary>
+    public Action<Log, StoredRecord>? Appended { get; set; }
+
+    /// <summary>Whether some partition has had two owners at a time: one that has lost it, or given it up with commands in
+    /// flight, and the next. Both work on its accounts then, and which event reaches the brokers first is up to chance.</summary>
+    public bool HadTwoOwners { get; set; }
+
     /// <summary>Until when no client reaches a broker.</summary>
     public long AwayUntil { get; set; }
 
@@ -94,7 +102,7 @@ internal sealed class Brokers
     public IReadOnlyCollection<Group> Groups => _groups.Values;
 
     public Log[] Create(string topic, int partitions) =>
-        _topics[topic] = [.. Enumerable.Range(0, partitions).Select(number => new Log(topic, number))];
+        _topics[topic] = [.. Enumerable.Range(0, partitions).Select(number => new Log(this, topic, number))];
 
     public void Delete(string topic) => _topics.Remove(topic);
 

@@ -4,7 +4,7 @@ namespace Billing.Simulation.Kafka;
 
 /// <summary>What a consumer tells of its group.</summary>
 internal sealed record RebalanceHandlers(
-    Action<List<TopicPartition>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
+    Action<IConsumer<byte[], byte[]>, List<TopicPartition>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
     Action<List<TopicPartitionOffset>> Lost);
 
 /// <summary>A consumer of the model. As that of librdkafka it calls the handlers of rebalances while it consumes, commits what
@@ -86,6 +86,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     /// <summary>The group has taken everything already.</summary>
     public void Evicted()
     {
+        _brokers.HadTwoOwners |= _node.IsAlive;
         _evicted = true;
         _toBeAssigned.Clear();
         _toBeRevoked.Clear();
@@ -116,15 +117,15 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     {
         if (_stored.Count == 0)
         {
-            throw new KafkaException(new Error(ErrorCode.Local_NoOffset));
+            throw new KafkaException(new Error(ErrorCode.Local_NoOffset, "no offset is stored"));
         }
         if (_brokers.IsAway)
         {
-            throw new KafkaException(new Error(ErrorCode.Local_TimedOut));
+            throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"));
         }
         if (_evicted)
         {
-            throw new KafkaException(new Error(ErrorCode.IllegalGeneration));
+            throw new KafkaException(new Error(ErrorCode.IllegalGeneration, "the group has moved on"));
         }
         CommitStored();
         return [];
@@ -159,7 +160,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     }
 
     public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsAway
-        ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut))
+        ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : new WatermarkOffsets(_brokers[topicPartition].First, _brokers[topicPartition].End);
 
     public void Close()
@@ -167,6 +168,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         if (!_evicted)
         {
             _handlers!.Revoked(this, [.. _assigned.Select(p => new TopicPartitionOffset(p, _positions[p]))]);
+            _assigned.ForEach(NoteUnsettled);
             Unassign();
             _group!.Leave(this);
         }
@@ -236,7 +238,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
                 var log = _brokers[partition];
                 Add(partition, _group.Committed.GetValueOrDefault(partition, log.First));
             }
-            _handlers!.Assigned(added);
+            _handlers!.Assigned(this, added);
         }
     }
 
@@ -247,6 +249,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         _handlers!.Revoked(this, revoked.ConvertAll(p => new TopicPartitionOffset(p, _positions[p])));
         foreach (var partition in revoked)
         {
+            NoteUnsettled(partition);
             Remove(partition);
             // The group may have asked for it again while it was given up.
             _toBeRevoked.Remove(partition);
@@ -256,6 +259,9 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
             revoked.ForEach(_group!.Release);
         }
     }
+
+    private void NoteUnsettled(TopicPartition partition) => _brokers.HadTwoOwners |=
+        _group!.Committed.GetValueOrDefault(partition, _brokers[partition].First) < _positions[partition];
 
     private void AutoCommit()
     {
@@ -325,8 +331,9 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
 
-    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) =>
-        throw new NotSupportedException();
+    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsAway
+        ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
+        : [.. partitions.Select(p => new TopicPartitionOffset(p, _group!.Committed.TryGetValue(p, out var offset) ? offset : Offset.Unset))];
 
     public Offset Position(TopicPartition partition) => throw new NotSupportedException();
 

@@ -103,10 +103,10 @@ internal sealed class ModelProducer : IProducer<string, byte[]>
 
     private static void Report(
         string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? handler, ErrorCode code) =>
-        handler?.Invoke(new DeliveryReport<string, byte[]> { Topic = topic, Message = message, Error = new Error(code) });
+        handler?.Invoke(new DeliveryReport<string, byte[]> { Topic = topic, Message = message, Error = new Error(code, code.ToString()) });
 
     private static ProduceException<string, byte[]> Refuse(string topic, Message<string, byte[]> message, ErrorCode code) =>
-        new(new Error(code), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });
+        new(new Error(code, code.ToString()), new DeliveryResult<string, byte[]> { Topic = topic, Message = message });
 
     private sealed record Sent(
         Log Log, StoredRecord Record, string Topic, Message<string, byte[]> Message,

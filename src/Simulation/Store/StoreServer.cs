@@ -15,6 +15,9 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
     private readonly Dictionary<Guid, Wire.V1.Event> _receipts = [];
 
+    /// <summary>Told of every event, for a trace.</summary>
+    public Action<Stored>? Appended { get; set; }
+
     /// <summary>All events, in the order of their sequence numbers.</summary>
     public List<Stored> Events { get; } = [];
 
@@ -92,6 +95,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
             var stored = new Stored(Events.Count + 1, added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
             stream.Add(stored);
             Events.Add(stored);
+            Appended?.Invoke(stored);
             if (Id(added) is { } id)
             {
                 _receipts[id] = stored.Recorded;

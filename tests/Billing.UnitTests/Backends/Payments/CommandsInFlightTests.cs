@@ -129,19 +129,21 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_copy_that_comes_when_the_first_has_expired_has_the_command_processed_after_all()
+    public void A_copy_that_comes_when_the_first_has_expired_is_a_command_of_its_own()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
         payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
         Assert.Empty(_inFlight.Enter([Deliver(2, deadline: 300)], 0));
 
-        Assert.Same(payment, Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200)));
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200));
 
-        Assert.False(payment.IsDone);
+        Assert.Equal([1UL], Correlations(payment));
+        Assert.False(again.IsDone);
         Assert.Empty(_inFlight.Enter([Deliver(3, deadline: 300)], 0));
-        payment.Record(Accepted(10));
-        Assert.Empty(_inFlight.Leave([payment], nowUnixUs: 200));
-        Assert.Equal([1UL, 2UL, 3UL], Correlations(payment));
+        again.Record(Accepted(10));
+        Assert.Empty(_inFlight.Leave([again], nowUnixUs: 200));
+        Assert.Equal([2UL, 3UL], Correlations(again));
+        Assert.NotEmpty(_inFlight.Enter([Deliver(4)], 0));
     }
 
     [Fact]
