@@ -49,7 +49,8 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     private async Task<MutantResult> TestAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (exitCode, output) = await RunAsync(
-            [Program("Billing.UnitTests"), "-noLogo", "-noColor", "-namespace", mutant.Test!], HuntBound, cancellationToken);
+            [Program("Billing.UnitTests"), "-noLogo", "-noColor", mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test],
+            HuntBound, cancellationToken);
         return exitCode == 0
             ? new MutantResult(mutant, false, "the tests of " + mutant.Test, 0)
             : new MutantResult(mutant, true, FailedTest().Match(output).Groups[1].Value, 0);

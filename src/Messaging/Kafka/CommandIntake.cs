@@ -31,6 +31,7 @@ internal sealed class CommandIntake(
 
     // Read and not yet handed to the handler.
     private List<Delivery> _drained = [];
+
     // Where what is left of former owners ends, by partition, until it is read.
     private readonly Dictionary<TopicPartition, long> _backlog = [];
     private long _backlogNoted;
@@ -52,7 +53,11 @@ internal sealed class CommandIntake(
     }
 
     /// <summary>Waits a while for what is in flight and commits what is settled, before the member leaves its group.</summary>
-    public void Leave(IConsumer<byte[], byte[]> consumer) => WaitUntilSettled(consumer, [.. _watermarks.Keys]);
+    public void Leave(IConsumer<byte[], byte[]> consumer)
+    {
+        HandOver();
+        WaitUntilSettled(consumer, [.. _watermarks.Keys]);
+    }
 
     /// <summary>The group has given the member partitions.</summary>
     public void Assigned(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)

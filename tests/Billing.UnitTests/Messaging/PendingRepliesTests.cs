@@ -51,6 +51,34 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
+    public void A_reply_about_another_transaction_is_not_about_the_call()
+    {
+        var command = Samples.PaymentCommand();
+        _pending.Register(command, CancellationToken.None);
+        Reply Paid(string transactionId) => new()
+        {
+            CorrelationId = command.CorrelationId,
+            Payment = new V1.MakePaymentResponse { TransactionId = transactionId },
+        };
+
+        Assert.True(_pending.IsAbout(Paid(Samples.TransactionId)));
+        Assert.True(_pending.IsAbout(Paid(Samples.TransactionId.ToUpperInvariant())));
+        Assert.False(_pending.IsAbout(Paid(Guid.NewGuid().ToString())));
+        Assert.False(_pending.IsAbout(Paid("")));
+        Assert.True(_pending.IsAbout(new Reply { CorrelationId = command.CorrelationId, Error = new Error() }));
+    }
+
+    [Fact]
+    public void Correlation_ids_begin_at_another_number_in_every_proxy()
+    {
+        using var other = new PendingReplies(_time);
+        var (one, two) = (Samples.PaymentCommand(), Samples.PaymentCommand());
+        _pending.Register(one, CancellationToken.None);
+        other.Register(two, CancellationToken.None);
+        Assert.NotEqual(one.CorrelationId, two.CorrelationId);
+    }
+
+    [Fact]
     public void Every_call_has_a_correlation_id_of_its_own_and_none_is_zero()
     {
         var commands = Enumerable.Range(0, 100).Select(_ => Samples.PaymentCommand()).ToList();

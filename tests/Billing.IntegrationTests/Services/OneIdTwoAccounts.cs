@@ -1,0 +1,46 @@
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>One transaction id, used at the same time for accounts of two payment types: nothing but the receipts' table keeps
+/// the two backends apart.</summary>
+[Collection(OverKafka.Name)]
+public sealed class OneIdTwoAccounts
+{
+    private readonly KafkaStack _stack;
+
+    public OneIdTwoAccounts(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    [Fact]
+    public async Task One_of_two_payments_under_one_id_is_made_and_the_other_told_that_the_id_was_used()
+    {
+        var pairs = await Task.WhenAll(Enumerable.Range(0, 100).Select(async _ =>
+        {
+            var visa = StackFixture.Payment();
+            var amex = visa.Clone();
+            amex.PaymentType = PaymentType.Amex;
+            return await Task.WhenAll(PayAsync(visa), PayAsync(amex));
+        }));
+
+        Assert.All(pairs, outcomes => Assert.Equal(["ACCEPTED", ErrorReasons.TransactionIdReused], outcomes.Order(StringComparer.Ordinal)));
+    }
+
+    private async Task<string> PayAsync(MakePaymentRequest request)
+    {
+        try
+        {
+            var paid = await _stack.Proxy().MakePaymentAsync(request);
+            return paid.Outcome.ToString().ToUpperInvariant();
+        }
+        catch (RpcException e) when (e.StatusCode == StatusCode.AlreadyExists)
+        {
+            return e.Trailers.GetValue(Trailers.Reason)!;
+        }
+    }
+}

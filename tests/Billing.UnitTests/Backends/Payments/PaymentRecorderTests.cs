@@ -1,0 +1,166 @@
+using Billing.Backends;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Backends.Payments;
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
+using Npgsql;
+
+namespace Billing.UnitTests.Backends.Payments;
+
+/// <summary>The recorder in front of a store that fails as it is told to.</summary>
+public sealed class PaymentRecorderTests
+{
+    private readonly ManualTime _time = new();
+    private readonly FailingStore _store = new();
+    private readonly CommandsInFlight _inFlight = new();
+    private readonly PaymentRecorder _recorder;
+
+    public PaymentRecorderTests() => _recorder = new PaymentRecorder(
+        _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
+
+    [Fact]
+    public async Task A_poison_command_is_put_aside_and_the_others_of_its_batch_are_recorded()
+    {
+        var batch = Enter("acct-1", "acct-poison", "acct-2");
+        _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("poison", StringComparison.Ordinal))
+            ? new PostgresException("a NUL in a text", "ERROR", "ERROR", PostgresErrorCodes.UntranslatableCharacter)
+            : null;
+
+        await RecordAsync(batch);
+
+        Assert.Equal([true, false, true], batch.Select(command => command.Recorded is not null));
+        Assert.Contains("NUL", batch[1].Rejection, StringComparison.Ordinal);
+        Assert.Equal(2, _store.Appended.Count);
+    }
+
+    [Theory]
+    [InlineData(PostgresErrorCodes.ReadOnlySqlTransaction)]
+    [InlineData(PostgresErrorCodes.InsufficientPrivilege)]
+    [InlineData(PostgresErrorCodes.DiskFull)]
+    public async Task A_database_that_takes_no_writes_is_waited_for_and_nothing_is_put_aside(string sqlState)
+    {
+        var batch = Enter("acct-1", "acct-2");
+        var attempts = 0;
+        _store.Fails = _ => ++attempts < 20 ? new PostgresException("no", "ERROR", "ERROR", sqlState) : null;
+
+        await RecordAsync(batch);
+
+        Assert.All(batch, command => Assert.NotNull(command.Recorded));
+        Assert.Equal(20, attempts);
+    }
+
+    [Fact]
+    public async Task What_was_committed_when_the_connection_broke_is_found_and_not_repeated()
+    {
+        var batch = Enter("acct-1");
+        var attempts = 0;
+        _store.FailsAfter = () => ++attempts == 1 ? new NpgsqlException("broken", new IOException()) : null;
+
+        await RecordAsync(batch);
+
+        Assert.Equal(1, batch[0].Recorded!.Version);
+        Assert.Single(_store.Appended);
+    }
+
+    [Fact]
+    public async Task A_refusal_for_a_currency_that_the_failed_attempt_would_have_fixed_does_not_stand()
+    {
+        var payment = Samples.PaymentCommand("acct-1");
+        payment.Payment.Amount.CurrencyCode = "EUR";
+        var limit = Samples.PaymentCommand("acct-1");
+        limit.TransactionId = Guid.NewGuid().ToString();
+        limit.CreditLimit = new SetCreditLimitRequest
+        {
+            TransactionId = limit.TransactionId,
+            AccountId = "acct-1",
+            PaymentType = PaymentType.Visa,
+            Limit = Samples.Dollars(5),
+        };
+        var batch = _inFlight.Enter([new RecordingDelivery(payment), new RecordingDelivery(limit)], 0);
+        // Meanwhile the payment's id was used for another account, by another backend.
+        _store.Fails = events =>
+        {
+            if (events.All(e => e.Recorded.TransactionId != payment.TransactionId))
+            {
+                return null;
+            }
+            _store.Receipts[Guid.Parse(payment.TransactionId)] = new Wire.V1.Event
+            {
+                StreamId = "visa/acct-2",
+                Version = 1,
+                PaymentAccepted = new Wire.V1.PaymentAccepted { Amount = payment.Payment.Amount },
+            };
+            return new PostgresException(
+                "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: EventStoreSchema.ReceiptsTable);
+        };
+
+        await RecordAsync(batch);
+
+        Assert.Null(batch[1].Refusal);
+        Assert.Equal(1, batch[1].Recorded!.Version);
+    }
+
+    [Fact]
+    public async Task One_id_for_two_accounts_in_one_batch_is_recorded_once()
+    {
+        var other = Samples.PaymentCommand("acct-2", correlationId: 2);
+        var batch = _inFlight.Enter([new RecordingDelivery(Samples.PaymentCommand("acct-1", correlationId: 1)), new RecordingDelivery(other)], 0);
+
+        await RecordAsync(batch);
+
+        Assert.Single(_store.Appended);
+        Assert.NotNull(batch[0].Answers(0).Single().Reply!.Payment);
+        Assert.Equal(ErrorReasons.TransactionIdReused, batch[1].Answers(0).Single().Reply!.Error.Reason);
+    }
+
+    private Task RecordAsync(List<PendingCommand> batch) =>
+        _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));
+
+    private List<PendingCommand> Enter(params string[] accounts) => _inFlight.Enter(
+        [
+            .. accounts.Select(account =>
+            {
+                var command = Samples.PaymentCommand(account);
+                command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
+                return new RecordingDelivery(command);
+            }),
+        ], 0);
+
+    private sealed class FailingStore : IAccountStore
+    {
+        public List<NewEvent> Appended { get; } = [];
+
+        public Dictionary<Guid, Wire.V1.Event> Receipts { get; } = [];
+
+        /// <summary>Why a batch is not stored; null where it is.</summary>
+        public Func<IReadOnlyList<NewEvent>, Exception?> Fails { get; set; } = _ => null;
+
+        /// <summary>What breaks when a batch is stored.</summary>
+        public Func<Exception?> FailsAfter { get; set; } = () => null;
+
+        public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
+            Task.FromResult(streamIds.ToDictionary(
+                id => id, id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(opened), StringComparer.Ordinal));
+
+        public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+            Task.FromResult(transactionIds.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]));
+
+        public Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
+        {
+            if (Fails(batch) is { } failure)
+            {
+                return Task.FromException(failure);
+            }
+            Appended.AddRange(batch);
+            foreach (var added in batch)
+            {
+                Receipts.Add(Guid.Parse(added.Recorded.TransactionId), added.Recorded);
+            }
+            return FailsAfter() is { } broken ? Task.FromException(broken) : Task.CompletedTask;
+        }
+    }
+}

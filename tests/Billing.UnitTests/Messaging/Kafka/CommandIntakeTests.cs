@@ -1,0 +1,150 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Simulation;
+using Billing.Simulation.Kafka;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Confluent.Kafka;
+using Google.Protobuf;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.UnitTests.Messaging.Kafka;
+
+/// <summary>A consumer's turns over the simulation's model of Kafka.</summary>
+public sealed class CommandIntakeTests : IDisposable
+{
+    private const int InFlightMax = 10;
+
+    private static readonly string Topic = Topics.Payments(PaymentType.Visa);
+
+    private readonly Scheduler _scheduler;
+    private readonly Brokers _brokers;
+    private readonly RecordingHandler _handler = new();
+    private readonly KafkaAnswerPublisher _publisher;
+    private readonly ModelProducer _producer;
+    private readonly ModelConsumer _consumer;
+    private readonly CommandIntake _intake;
+
+    public CommandIntakeTests()
+    {
+        var dice = new Dice(1);
+        _scheduler = new Scheduler(dice);
+        _brokers = new Brokers(_scheduler, dice, partitions: 1);
+        var node = new Billing.Simulation.Node("backend", _scheduler);
+        _producer = new ModelProducer(_brokers, node, TimeSpan.Zero);
+        _publisher = new KafkaAnswerPublisher(_producer, node.Time, NullLogger.Instance);
+        _intake = new CommandIntake(InFlightMax, _handler, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
+        _consumer = new ModelConsumer(
+            _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
+        _consumer.Subscribe([Topic]);
+        TakeTurns(1);
+    }
+
+    public void Dispose()
+    {
+        _consumer.Dispose();
+        _publisher.Dispose();
+        _producer.Dispose();
+    }
+
+    [Fact]
+    public void Garbage_counts_among_what_is_drained_so_that_commands_and_commits_have_their_turn()
+    {
+        Send(CommandIntake.DrainMax + 500, "garbage"u8.ToArray());
+
+        TakeTurns(1);
+
+        Assert.Equal(CommandIntake.DrainMax, _intake.Tracked);
+    }
+
+    [Fact]
+    public void What_is_settled_behind_a_command_that_is_not_counts_as_in_flight()
+    {
+        for (var wave = 0; wave < 10; wave++)
+        {
+            Send(InFlightMax, Samples.PaymentCommand().ToByteArray());
+            TakeTurns(1);
+            // All but the very first.
+            _handler.Deliveries.Skip(1).ToList().ForEach(delivery => delivery.Settle());
+            TakeTurns(1);
+        }
+        Assert.Equal(InFlightMax, _handler.Deliveries.Count);
+
+        _handler.Deliveries[0].Settle();
+        TakeTurns(3);
+
+        Assert.Equal(10 * InFlightMax, _handler.Deliveries.Count);
+    }
+
+    [Fact]
+    public void Offsets_that_begin_again_are_followed_from_their_beginning()
+    {
+        Send(5, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(1);
+        _brokers.Find(Topic)![0].StartAgain();
+        Send(2, Samples.PaymentCommand().ToByteArray());
+
+        TakeTurns(3);
+        _handler.Deliveries.ForEach(delivery => delivery.Settle());
+        TakeTurns(1);
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+        TakeTurns(1);
+
+        Assert.Equal(7, _handler.Deliveries.Count);
+        Assert.Equal(2, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
+    }
+
+    [Fact]
+    public void What_a_former_owner_may_have_left_is_handed_over_at_once()
+    {
+        var second = new RecordingHandler();
+        Send(3, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(1);
+        _brokers.Group("group").Evict(_consumer);
+
+        var node = new Billing.Simulation.Node("next", _scheduler);
+        var intake = new CommandIntake(InFlightMax, second, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
+        using var consumer = new ModelConsumer(
+            _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
+        consumer.Subscribe([Topic]);
+        intake.TakeTurn(consumer);
+
+        Assert.Equal([3], second.HandOvers);
+    }
+
+    private void TakeTurns(int count)
+    {
+        for (var turn = 0; turn < count; turn++)
+        {
+            _intake.TakeTurn(_consumer);
+        }
+    }
+
+    private void Send(int count, byte[] value)
+    {
+        for (var record = 0; record < count; record++)
+        {
+            _brokers.Inject(Topic, "acct-42", value, "1");
+        }
+    }
+
+    private sealed class RecordingHandler : ICommandHandler
+    {
+        public List<Delivery> Deliveries { get; } = [];
+
+        public List<int> HandOvers { get; } = [];
+
+        public int InFlight => 0;
+
+        public void Accept(IReadOnlyList<Delivery> deliveries)
+        {
+            Deliveries.AddRange(deliveries);
+            HandOvers.Add(deliveries.Count);
+        }
+
+        public void Forget(IReadOnlyCollection<SourcePartition> partitions)
+        {
+        }
+    }
+}

@@ -1,0 +1,135 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Simulation;
+using Billing.Simulation.Kafka;
+using Billing.Wire.V1;
+using Confluent.Kafka;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.UnitTests.Messaging.Kafka;
+
+/// <summary>The publisher over the simulation's model of Kafka.</summary>
+public sealed class KafkaAnswerPublisherTests : IDisposable
+{
+    private const string Proxy = "billing.replies.one";
+
+    private readonly Scheduler _scheduler;
+    private readonly Brokers _brokers;
+    private readonly Billing.Simulation.Node _node;
+    private readonly ModelProducer _producer;
+    private readonly KafkaAnswerPublisher _publisher;
+
+    public KafkaAnswerPublisherTests()
+    {
+        var dice = new Dice(1);
+        _scheduler = new Scheduler(dice);
+        _brokers = new Brokers(_scheduler, dice, partitions: 1);
+        _brokers.Create(Proxy, 1);
+        _node = new Billing.Simulation.Node("backend", _scheduler);
+        _producer = new ModelProducer(_brokers, _node, TimeSpan.Zero);
+        _publisher = new KafkaAnswerPublisher(_producer, _node.Time, NullLogger.Instance);
+    }
+
+    public void Dispose()
+    {
+        _publisher.Dispose();
+        _producer.Dispose();
+    }
+
+    [Fact]
+    public void Replies_to_one_proxy_are_gathered_into_one_record()
+    {
+        var sent = Publish([Answer(1, 100), Answer(2, 100), Answer(3, 100)], []);
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Equal([1UL, 2UL, 3UL], Replies(Assert.Single(Records(Proxy))));
+    }
+
+    [Fact]
+    public void Replies_that_no_record_would_hold_go_in_several_and_none_is_missing()
+    {
+        var answers = Enumerable.Range(1, 300).Select(n => Answer((ulong)n, 10_000)).ToList();
+
+        var sent = Publish(answers, []);
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.InRange(Records(Proxy).Count, 6, 8);
+        Assert.All(Records(Proxy), record => Assert.True(record.Value!.Length <= 520_000));
+        Assert.Equal(answers.Select(a => a.Reply.CorrelationId), Records(Proxy).SelectMany(Replies));
+    }
+
+    [Fact]
+    public void A_reply_that_no_broker_takes_is_given_up_and_the_others_arrive()
+    {
+        var sent = Publish([Answer(1, 2_000_000), Answer(2, 100)], []);
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Equal([2UL], Records(Proxy).SelectMany(Replies));
+    }
+
+    [Fact]
+    public void A_reply_to_a_proxy_that_is_gone_is_dropped()
+    {
+        var sent = Publish([new Answer("billing.replies.gone", new Reply()), Answer(2, 100)], []);
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Equal([2UL], Records(Proxy).SelectMany(Replies));
+    }
+
+    [Fact]
+    public void A_reply_waits_for_room_in_the_queue()
+    {
+        _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
+        var sent = Publish([Answer(1, 100)], [], TimeSpan.FromMilliseconds(900));
+        Assert.False(sent.IsCompleted);
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Single(Records(Proxy));
+    }
+
+    [Fact]
+    public void Nothing_is_published_behind_an_event_that_could_not_be()
+    {
+        _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
+        var first = Publish([], [new Event { StreamId = "visa/one", Version = 1 }]);
+        _scheduler.Run(TimeSpan.FromSeconds(2));
+        var second = Publish([], [new Event { StreamId = "visa/one", Version = 2 }]);
+
+        Assert.IsType<KafkaException>(first.Exception!.InnerException);
+        Assert.IsType<KafkaException>(second.Exception!.InnerException);
+        Assert.Empty(Records(Topics.Events));
+    }
+
+    [Fact]
+    public void Events_wait_for_brokers_that_are_away_however_long_that_lasts()
+    {
+        _brokers.AwayUntil = TimeSpan.FromHours(1).Ticks;
+        var sent = Publish([], [new Event { StreamId = "visa/one", Version = 1 }, new Event { StreamId = "visa/one", Version = 2 }]);
+        Assert.False(sent.IsCompleted);
+        _scheduler.Run(TimeSpan.FromHours(2));
+
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Equal([1L, 2L], Records(Topics.Events).Select(record => Event.Parser.ParseFrom(record.Value).Version));
+    }
+
+    private Task Publish(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, TimeSpan? within = null)
+    {
+        Task? sent = null;
+        _node.Run(() => sent = _publisher.PublishAsync(answers, events, CancellationToken.None));
+        _scheduler.Run(within ?? TimeSpan.FromSeconds(1));
+        return sent!;
+    }
+
+    private List<StoredRecord> Records(string topic) => _brokers.Find(topic)!.Single().All;
+
+    private static IEnumerable<ulong> Replies(StoredRecord record) =>
+        ReplyBatch.Parser.ParseFrom(record.Value).Replies.Select(reply => reply.CorrelationId);
+
+    private static Answer Answer(ulong correlationId, int bytes) => new(Proxy, new Reply
+    {
+        CorrelationId = correlationId,
+        Error = new Wire.V1.Error { Message = new string('x', bytes) },
+    });
+}
