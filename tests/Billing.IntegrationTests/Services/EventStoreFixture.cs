@@ -104,7 +104,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
         {
             yield return (n % 5) switch
             {
-                3 => new PaymentDeclined(Guid.NewGuid(), n, "USD", V1.DeclineReason.CreditLimitExceeded, decidedAt.AddSeconds(n)),
+                3 => new PaymentDeclined(Guid.NewGuid(), 50_000 + n, "USD", V1.DeclineReason.CreditLimitExceeded, decidedAt.AddSeconds(n)),
                 4 => new CreditLimitChanged(Guid.NewGuid(), 20_000 + n, "USD", decidedAt.AddSeconds(n)),
                 _ => new PaymentAccepted(Guid.NewGuid(), n + (seed / 100m), "USD", decidedAt.AddSeconds(n)),
             };

@@ -38,7 +38,7 @@ public sealed class StatementReading(EventStoreFixture store) : IClassFixture<Ev
                 StatementEntryType.CreditLimitChanged, StatementEntryType.PaymentAccepted,
             ],
             page.Entries.Select(e => e.Type));
-        Assert.Equal([1, 2, 3, 20_004, 5], page.Entries.Select(e => e.Amount.ToDecimal()));
+        Assert.Equal([1, 2, 50_003, 20_004, 5], page.Entries.Select(e => e.Amount.ToDecimal()));
         Assert.Equal([1, 3, 3, 3, 8], page.Entries.Select(e => e.Balance.ToDecimal()));
         Assert.Equal(DeclineReason.CreditLimitExceeded, page.Entries[2].DeclineReason);
         Assert.All(page.Entries, e => Assert.True(Guid.TryParse(e.TransactionId, out _)));
