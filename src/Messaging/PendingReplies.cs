@@ -65,8 +65,8 @@ public sealed class PendingReplies : IDisposable
     public bool IsAbout(Reply reply)
     {
         var named = reply.Payment?.TransactionId ?? reply.CreditLimit?.TransactionId;
-        // As ids, not as text: a UUID may be written in two cases.
-        return named is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter)
+        // A UUID may be written in two cases.
+        return named is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter) || named == waiter.TransactionId
             || (Guid.TryParse(named, out var id) && Guid.TryParse(waiter.TransactionId, out var asked) && id == asked);
     }
 
