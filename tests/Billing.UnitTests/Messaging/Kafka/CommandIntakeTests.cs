@@ -98,19 +98,26 @@ public sealed class CommandIntakeTests : IDisposable
     [Fact]
     public void What_a_former_owner_may_have_left_is_handed_over_at_once()
     {
+        const int Left = (2 * CommandIntake.DrainMax) + 500;
         var second = new RecordingHandler();
-        Send(3, Samples.PaymentCommand().ToByteArray());
+        Send(Left, Samples.PaymentCommand().ToByteArray());
         TakeTurns(1);
         _brokers.Group("group").Evict(_consumer);
 
         var node = new Billing.Simulation.Node("next", _scheduler);
-        var intake = new CommandIntake(InFlightMax, second, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
+        var intake = new CommandIntake(2 * Left, second, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
         using var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);
         intake.TakeTurn(consumer);
+        intake.TakeTurn(consumer);
+        Assert.Empty(second.HandOvers);
+        intake.TakeTurn(consumer);
+        Assert.Equal([Left], second.HandOvers);
 
-        Assert.Equal([3], second.HandOvers);
+        Send(1, Samples.PaymentCommand().ToByteArray());
+        intake.TakeTurn(consumer);
+        Assert.Equal([Left, 1], second.HandOvers);
     }
 
     private void TakeTurns(int count)
