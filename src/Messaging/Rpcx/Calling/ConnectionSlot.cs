@@ -37,12 +37,16 @@ internal sealed class ConnectionSlot(
             {
                 return Task.FromResult<ClientConnection?>(null);
             }
+            // Each of those who wait goes on for itself: were they to go on one after the other, on the thread that has made
+            // the connection, the code of one whose reply is there at once could hold up all behind it.
+            var opened = new TaskCompletionSource<ClientConnection?>(TaskCreationOptions.RunContinuationsAsynchronously);
+            _connecting = opened.Task;
             // A connection serves many callers: it is not a part of the first one's flow.
             using (ExecutionContext.SuppressFlow())
             {
-                _connecting = Task.Run(ConnectAsync, CancellationToken.None);
+                _ = Task.Run(() => OpenAsync(opened), CancellationToken.None);
             }
-            return _connecting;
+            return opened.Task;
         }
     }
 
@@ -75,6 +79,18 @@ internal sealed class ConnectionSlot(
         }
         _connection?.Dispose();
         await _running;
+    }
+
+    private async Task OpenAsync(TaskCompletionSource<ClientConnection?> opened)
+    {
+        try
+        {
+            opened.SetResult(await ConnectAsync());
+        }
+        catch (Exception e)
+        {
+            opened.SetException(e);
+        }
     }
 
     private async Task<ClientConnection?> ConnectAsync()
