@@ -1,3 +1,4 @@
+using System.Globalization;
 using Billing.Contracts;
 using Billing.Simulation.Services;
 using Billing.V1;
@@ -41,6 +42,9 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
         Open++;
         scheduler.After(TimeSpan.FromMilliseconds(operation.AtMs), node, () => node.Supervisor.Watch("client", RunAsync(operation)));
     }
+
+    /// <summary>The streams of all accounts that any schedule uses.</summary>
+    public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.AccountsMax + 1).Select(Stream)];
 
     /// <summary>The stream of an account.</summary>
     public static string Stream(int account) => StreamId.For(TypeOf(account), NameOf(account));
@@ -170,13 +174,5 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
 
     private static PaymentType TypeOf(int account) => account % 2 == 0 ? PaymentType.Visa : PaymentType.Amex;
 
-    private static string NameOf(int account) => account switch
-    {
-        0 => "acct-0",
-        1 => "acct-1",
-        2 => "acct-2",
-        3 => "acct-3",
-        4 => "acct-4",
-        _ => "acct-5",
-    };
+    private static string NameOf(int account) => "acct-" + account.ToString(CultureInfo.InvariantCulture);
 }

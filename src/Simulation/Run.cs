@@ -292,7 +292,7 @@ internal sealed class Run
     {
         var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
             .Select(record => Command.Parser.ParseFrom(record.Value)).ToList();
-        foreach (var stream in Enumerable.Range(0, 6).Select(Clients.Stream))
+        foreach (var stream in Clients.Streams)
         {
             var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).ToList();
             var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).Select(c => c.TransactionId).Distinct(StringComparer.Ordinal);
@@ -303,7 +303,7 @@ internal sealed class Run
 
     private void CheckViews()
     {
-        foreach (var stream in Enumerable.Range(0, 6).Select(Clients.Stream))
+        foreach (var stream in Clients.Streams)
         {
             foreach (var backend in _platform.Balances)
             {
@@ -329,7 +329,7 @@ internal sealed class Run
             Books.Require(_platform.Brokers.HadTwoOwners || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
             published[recorded.StreamId] = Math.Max(last, recorded.Version);
         }
-        foreach (var account in Enumerable.Range(0, 6).Select(Clients.Stream))
+        foreach (var account in Clients.Streams)
         {
             foreach (var stored in _platform.Store.Stream(account))
             {

@@ -126,6 +126,9 @@ internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Opera
     /// <summary>When the last operation and the last fault begin, at most.</summary>
     public const int BeginsMs = 10_000;
 
+    /// <summary>Accounts at most; what uses one id for two of them also uses the account after its own.</summary>
+    public const int AccountsMax = 5;
+
     private static readonly FaultKind[] Kinds = Enum.GetValues<FaultKind>();
 
     /// <summary>The schedule of a seed.</summary>
@@ -133,7 +136,7 @@ internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Opera
     {
         var dice = new Dice(seed);
         var settings = Settings.Of(dice);
-        var accounts = dice.Between(1, 5);
+        var accounts = dice.Between(1, AccountsMax);
         var span = dice.Pick([500, 3000, BeginsMs]);
         var operations = Enumerable.Range(0, dice.Between(4, 40)).Select(_ => NewOperation(dice, accounts, span)).ToList();
         var faults = Enumerable.Range(0, dice.Between(0, 6)).Select(_ => NewFault(dice, span)).ToList();

@@ -21,13 +21,14 @@ public sealed class CommandsInFlight
         {
             foreach (var delivery in deliveries)
             {
-                var id = (Guid.Parse(delivery.Command.TransactionId), CommandRoute.Of(delivery.Command).StreamId);
+                var streamId = CommandRoute.Of(delivery.Command).StreamId;
+                var id = (Guid.Parse(delivery.Command.TransactionId), streamId);
                 if (_commands.TryGetValue(id, out var first))
                 {
                     first.Join(delivery, now);
                     continue;
                 }
-                var command = new PendingCommand(delivery, now);
+                var command = new PendingCommand(delivery, streamId, now);
                 _commands.Add(id, command);
                 fresh.Add(command);
             }

@@ -14,12 +14,13 @@ public sealed class PendingCommand
 
     /// <summary>A command that one delivery asks for so far.</summary>
     /// <param name="delivery">The delivery.</param>
+    /// <param name="streamId">The stream of the account that it is about.</param>
     /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
-    public PendingCommand(Delivery delivery, long now)
+    public PendingCommand(Delivery delivery, string streamId, long now)
     {
         _askers = [new Asker(delivery, now)];
         Command = WireCommand.ToDomain(delivery.Command);
-        StreamId = CommandRoute.Of(delivery.Command).StreamId;
+        StreamId = streamId;
         Partition = delivery.Partition;
     }
 

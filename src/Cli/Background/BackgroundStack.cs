@@ -45,20 +45,10 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine("No stack is up.");
             return 0;
         }
-        foreach (var process in state.Processes)
-        {
-            if (process.Restart is not null)
-            {
-                break;
-            }
-            await process.Identity.StopAsync(process.StopSignal, StopBound);
-        }
+        await StopAsync(state.Processes.TakeWhile(process => process.Restart is null));
         // Until now a keeper may have started something.
         state = await StackState.ReadAsync() ?? state;
-        foreach (var process in state.Processes)
-        {
-            await process.Identity.StopAsync(process.StopSignal, StopBound);
-        }
+        await StopAsync(state.Processes);
         if (Directory.Exists(state.Folder))
         {
             await StackFolder.Adopt(state.Folder).DisposeAsync();
@@ -66,6 +56,14 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         StackState.Delete();
         console.WriteLine("The stack is down and its data deleted.");
         return 0;
+    }
+
+    private static async Task StopAsync(IEnumerable<StackProcess> processes)
+    {
+        foreach (var process in processes)
+        {
+            await process.Identity.StopAsync(process.StopSignal, StopBound);
+        }
     }
 
     private void Print(StackState state)

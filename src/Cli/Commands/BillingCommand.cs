@@ -19,7 +19,8 @@ internal static class BillingCommand
         // Not a RootCommand: that would call itself by its file's name.
         var root = new Command("billing", "The billing platform on this machine.")
         {
-            Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console), Up(console), Status(console), Down(console), Keep(console), ServeEmbedded(),
+            Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
+            Up(console), Status(console), Down(console), Keep(console), ServeEmbedded(),
             AuditCommand.Create(console),
             RebuildCommand.Create(console),
             DeadLettersCommand.Create(console),

@@ -48,12 +48,13 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
 
     private async Task<MutantResult> TestAsync(Mutant mutant, CancellationToken cancellationToken)
     {
-        var (exitCode, output) = await RunAsync(
+        var (_, output) = await RunAsync(
             [Program("Billing.UnitTests"), "-noLogo", "-noColor", mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test],
             HuntBound, cancellationToken);
-        return exitCode == 0
-            ? new MutantResult(mutant, false, "the tests of " + mutant.Test, 0)
-            : new MutantResult(mutant, true, FailedTest().Match(output).Groups[1].Value, 0);
+        // A test has to fail, by name: that the program ended badly may mean that there is no such test.
+        return FailedTest().Match(output) is { Success: true } failed
+            ? new MutantResult(mutant, true, failed.Groups[1].Value, 0)
+            : new MutantResult(mutant, false, "the tests of " + mutant.Test, 0);
     }
 
     private async Task<(int ExitCode, string Output)> RunAsync(

@@ -79,7 +79,7 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider
         {
             settle();
         }
-        else if (IsTooLarge(error) && form != Form.OriginOnly)
+        else if (error.IsTooLarge() && form != Form.OriginOnly)
         {
             KafkaLog.DeadLetterCut(logger, record.Topic, record.Partition.Value, record.Offset.Value, error.Reason);
             Send(record, reason, form + 1, settle);
@@ -103,9 +103,6 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider
             // The process ends; the record is not settled, and whoever reads it next puts it aside.
         }
     }
-
-    private static bool IsTooLarge(Error error) => error.Code
-        is ErrorCode.MsgSizeTooLarge or ErrorCode.RecordListTooLarge or ErrorCode.InvalidMsgSize;
 
     private static Message<string, byte[]> Letter(ConsumeResult<byte[], byte[]> record, string reason, Form form)
     {

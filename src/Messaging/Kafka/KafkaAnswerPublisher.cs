@@ -192,10 +192,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         }
 
         // The proxy is gone and nobody waits, or no broker will ever take the record.
-        private static bool IsPermanent(Confluent.Kafka.Error error) => error.Code
-            is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition
-            or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed
-            or ErrorCode.MsgSizeTooLarge or ErrorCode.RecordListTooLarge or ErrorCode.InvalidMsgSize;
+        private static bool IsPermanent(Confluent.Kafka.Error error) => error.IsUnknownTopic() || error.IsTooLarge()
+            || error.Code is ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
 
         private void Close()
         {

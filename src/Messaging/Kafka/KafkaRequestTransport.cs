@@ -112,7 +112,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         {
             _producer.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
             {
-                if (report.Error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic)
+                if (report.Error.IsUnknownTopic())
                 {
                     RestoreReplyTopic();
                 }

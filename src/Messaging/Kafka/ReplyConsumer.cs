@@ -80,7 +80,7 @@ internal sealed class ReplyConsumer(
     private void Heed(Error error)
     {
         KafkaLog.Error(logger, error);
-        if (error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition)
+        if (error.IsUnknownTopic())
         {
             TopicGone();
         }

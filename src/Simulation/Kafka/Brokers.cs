@@ -104,8 +104,6 @@ internal sealed class Brokers
     public Log[] Create(string topic, int partitions) =>
         _topics[topic] = [.. Enumerable.Range(0, partitions).Select(number => new Log(this, topic, number))];
 
-    public void Delete(string topic) => _topics.Remove(topic);
-
     public Log[]? Find(string topic) => _topics.GetValueOrDefault(topic);
 
     public Log this[TopicPartition partition] => _topics[partition.Topic][partition.Partition.Value];

@@ -63,19 +63,17 @@ internal sealed class Group(Brokers brokers)
     }
 
     /// <summary>Gives partitions that nobody has to members, and has members give up what others should have.</summary>
-    /// <param name="shift">Turns the order of the members, so that partitions move.</param>
-    public void Rebalance(int shift = 0)
+    public void Rebalance()
     {
         if (_members.Count == 0)
         {
             return;
         }
-        var turn = shift;
         foreach (var topic in _members[0].Subscription)
         {
             foreach (var log in brokers.Find(topic)!)
             {
-                Place(log.Partition, shift == 0 ? LeastLoaded() : _members[turn++ % _members.Count]);
+                Place(log.Partition, LeastLoaded());
             }
         }
     }

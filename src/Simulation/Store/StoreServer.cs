@@ -36,9 +36,6 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     /// <summary>The events of a stream.</summary>
     public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
 
-    /// <summary>What is recorded for a transaction.</summary>
-    public Wire.V1.Event? Receipt(Guid transactionId) => _receipts.GetValueOrDefault(transactionId);
-
     /// <summary>Does something for a process: on the way there, there, and on the way back time passes.</summary>
     public Task<T> AskAsync<T>(Node node, bool writes, Func<T> work)
     {
