@@ -7,6 +7,7 @@ run_tests() {
   local passed=0 failed=0 skipped=0 programs=() projects=() name
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
+  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || try_shellcheck
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done
@@ -40,6 +41,11 @@ choose_test_programs() {
 try_faketime() {
   compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || (as_root_install 'to test clocks that step' libfaketime) ||
     say 'going on without libfaketime'
+}
+
+# The tests of shell scripts need it and are skipped without.
+try_shellcheck() {
+  have shellcheck || (as_root_install 'to check shell scripts' shellcheck) || say 'going on without shellcheck'
 }
 
 # Adds to the caller's passed, failed and skipped. A program that ends without counts is one failure.
