@@ -1,0 +1,75 @@
+locals {
+  # The last part of the first machine's address, and how many machines there are unless told otherwise. A tier has ten addresses
+  # in each zone.
+  defaults = {
+    kafka           = { first = 11, count = 3 }
+    postgres        = { first = 21, count = 1 }
+    proxy           = { first = 31, count = 3 }
+    payment-backend = { first = 41, count = 3 }
+    balance-backend = { first = 51, count = 3 }
+    client          = { first = 61, count = 3 }
+    monitoring      = { first = 71, count = 1 }
+  }
+
+  kafka_own = var.kafka_bootstrap == ""
+  absent    = concat(local.kafka_own ? [] : ["kafka"], var.postgres_own ? [] : ["postgres"])
+
+  tiers = {
+    for tier, default in local.defaults : tier => {
+      first         = default.first
+      count         = contains(local.absent, tier) ? 0 : try(coalesce(var.tiers[tier].count), default.count)
+      instance_type = try(coalesce(var.tiers[tier].instance_type), var.instance_type)
+    }
+  }
+
+  subnets = [
+    for index, zone in var.zones : {
+      name = zone
+      zone = zone
+      cidr = cidrsubnet(var.network_cidr, 24 - tonumber(split("/", var.network_cidr)[1]), index)
+    }
+  ]
+
+  # In the order of the table of deploy/README.md, and machine by machine through the zones.
+  machines = flatten([
+    for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"] : [
+      for index in range(local.tiers[tier].count) : {
+        name          = "${tier}-${index + 1}"
+        tier          = tier
+        zone          = local.subnets[index % 3].zone
+        subnet        = local.subnets[index % 3].cidr
+        address       = cidrhost(local.subnets[index % 3].cidr, local.tiers[tier].first + floor(index / 3))
+        instance_type = local.tiers[tier].instance_type
+      }
+    ]
+  ])
+
+  addresses = { for tier in keys(local.tiers) : tier => [for machine in local.machines : machine.address if machine.tier == tier] }
+
+  shared = {
+    BILLING_VERSION      = var.release_version
+    BILLING_RELEASE      = var.release
+    BILLING_SECRETS      = var.secrets
+    BILLING_KAFKA        = local.kafka_own ? join(",", [for address in local.addresses.kafka : "${address}:9092"]) : var.kafka_bootstrap
+    BILLING_KAFKA_NODES  = join(",", [for index, address in local.addresses.kafka : "${index + 1}@${address}"])
+    BILLING_POSTGRES     = var.postgres_own ? "${one(local.addresses.postgres)}:5432" : "${var.postgres_host}:${var.postgres_port}"
+    BILLING_POSTGRES_OWN = tostring(var.postgres_own)
+    BILLING_PROXIES      = join(",", [for address in local.addresses.proxy : "${address}:5000"])
+    BILLING_HOSTS        = join(",", [for machine in local.machines : "${machine.name}=${machine.address}"])
+    BILLING_NETWORK      = var.network_cidr
+    BILLING_PARTITIONS = tostring(
+      var.partitions > 0 ? var.partitions : max(local.tiers["payment-backend"].count, local.tiers["balance-backend"].count)
+    )
+  }
+
+  hosts = [
+    for machine in local.machines : merge(machine, {
+      environment = merge(local.shared, {
+        BILLING_NAME    = machine.name
+        BILLING_TIER    = machine.tier
+        BILLING_ZONE    = machine.zone
+        BILLING_ADDRESS = machine.address
+      })
+    })
+  ]
+}

@@ -1,0 +1,36 @@
+output "hosts" {
+  description = "Every machine: name, tier, zone, subnet, address, instance type and the variables of its /etc/billing/host.env."
+  value       = local.hosts
+
+  precondition {
+    condition     = var.postgres_own || var.postgres_host != ""
+    error_message = "postgres_host must name the database where postgres_own is false."
+  }
+
+  # They are written between quotes into a file that shells and systemd read.
+  precondition {
+    condition     = alltrue(flatten([for host in local.hosts : [for value in values(host.environment) : can(regex("^[A-Za-z0-9._:/,@=-]*$", value))]]))
+    error_message = "A variable of host.env holds a character that would need quoting."
+  }
+}
+
+output "rules" {
+  description = "Who may connect to whom: from and to are tiers, or callers and load-balancer."
+  value       = local.rules
+}
+
+output "subnets" {
+  description = "A subnet for each zone."
+  value       = local.subnets
+}
+
+output "user_data" {
+  description = "The script that a machine runs at its first start, by the machine's name."
+  value = {
+    for host in local.hosts : host.name => templatefile("${path.module}/user-data.sh.tftpl", {
+      environment      = host.environment
+      bootstrap_sha256 = var.bootstrap_sha256
+      aws_region       = var.aws_region
+    })
+  }
+}

@@ -1,0 +1,185 @@
+variable "network_cidr" {
+  description = "The network that the machines share; each zone gets a /24 of it."
+  type        = string
+  default     = "10.20.0.0/16"
+
+  validation {
+    condition = (
+      can(cidrnetmask(var.network_cidr)) &&
+      try(cidrhost(var.network_cidr, 0) == split("/", var.network_cidr)[0], false) &&
+      try(tonumber(split("/", var.network_cidr)[1]) >= 16 && tonumber(split("/", var.network_cidr)[1]) <= 22, false)
+    )
+    error_message = "network_cidr must be an IPv4 network of /16 to /22 without host bits, such as 10.20.0.0/16."
+  }
+}
+
+variable "zones" {
+  description = "The three zones. Over two, losing one could take the majority of the brokers with it."
+  type        = list(string)
+  default     = ["a", "b", "c"]
+
+  validation {
+    condition     = length(var.zones) == 3 && length(distinct(var.zones)) == 3 && alltrue([for zone in var.zones : can(regex("^[a-z0-9-]+$", zone))])
+    error_message = "zones must be three different names of small letters, digits and dashes."
+  }
+}
+
+variable "tiers" {
+  description = "What differs from the defaults: machines of a tier, and their instance type."
+  type = map(object({
+    count         = optional(number)
+    instance_type = optional(string)
+  }))
+  default  = {}
+  nullable = false
+
+  validation {
+    condition     = alltrue([for tier in keys(var.tiers) : contains(["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"], tier)])
+    error_message = "tiers may name kafka, postgres, proxy, payment-backend, balance-backend, client and monitoring only."
+  }
+
+  validation {
+    condition     = alltrue([for tier in values(var.tiers) : coalesce(tier.count, 1) >= 0 && coalesce(tier.count, 1) <= 30 && floor(coalesce(tier.count, 1)) == coalesce(tier.count, 1)])
+    error_message = "tiers: a count is a whole number of at most 30: ten machines in each zone."
+  }
+
+  validation {
+    condition     = alltrue([for name, tier in var.tiers : name == "client" || coalesce(tier.count, 1) >= 1])
+    error_message = "tiers: a count of 0 is for client only; the platform needs every other tier."
+  }
+
+  validation {
+    condition     = alltrue([for name, tier in var.tiers : name != "kafka" || (coalesce(tier.count, 3) >= 3 && coalesce(tier.count, 3) % 2 == 1)])
+    error_message = "tiers: kafka's count must be odd and at least 3: an even number of controllers tolerates no more failures, and topics have three replicas."
+  }
+
+  validation {
+    condition     = alltrue([for name, tier in var.tiers : !contains(["postgres", "monitoring"], name) || coalesce(tier.count, 1) == 1])
+    error_message = "tiers: there is one machine of postgres and one of monitoring."
+  }
+
+  validation {
+    condition     = alltrue([for tier in values(var.tiers) : can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", coalesce(tier.instance_type, "t2.micro")))])
+    error_message = "tiers: an instance_type looks like t2.micro."
+  }
+}
+
+variable "instance_type" {
+  description = "The instance type of every tier that tiers does not give another one."
+  type        = string
+  default     = "t2.micro"
+
+  validation {
+    condition     = can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", var.instance_type))
+    error_message = "instance_type must look like t2.micro."
+  }
+}
+
+variable "kafka_bootstrap" {
+  description = "An existing cluster's brokers, host:port with commas between; empty for brokers of the platform's own."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^([A-Za-z0-9.-]+:[0-9]{1,5}(,[A-Za-z0-9.-]+:[0-9]{1,5})*)?$", var.kafka_bootstrap))
+    error_message = "kafka_bootstrap must be host:port with commas between."
+  }
+}
+
+variable "postgres_own" {
+  description = "Whether the database is a machine of the platform's own."
+  type        = bool
+  default     = true
+  nullable    = false
+}
+
+variable "postgres_host" {
+  description = "The database's host where it is not the platform's own machine."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[A-Za-z0-9.-]*$", var.postgres_host))
+    error_message = "postgres_host must be a host's name or address, without a port."
+  }
+}
+
+variable "postgres_port" {
+  description = "The database's port where it is not the platform's own machine."
+  type        = number
+  default     = 5432
+
+  validation {
+    condition     = try(var.postgres_port >= 1 && var.postgres_port <= 65535 && floor(var.postgres_port) == var.postgres_port, false)
+    error_message = "postgres_port must be 1 to 65535."
+  }
+}
+
+variable "partitions" {
+  description = "Partitions of a request topic; 0 for as many as there are backends of the larger tier."
+  type        = number
+  default     = 0
+
+  validation {
+    condition     = try(var.partitions >= 0 && var.partitions <= 10000 && floor(var.partitions) == var.partitions, false)
+    error_message = "partitions must be 1 to 10000, or 0 for as many as there are backends of the larger tier."
+  }
+}
+
+variable "release" {
+  description = "The folder of the release's archives: s3://BUCKET/PREFIX, https://... or file:///..."
+  type        = string
+  default     = "file:///srv/billing/release"
+
+  validation {
+    condition     = can(regex("^(s3|https|file)://[A-Za-z0-9._/-]+(:[0-9]+)?[A-Za-z0-9._/-]*[A-Za-z0-9._-]$", var.release))
+    error_message = "release must be s3://, https:// or file:// and a path of letters, digits, dots, dashes and slashes that does not end in a slash."
+  }
+}
+
+variable "release_version" {
+  description = "The release to install."
+  type        = string
+  default     = "0.1.0"
+
+  validation {
+    condition     = can(regex("^[0-9]+\\.[0-9]+\\.[0-9]+(-[0-9A-Za-z.-]+)?$", var.release_version))
+    error_message = "release_version must look like 0.1.0."
+  }
+}
+
+variable "bootstrap_sha256" {
+  description = "SHA-256 of the bootstrap archive. The default fits no archive, so that none is run unchecked."
+  type        = string
+  default     = "0000000000000000000000000000000000000000000000000000000000000000"
+
+  validation {
+    condition     = can(regex("^[0-9a-f]{64}$", var.bootstrap_sha256))
+    error_message = "bootstrap_sha256 must be 64 hexadecimal digits."
+  }
+}
+
+variable "secrets" {
+  description = "Where secrets are: ssm:/PATH of the parameter store, or file:/FOLDER with a file for each."
+  type        = string
+  default     = "file:/etc/billing/secrets"
+
+  validation {
+    condition     = can(regex("^(ssm|file):(/[A-Za-z0-9._-]+)+$", var.secrets))
+    error_message = "secrets must be ssm:/PATH or file:/FOLDER; it says where secrets are and holds none."
+  }
+}
+
+variable "aws_region" {
+  description = "The region of a machine on AWS, which then installs the systems manager's agent; empty elsewhere."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^([a-z]{2}(-[a-z]+)+-[0-9])?$", var.aws_region))
+    error_message = "aws_region must look like us-east-1, or be empty."
+  }
+}
