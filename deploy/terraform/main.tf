@@ -1,0 +1,159 @@
+provider "aws" {
+  region = var.region
+
+  default_tags {
+    tags = local.tags
+  }
+}
+
+data "aws_caller_identity" "this" {}
+
+data "aws_partition" "this" {}
+
+# Debian's own images.
+data "aws_ami" "debian" {
+  for_each = toset(values(local.architectures))
+
+  owners      = ["136693071363"]
+  most_recent = true
+
+  filter {
+    name   = "name"
+    values = ["debian-12-${each.key}-*"]
+  }
+
+  filter {
+    name   = "virtualization-type"
+    values = ["hvm"]
+  }
+}
+
+locals {
+  tags   = merge(var.tags, { Project = var.name, ManagedBy = "terraform" })
+  zones  = length(var.zones) > 0 ? var.zones : [for letter in ["a", "b", "c"] : "${var.region}${letter}"]
+  hosts  = { for host in module.topology.hosts : host.name => host }
+  tiers  = toset([for host in module.topology.hosts : host.tier])
+  bucket = "${var.name}-release-${data.aws_caller_identity.this.account_id}-${var.region}"
+
+  parameters = "arn:${data.aws_partition.this.partition}:ssm:${var.region}:${data.aws_caller_identity.this.account_id}:parameter${var.secrets_prefix}"
+
+  # Graviton's types have a g behind the generation, as in t4g, m6g and c7gn.
+  architectures = {
+    for type in distinct([for host in module.topology.hosts : host.instance_type]) :
+    type => can(regex("^(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\\.", type)) ? "arm64" : "amd64"
+  }
+}
+
+module "topology" {
+  source = "./modules/topology"
+
+  network_cidr     = var.network_cidr
+  zones            = local.zones
+  tiers            = var.tiers
+  instance_type    = var.instance_type
+  kafka_bootstrap  = var.kafka_bootstrap
+  postgres_own     = var.postgres == "machine"
+  postgres_host    = var.postgres == "rds" ? module.database[0].host : var.postgres_host
+  postgres_port    = var.postgres == "rds" ? 5432 : var.postgres_port
+  partitions       = var.partitions
+  release          = var.release != "" ? var.release : "s3://${local.bucket}/${var.release_version}"
+  release_version  = var.release_version
+  bootstrap_sha256 = var.bootstrap_sha256
+  secrets          = "ssm:${var.secrets_prefix}"
+  aws_region       = var.region
+}
+
+module "network" {
+  source = "./modules/network"
+
+  name    = var.name
+  region  = var.region
+  cidr    = var.network_cidr
+  subnets = module.topology.subnets
+}
+
+module "security" {
+  source = "./modules/security"
+
+  name    = var.name
+  vpc_id  = module.network.vpc_id
+  rules   = module.topology.rules
+  tiers   = local.tiers
+  callers = var.callers
+  external = merge(
+    var.kafka_bootstrap == "" ? {} : { kafka = var.kafka_networks },
+    var.postgres != "existing" ? {} : { postgres = var.postgres_networks },
+  )
+}
+
+module "release" {
+  source = "./modules/release"
+  count  = var.release == "" ? 1 : 0
+
+  bucket          = local.bucket
+  folder          = var.release_folder
+  release_version = var.release_version
+}
+
+module "access" {
+  source = "./modules/access"
+
+  name           = var.name
+  region         = var.region
+  tiers          = local.tiers
+  parameters_arn = local.parameters
+  release_arns   = module.release[*].bucket_arn
+}
+
+module "database" {
+  source = "./modules/database"
+  count  = var.postgres == "rds" ? 1 : 0
+
+  name                = var.name
+  subnet_ids          = values(module.network.subnet_ids)
+  security_group_id   = module.security.group_ids["postgres"]
+  engine_version      = var.rds_version
+  instance_class      = var.rds_instance_class
+  storage_gib         = var.rds_storage_gib
+  multi_az            = var.rds_multi_az
+  deletion_protection = var.rds_deletion_protection
+}
+
+module "host" {
+  source   = "./modules/host"
+  for_each = local.hosts
+
+  # A machine that starts before it may reach the release only waits and tries again, but then logs errors that mean nothing.
+  depends_on = [module.network, module.security, module.release]
+
+  name              = var.name
+  host              = each.value
+  ami               = data.aws_ami.debian[local.architectures[each.value.instance_type]].id
+  architecture      = local.architectures[each.value.instance_type]
+  subnet_id         = module.network.subnet_ids[each.value.zone]
+  security_group_id = module.security.group_ids[each.value.tier]
+  profile           = module.access.profiles[each.value.tier]
+  user_data         = module.topology.user_data[each.key]
+  volume_gib        = var.volume_gib
+  tags              = local.tags
+}
+
+module "load_balancer" {
+  source = "./modules/load_balancer"
+
+  name              = var.name
+  internal          = var.load_balancer_internal
+  vpc_id            = module.network.vpc_id
+  subnet_ids        = values(module.network.subnet_ids)
+  security_group_id = module.security.group_ids["load-balancer"]
+  proxy_ids         = { for name, host in local.hosts : name => module.host[name].instance_id if host.tier == "proxy" }
+}
+
+module "cost" {
+  source = "./modules/cost"
+
+  instance_types                 = [for host in module.topology.hosts : host.instance_type]
+  volume_gib                     = var.volume_gib
+  public_load_balancer_addresses = var.load_balancer_internal ? 0 : length(module.topology.subnets)
+  databases                      = var.postgres != "rds" ? [] : [{ class = var.rds_instance_class, storage_gib = var.rds_storage_gib, multi_az = var.rds_multi_az }]
+}

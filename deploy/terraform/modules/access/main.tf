@@ -1,0 +1,82 @@
+locals {
+  # What each tier may read below the prefix. secrets.sh makes these names.
+  secrets = {
+    kafka           = ["kafka/*"]
+    postgres        = ["postgres/*"]
+    proxy           = ["kafka/proxy"]
+    payment-backend = ["kafka/payment-backend", "postgres/backend"]
+    balance-backend = ["kafka/balance-backend", "postgres/backend"]
+    client          = []
+    monitoring      = ["kafka/operator", "postgres/audit", "postgres/owner"]
+  }
+
+  # What the systems manager's agent needs for sessions and commands. AWS's own policy for it, AmazonSSMManagedInstanceCore, also
+  # lets a machine read every parameter of the account, and so every tier's secrets.
+  agent = {
+    Sid    = "SystemsManager"
+    Effect = "Allow"
+    Action = [
+      "ec2messages:AcknowledgeMessage",
+      "ec2messages:DeleteMessage",
+      "ec2messages:FailMessage",
+      "ec2messages:GetEndpoint",
+      "ec2messages:GetMessages",
+      "ec2messages:SendReply",
+      "ssm:UpdateInstanceInformation",
+      "ssmmessages:CreateControlChannel",
+      "ssmmessages:CreateDataChannel",
+      "ssmmessages:OpenControlChannel",
+      "ssmmessages:OpenDataChannel",
+    ]
+    Resource = ["*"]
+  }
+
+  release = {
+    Sid      = "Release"
+    Effect   = "Allow"
+    Action   = ["s3:GetObject"]
+    Resource = [for arn in var.release_arns : "${arn}/*"]
+  }
+
+  parameters = {
+    for tier, names in local.secrets : tier => {
+      Sid      = "Secrets"
+      Effect   = "Allow"
+      Action   = ["ssm:GetParameter"]
+      Resource = [for name in names : "${var.parameters_arn}/${name}"]
+    }
+  }
+}
+
+resource "aws_iam_role" "this" {
+  for_each = var.tiers
+
+  name        = "${var.name}-${each.key}-${var.region}"
+  description = "Machines of ${each.key}"
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "ec2.amazonaws.com" }
+    }]
+  })
+}
+
+resource "aws_iam_role_policy" "this" {
+  for_each = var.tiers
+
+  name = "machine"
+  role = aws_iam_role.this[each.key].id
+  policy = jsonencode({
+    Version   = "2012-10-17"
+    Statement = [for statement in [local.agent, local.release, local.parameters[each.key]] : statement if length(statement.Resource) > 0]
+  })
+}
+
+resource "aws_iam_instance_profile" "this" {
+  for_each = var.tiers
+
+  name = "${var.name}-${each.key}-${var.region}"
+  role = aws_iam_role.this[each.key].name
+}

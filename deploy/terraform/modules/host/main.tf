@@ -1,0 +1,47 @@
+resource "aws_instance" "this" {
+  ami                         = var.ami
+  instance_type               = var.host.instance_type
+  subnet_id                   = var.subnet_id
+  private_ip                  = var.host.address
+  associate_public_ip_address = true
+  vpc_security_group_ids      = [var.security_group_id]
+  iam_instance_profile        = var.profile
+  user_data                   = var.user_data
+  user_data_replace_on_change = false
+  tags                        = { Name = "${var.name}-${var.host.name}", Tier = var.host.tier }
+
+  # Containers and whatever can be tricked into a plain GET get no credentials.
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_tokens                 = "required"
+    http_put_response_hop_limit = 1
+  }
+
+  root_block_device {
+    encrypted             = true
+    volume_type           = "gp3"
+    volume_size           = var.volume_gib
+    delete_on_termination = true
+    tags                  = merge(var.tags, { Name = "${var.name}-${var.host.name}" })
+  }
+
+  # Out of credits a machine gets slower, and not dearer.
+  dynamic "credit_specification" {
+    for_each = startswith(var.host.instance_type, "t") ? ["standard"] : []
+
+    content {
+      cpu_credits = credit_specification.value
+    }
+  }
+
+  lifecycle {
+    # A newer image, or one more machine in another tier, must not replace brokers and the database. README.md says how a machine
+    # is replaced deliberately.
+    ignore_changes = [ami, user_data]
+
+    precondition {
+      condition     = var.architecture == "amd64" || contains(["kafka", "postgres"], var.host.tier)
+      error_message = "tiers: ${var.host.tier} needs an x86 instance type, since the release holds programs for x64 only; ${var.host.instance_type} is arm64."
+    }
+  }
+}

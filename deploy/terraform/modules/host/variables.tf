@@ -1,0 +1,49 @@
+variable "name" {
+  description = "Goes before the name of everything."
+  type        = string
+}
+
+variable "host" {
+  description = "The machine, as the topology has it."
+  type        = object({ name = string, tier = string, address = string, instance_type = string })
+}
+
+variable "ami" {
+  description = "The image."
+  type        = string
+}
+
+variable "architecture" {
+  description = "The image's architecture, amd64 or arm64."
+  type        = string
+}
+
+variable "subnet_id" {
+  description = "The zone's subnet."
+  type        = string
+}
+
+variable "security_group_id" {
+  description = "The tier's security group."
+  type        = string
+}
+
+variable "profile" {
+  description = "The tier's instance profile."
+  type        = string
+}
+
+variable "user_data" {
+  description = "The script that the machine runs at its first start."
+  type        = string
+}
+
+variable "volume_gib" {
+  description = "The size of the machine's volume."
+  type        = number
+}
+
+variable "tags" {
+  description = "Tags of the volume, which gets none of the provider's default tags."
+  type        = map(string)
+}

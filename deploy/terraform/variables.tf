@@ -1,0 +1,226 @@
+variable "region" {
+  description = "The AWS region."
+  type        = string
+  default     = "us-east-1"
+
+  validation {
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.region))
+    error_message = "region must look like us-east-1."
+  }
+}
+
+variable "zones" {
+  description = "Three availability zones of the region; empty for its a, b and c."
+  type        = list(string)
+  default     = []
+  nullable    = false
+}
+
+variable "name" {
+  description = "Goes before the name of everything, so that several platforms fit into an account."
+  type        = string
+  default     = "billing"
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{0,18}[a-z0-9]$", var.name))
+    error_message = "name must be 2 to 20 small letters, digits and dashes."
+  }
+}
+
+variable "tags" {
+  description = "Tags of everything, beside Project and ManagedBy."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "network_cidr" {
+  description = "The network that the machines share, /16 to /22."
+  type        = string
+  default     = "10.20.0.0/16"
+}
+
+variable "tiers" {
+  description = "What differs from the defaults, for example { proxy = { count = 6 }, kafka = { instance_type = \"t3.small\" } }."
+  type = map(object({
+    count         = optional(number)
+    instance_type = optional(string)
+  }))
+  default  = {}
+  nullable = false
+}
+
+variable "instance_type" {
+  description = "The instance type of every tier that tiers does not give another one."
+  type        = string
+  default     = "t2.micro"
+}
+
+variable "volume_gib" {
+  description = "The size of each machine's volume."
+  type        = number
+  default     = 10
+
+  validation {
+    condition     = try(var.volume_gib >= 8 && var.volume_gib <= 16384 && floor(var.volume_gib) == var.volume_gib, false)
+    error_message = "volume_gib must be 8 to 16384."
+  }
+}
+
+variable "partitions" {
+  description = "Partitions of a request topic; 0 for as many as there are backends of the larger tier."
+  type        = number
+  default     = 0
+}
+
+variable "callers" {
+  description = "The networks whose programs may call the load balancer; none by default. The tier client calls the proxies directly."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for cidr in var.callers : can(cidrnetmask(cidr)) && !endswith(cidr, "/0")])
+    error_message = "callers must be IPv4 networks such as 10.1.0.0/16, and not the whole internet: calls are neither encrypted nor authenticated."
+  }
+}
+
+variable "load_balancer_internal" {
+  description = "Whether the load balancer has addresses of the network only."
+  type        = bool
+  default     = true
+}
+
+variable "kafka_bootstrap" {
+  description = "An existing cluster's brokers, host:port with commas between; empty for brokers of the platform's own."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "kafka_networks" {
+  description = "The networks that an existing cluster's brokers are in: where the machines may connect to."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for cidr in var.kafka_networks : can(cidrnetmask(cidr))])
+    error_message = "kafka_networks must be IPv4 networks such as 10.1.0.0/16."
+  }
+}
+
+variable "postgres" {
+  description = "machine: a machine of the platform's own; rds: a database of RDS; existing: the one at postgres_host."
+  type        = string
+  default     = "machine"
+
+  validation {
+    condition     = contains(["machine", "rds", "existing"], var.postgres)
+    error_message = "postgres must be machine, rds or existing."
+  }
+}
+
+variable "postgres_host" {
+  description = "An existing database's host."
+  type        = string
+  default     = ""
+  nullable    = false
+}
+
+variable "postgres_port" {
+  description = "An existing database's port."
+  type        = number
+  default     = 5432
+}
+
+variable "postgres_networks" {
+  description = "The networks that an existing database is in: where the machines may connect to."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for cidr in var.postgres_networks : can(cidrnetmask(cidr))])
+    error_message = "postgres_networks must be IPv4 networks such as 10.1.0.0/16."
+  }
+}
+
+variable "rds_version" {
+  description = "The version of PostgreSQL on RDS."
+  type        = string
+  default     = "17"
+}
+
+variable "rds_instance_class" {
+  description = "The instance class on RDS."
+  type        = string
+  default     = "db.t4g.micro"
+
+  validation {
+    condition     = can(regex("^db\\.[a-z0-9]+\\.[a-z0-9]+$", var.rds_instance_class))
+    error_message = "rds_instance_class must look like db.t4g.micro."
+  }
+}
+
+variable "rds_storage_gib" {
+  description = "The volume's size on RDS; it may grow tenfold by itself."
+  type        = number
+  default     = 20
+
+  validation {
+    condition     = try(var.rds_storage_gib >= 20 && var.rds_storage_gib <= 6553, false)
+    error_message = "rds_storage_gib must be 20 to 6553."
+  }
+}
+
+variable "rds_multi_az" {
+  description = "Whether RDS keeps a standby in another zone."
+  type        = bool
+  default     = false
+}
+
+variable "rds_deletion_protection" {
+  description = "Whether RDS refuses to delete the database; terraform destroy fails until this is false."
+  type        = bool
+  default     = true
+}
+
+variable "secrets_prefix" {
+  description = "The path of the parameter store below which secrets.sh has put the secrets."
+  type        = string
+  default     = "/billing"
+
+  validation {
+    condition     = can(regex("^(/[A-Za-z0-9._-]+)+$", var.secrets_prefix)) && !can(regex("^/(aws|ssm)", lower(var.secrets_prefix)))
+    error_message = "secrets_prefix must be a path such as /billing, without a slash at its end; AWS keeps /aws and /ssm for itself."
+  }
+}
+
+variable "release" {
+  description = "The folder of the release's archives, https://... or s3://...; empty for a bucket that Terraform makes of release_folder."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = !startswith(var.release, "file:")
+    error_message = "release must be https:// or s3://: a new machine has no files."
+  }
+}
+
+variable "release_folder" {
+  description = "Where ./billing package has put the archives."
+  type        = string
+  default     = "../../artifacts/release"
+}
+
+variable "release_version" {
+  description = "The release to install; release.auto.tfvars.json among the archives says it."
+  type        = string
+}
+
+variable "bootstrap_sha256" {
+  description = "SHA-256 of the bootstrap archive; release.auto.tfvars.json among the archives says it."
+  type        = string
+}
