@@ -1,12 +1,8 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Backends;
 using Billing.Backends.Balances;
-using Billing.Backends.EventStore;
 using Billing.Cli.Background;
 using Billing.Cli.Stack;
-using Billing.Messaging.Hosting;
-using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;
@@ -23,7 +19,7 @@ internal static class RebuildCommand
         {
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
                 ?? throw new StackException("--postgres is missing, and no stack is up.");
-            await using var services = Services(connection);
+            await using var services = SchemaCommand.Services(connection);
             var model = services.GetRequiredService<BalanceReadModel>();
             var before = GC.GetTotalMemory(forceFullCollection: true);
             var start = TimeProvider.System.GetTimestamp();
@@ -36,17 +32,6 @@ internal static class RebuildCommand
         }));
         return command;
     }
-
-    private static ServiceProvider Services(string connection) => new ServiceCollection()
-        .AddLogging()
-        .AddSingleton<IHostApplicationLifetime, ApplicationLifetime>()
-        .AddSingleton<Supervisor>()
-        .AddBackendCore(new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
-        {
-            [EventStoreOptions.Section + ":ConnectionString"] = connection,
-            [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
-        }).Build())
-        .BuildServiceProvider();
 
     private static Task<RebuildProgress> RebuildAsync(
         IAnsiConsole console, BalanceReadModel model, CancellationToken cancellationToken) =>

@@ -19,6 +19,7 @@ public static class LoadCommand
             CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
         var requests = Number("--requests", "Payments, all sent at once", 5000, 0);
+        var rate = Number("--rate", "Payments a second, evenly; 0 for all at once. With --wait-for-go they end early at the end of standard input", 0, 0, 100_000);
         var streams = Number("--streams", "Streams that share the payments; 0 for a call for each payment, all at once", 0, 0, 1000);
         var balances = Number("--balances", "Balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Payments before the measured ones", 0, 0);
@@ -31,13 +32,14 @@ public static class LoadCommand
         var waitForGo = new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
         var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
         {
-            proxies, requests, streams, balances, warmUp, accounts, otherCurrency, seed, deadline, journal, report, waitForGo,
+            proxies, requests, rate, streams, balances, warmUp, accounts, otherCurrency, seed, deadline, journal, report, waitForGo,
         };
         command.SetAction((parsed, cancellationToken) => RunAsync(
             new LoadOptions
             {
                 Proxies = parsed.GetRequiredValue(proxies),
                 Requests = parsed.GetValue(requests),
+                Rate = parsed.GetValue(rate),
                 Streams = parsed.GetValue(streams),
                 Balances = parsed.GetValue(balances),
                 WarmUp = parsed.GetValue(warmUp),
@@ -75,12 +77,15 @@ public static class LoadCommand
     {
         await using var generator = new LoadGenerator(options, TimeProvider.System);
         await generator.WarmUpAsync(cancellationToken);
+        // Not disposed of: whoever waits for the end of the input may outlive this call, until the process ends.
+        var enough = new CancellationTokenSource();
         if (options.WaitForGo)
         {
             Console.WriteLine("ready");
             await Console.In.ReadLineAsync(cancellationToken);
+            _ = CancelAtEndOfInputAsync(enough);
         }
-        var running = generator.RunAsync(cancellationToken);
+        var running = generator.RunAsync(enough.Token, cancellationToken);
         while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
         {
             Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"done {generator.Done}"));
@@ -93,6 +98,14 @@ public static class LoadCommand
             await JsonSerializer.SerializeAsync(file, result, LoadJson.Default.LoadResult, cancellationToken);
         }
         return 0;
+    }
+
+    private static async Task CancelAtEndOfInputAsync(CancellationTokenSource enough)
+    {
+        while (await Console.In.ReadLineAsync() is not null)
+        {
+        }
+        await enough.CancelAsync();
     }
 
     private static void Print(LoadResult result)

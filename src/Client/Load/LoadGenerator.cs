@@ -10,6 +10,7 @@ public sealed class LoadGenerator : IAsyncDisposable
 {
     // Requests of the warm-up that are under way at the same time: enough to open every connection.
     private const int WarmUpConcurrency = 64;
+    private static readonly TimeSpan PaceInterval = TimeSpan.FromMilliseconds(10);
 
     private readonly LoadOptions _options;
     private readonly TimeProvider _time;
@@ -52,7 +53,9 @@ public sealed class LoadGenerator : IAsyncDisposable
     }
 
     /// <summary>Sends the requests and waits for every answer.</summary>
-    public async Task<LoadResult> RunAsync(CancellationToken cancellationToken)
+    /// <param name="enough">Sends no further payment, where they are sent at a rate.</param>
+    /// <param name="cancellationToken">Waits for no answer any more.</param>
+    public async Task<LoadResult> RunAsync(CancellationToken enough, CancellationToken cancellationToken)
     {
         var payments = Enumerable.Range(0, _options.Requests).Select(_ => _requests.Payment()).ToArray();
         var balances = Enumerable.Range(0, _options.Balances).Select(_ => _requests.Balance()).ToArray();
@@ -62,11 +65,15 @@ public sealed class LoadGenerator : IAsyncDisposable
         {
             answers.Add(new StreamedPayments(_client, _payments, Note, _time).SendAsync(payments, _options.Streams, cancellationToken));
         }
-        else
+        else if (_options.Rate == 0)
         {
             answers.AddRange(payments.Select(request => PayAsync(request, _payments, cancellationToken)));
         }
         answers.AddRange(balances.Select(request => CheckAsync(request, cancellationToken)));
+        if (_options is { Streams: 0, Rate: > 0 })
+        {
+            answers.AddRange(await PayEvenlyAsync(payments, enough, cancellationToken));
+        }
         await Task.WhenAll(answers);
         return new LoadResult(
             started, _time.Microseconds(), _client.Retried, _payments.Figures(), _balances.Figures(),
@@ -81,6 +88,24 @@ public sealed class LoadGenerator : IAsyncDisposable
             await _journal.DisposeAsync();
         }
         _client.Dispose();
+    }
+
+    private async Task<List<Task>> PayEvenlyAsync(
+        MakePaymentRequest[] payments, CancellationToken enough, CancellationToken cancellationToken)
+    {
+        var answers = new List<Task>(payments.Length);
+        using var pace = new PeriodicTimer(PaceInterval, _time);
+        var start = _time.GetTimestamp();
+        while (answers.Count < payments.Length && !enough.IsCancellationRequested)
+        {
+            await pace.WaitForNextTickAsync(cancellationToken);
+            var due = Math.Min(payments.Length, (int)(_time.GetElapsedTime(start).TotalSeconds * _options.Rate));
+            while (answers.Count < due)
+            {
+                answers.Add(PayAsync(payments[answers.Count], _payments, cancellationToken));
+            }
+        }
+        return answers;
     }
 
     private async Task PayAsync(MakePaymentRequest request, RequestMeter meter, CancellationToken cancellationToken)

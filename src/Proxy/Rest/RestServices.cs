@@ -1,6 +1,8 @@
 using Billing.Messaging.Hosting;
+using Billing.Proxy.Health;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
+using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
 
 namespace Billing.Proxy.Rest;
 
@@ -43,6 +45,12 @@ public static class RestServices
             .WithTags("Billing").WithName("GetStatement").Answers<StatementAnswer>();
         app.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", front.LimitAsync)
             .WithTags("Billing").WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").Answers<CreditLimitAnswer>();
+        // For load balancers that cannot ask over gRPC; the same state as that of the gRPC health service.
+        var serving = app.Services.GetRequiredService<ServingState>();
+        app.MapGet("/health/live", () => "live").ExcludeFromDescription();
+        app.MapGet("/health/ready", () => serving.Find("") == ServingStatus.Serving
+            ? Results.Text("ready")
+            : Results.Text("not ready", statusCode: StatusCodes.Status503ServiceUnavailable)).ExcludeFromDescription();
         app.MapOpenApi();
     }
 

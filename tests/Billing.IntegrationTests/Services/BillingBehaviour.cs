@@ -270,7 +270,7 @@ public abstract class BillingBehaviour
                 new LoadOptions { Proxies = _stack.Stack.ProxyAddresses, Requests = 300, Accounts = 20, Journal = journal, Seed = 7 },
                 TimeProvider.System))
             {
-                await load.RunAsync(CancellationToken.None);
+                await load.RunAsync(CancellationToken.None, CancellationToken.None);
             }
             var entries = Journal.Read(journal).ToList();
             var auditor = new Auditor(_stack.ConnectionString);

@@ -77,15 +77,20 @@ public sealed class EventStoreFixture : IAsyncLifetime
 
     /// <summary>Appends facts to a stream of their own.</summary>
     /// <returns>The account after them.</returns>
-    public async Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts)
+    public Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts) =>
+        AppendAsync(Backend.GetRequiredService<IAccountStore>(), streamId, Opened, facts);
+
+    /// <summary>Appends facts to an account's stream.</summary>
+    /// <returns>The account after them.</returns>
+    public static async Task<Account> AppendAsync(
+        IAccountStore accounts, string streamId, Account account, IEnumerable<AccountEvent> facts)
     {
-        var account = Opened;
         var events = facts.Select(fact =>
         {
             account = account.Apply(fact);
             return new NewEvent(fact, account, RecordedEvent.ToWire(streamId, fact, account));
         }).ToList();
-        await Backend.GetRequiredService<IAccountStore>().AppendAsync(events, CancellationToken.None);
+        await accounts.AppendAsync(events, CancellationToken.None);
         return account;
     }
 

@@ -1,6 +1,8 @@
 using Billing.Backends.EventStore;
+using Billing.Cli.Auditing;
 using Billing.IntegrationTests.StackTests;
 using Billing.Messaging.Hosting;
+using Billing.UnitTests.House;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -61,6 +63,35 @@ public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<Eve
             "Billing:EventStore: the tables could not be made in the schema 'billing': 42501: permission denied for ",
             failure.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("create table", failure.Message, StringComparison.OrdinalIgnoreCase);
+    }
+
+    /// <summary>The rights are those that the bootstrap of a machine gives.</summary>
+    [Fact]
+    public async Task A_role_that_may_make_nothing_starts_and_stores_where_the_tables_are()
+    {
+        var database = await store.NewDatabaseAsync();
+        await store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await using var source = NpgsqlDataSource.Create(database);
+        var grants = await File.ReadAllTextAsync(
+            Path.Combine(Repository.Root, "deploy/bootstrap/postgres/grants.sql"), TestContext.Current.CancellationToken);
+        await using var roles = source.CreateCommand(
+            "create role billing_backend login password 'secret'; create role billing_audit login password 'secret';" + grants);
+        await roles.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
+        var backend = store.NewBackend(new NpgsqlConnectionStringBuilder(database) { Username = "billing_backend", Password = "secret" }.ConnectionString);
+
+        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        var accounts = backend.GetRequiredService<IAccountStore>();
+        // More than once, and past a snapshot, so that what is updated is updated.
+        var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(150));
+        account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(150));
+        var refused = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
+            accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(1)));
+
+        Assert.True(EventStoreFailure.IsConflict(refused!));
+        Assert.Equal(account, (await accounts.LoadAsync(["visa/a"], EventStoreFixture.Opened, CancellationToken.None))["visa/a"]);
+        var audit = await new Auditor(new NpgsqlConnectionStringBuilder(database) { Username = "billing_audit", Password = "secret" }.ConnectionString)
+            .RunAsync([], CancellationToken.None);
+        Assert.Equal(300, audit.Events);
     }
 
     private static async Task<List<string>> TablesAsync(string database)

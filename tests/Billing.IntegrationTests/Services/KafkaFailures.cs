@@ -196,7 +196,7 @@ public sealed class KafkaFailures
                 new LoadOptions { Proxies = _stack.Stack.ProxyAddresses, Requests = 6000, Accounts = 200, Journal = journal, Seed = 3 },
                 TimeProvider.System))
             {
-                var running = load.RunAsync(CancellationToken.None);
+                var running = load.RunAsync(CancellationToken.None, CancellationToken.None);
                 while (load.Done < 500 && !running.IsCompleted)
                 {
                     await Task.Delay(5);

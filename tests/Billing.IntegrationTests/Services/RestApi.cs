@@ -51,6 +51,12 @@ public sealed class RestApi : IDisposable
     }
 
     [Theory]
+    [InlineData("/health/live", "live")]
+    [InlineData("/health/ready", "ready")]
+    public async Task A_load_balancer_is_told_how_the_proxy_is(string path, string answer) =>
+        Assert.Equal(answer, await _http.GetStringAsync(new Uri(path, UriKind.Relative), TestContext.Current.CancellationToken));
+
+    [Theory]
     [InlineData("12", 0)]
     [InlineData("\"12\"", 0)]
     public async Task Units_are_read_as_a_number_or_as_a_string_and_written_as_a_string(string units, int nanos)

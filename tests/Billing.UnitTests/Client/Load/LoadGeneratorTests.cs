@@ -56,6 +56,30 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Payments_at_a_rate_end_when_it_is_enough_and_all_sent_are_answered()
+    {
+        using var enough = new CancellationTokenSource();
+        _backend.Answer = command =>
+        {
+            enough.Cancel();
+            return Task.FromResult(Answered(command));
+        };
+
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 1_000_000, Rate = 200, Journal = _journal }, enough.Token);
+
+        Assert.InRange(result.PaymentsAnswered, 1, 999_999);
+        Assert.Equal(result.PaymentsAnswered, entries.Count);
+    }
+
+    [Fact]
+    public async Task Payments_at_a_rate_are_as_many_as_asked_for()
+    {
+        var (result, _) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Rate = 1000, Journal = _journal });
+
+        Assert.Equal(30, result.PaymentsAnswered);
+    }
+
+    [Fact]
     public async Task One_account_in_twenty_gets_a_low_limit_on_every_payment_type()
     {
         _backend.Answer = command => Task.FromResult(new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId } });
@@ -71,13 +95,14 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
             _backend.Commands.Select(c => $"{c.CreditLimit.AccountId} {c.CreditLimit.Limit.Units}").Distinct().Order(StringComparer.Ordinal));
     }
 
-    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(LoadOptions options)
+    private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(
+        LoadOptions options, CancellationToken enough = default)
     {
         LoadResult result;
         await using (var generator = new LoadGenerator(options, TimeProvider.System))
         {
             await generator.WarmUpAsync(CancellationToken.None);
-            result = await generator.RunAsync(CancellationToken.None);
+            result = await generator.RunAsync(enough, CancellationToken.None);
         }
         return (result, [.. Journal.Read(_journal)]);
     }
