@@ -22,7 +22,7 @@ internal static class BillingCommand
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
             Up(console), Status(console), Down(console), Keep(console), ServeEmbedded(),
             AuditCommand.Create(console),
-            RebuildCommand.Create(console), SchemaCommand.Create(console),
+            RebuildCommand.Create(console), SchemaCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console),
             new HelpOption(),
             new VersionOption(),

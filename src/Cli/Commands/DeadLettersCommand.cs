@@ -1,7 +1,5 @@
 using System.CommandLine;
-using Billing.Cli.Background;
 using Billing.Cli.DeadLetters;
-using Billing.Cli.Stack;
 using Billing.Messaging.Kafka;
 using Spectre.Console;
 
@@ -12,7 +10,7 @@ internal static class DeadLettersCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var kafka = Kafka();
+        var kafka = KafkaFlags.Brokers();
         return new Command("dead-letters", "Records that could not be processed: list, show, replay.")
         {
             List(console, kafka), Show(console, kafka), Replay(console, kafka), kafka,
@@ -24,7 +22,7 @@ internal static class DeadLettersCommand
         var limit = Flags.Number("--limit", "Dead letters to list, the newest first", 50, 1, 100_000);
         var command = new Command("list", "Lists the newest dead letters.") { limit };
         command.SetAction((parsed, _) => BillingCommand.GuardedAsync(async () =>
-            new LetterDesk(await ConnectionAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
+            new LetterDesk(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
         return command;
     }
 
@@ -37,7 +35,7 @@ internal static class DeadLettersCommand
             id, raw,
         };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
-            await new LetterDesk(await ConnectionAsync(parsed.GetValue(kafka)), console).ShowAsync(
+            await new LetterDesk(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ShowAsync(
                 parsed.GetRequiredValue(id)[0], parsed.GetValue(raw), cancellationToken)));
         return command;
     }
@@ -59,7 +57,7 @@ internal static class DeadLettersCommand
             }
         });
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
-            await new LetterDesk(await ConnectionAsync(parsed.GetValue(kafka)), console).ReplayAsync(
+            await new LetterDesk(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ReplayAsync(
                 parsed.GetValue(ids) ?? [], parsed.GetValue(asIs), cancellationToken)));
         return command;
     }
@@ -82,40 +80,4 @@ internal static class DeadLettersCommand
             return [.. ids];
         },
     };
-
-    private static Option<string?> Kafka()
-    {
-        var kafka = new Option<string?>("--kafka")
-        {
-            Description = "Brokers; by default those of the environment (Billing__Kafka__BootstrapServers), else those of the stack in the background",
-            HelpName = "HOST:PORT",
-            Recursive = true,
-        };
-        kafka.Validators.Add(result =>
-        {
-            if (result.Tokens.Count > 0 && !result.Tokens[0].Value.Split(',').All(KafkaOptions.IsAddress))
-            {
-                result.AddError($"--kafka must be HOST:PORT[,HOST:PORT]; it is '{result.Tokens[0].Value}'.");
-            }
-        });
-        return kafka;
-    }
-
-    /// <summary>The brokers, with whatever else the environment says of Kafka, such as credentials.</summary>
-    private static async Task<KafkaOptions> ConnectionAsync(string? brokers)
-    {
-        var options = new KafkaOptions();
-        new ConfigurationBuilder().AddEnvironmentVariables().Build().GetSection(KafkaOptions.Section).Bind(options);
-        if (brokers is not null)
-        {
-            options.BootstrapServers = brokers;
-        }
-        else if (options.BootstrapServers.Length == 0)
-        {
-            var stack = await StackState.ReadAsync() ?? throw new StackException("--kafka is missing, and no stack is up.");
-            options.BootstrapServers = stack.BootstrapServers
-                ?? throw new StackException("The stack that is up has no Kafka: on the embedded transport there is no dead-letter topic.");
-        }
-        return options;
-    }
 }

@@ -1,0 +1,229 @@
+# shellcheck shell=bash
+# What every tier is made with: settings, packages, archives, secrets, files and services.
+
+# Whether something that the tier's service depends on has changed since the service was last started.
+changed=0
+
+say() { printf 'billing: %s\n' "$*"; }
+
+die() {
+  printf 'billing: %s\n' "$*" >&2
+  exit 1
+}
+
+# load_settings FILE: lines of the form NAME=VALUE, as systemd reads them.
+load_settings() {
+  [[ -f $1 ]] || die "$1 is missing: it says what this machine is to be"
+  set -a
+  # shellcheck disable=SC1090 # Written by the machine's user data.
+  . "$1"
+  set +a
+}
+
+require_settings() {
+  local name
+  for name in "$@"; do
+    [[ -n ${!name:-} ]] || die "$name is missing in /etc/billing/host.env"
+  done
+}
+
+tiers() {
+  local names=("$BILLING_BOOTSTRAP"/tiers/*.sh)
+  names=("${names[@]##*/}")
+  printf '%s ' "${names[@]%.sh}"
+}
+
+# need_packages PACKAGE...: Debian's. On a machine's first boot the cloud's own start-up may hold the lock for a while.
+need_packages() {
+  local missing=() package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null) == ii* ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  say "installing ${missing[*]}"
+  retry apt-get -q -o DPkg::Lock::Timeout=300 update
+  DEBIAN_FRONTEND=noninteractive retry apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}"
+}
+
+# retry COMMAND...: what depends on other machines may take a while on the first boot of all of them.
+retry() {
+  local attempt
+  for attempt in {1..60}; do
+    if "$@"; then
+      return 0
+    fi
+    say "attempt $attempt of 60 failed: $1" >&2
+    sleep 5
+  done
+  die "gave up: $*"
+}
+
+# fetch FILE TARGET: a file of the release.
+fetch() {
+  case $BILLING_RELEASE in
+    s3://*)
+      need_packages awscli
+      retry aws s3 cp --only-show-errors "$BILLING_RELEASE/$1" "$2"
+      ;;
+    *) retry curl --fail --silent --show-error --location --output "$2" "$BILLING_RELEASE/$1" ;;
+  esac
+}
+
+# install_archive NAME ARCHIVE: unpacks an archive of the release to /opt/billing/NAME-RELEASE and makes /opt/billing/NAME
+# point there. The archive must be what SHA256SUMS, which came with this very script, says. Sets `changed`. The release before
+# stays, to go back to.
+install_archive() {
+  local name="$1" archive="$2" target folder
+  target="/opt/billing/${archive%.tar.gz}"
+  if [[ ! -d $target ]]; then
+    folder=$(mktemp -d /opt/billing/.unpack.XXXXXX)
+    fetch "$archive" "$folder/$archive"
+    (cd "$folder" && grep -F "  $archive" "$BILLING_BOOTSTRAP/SHA256SUMS" | sha256sum --check --strict --status) || {
+      rm -rf -- "$folder"
+      die "$archive is not the one that the release names in SHA256SUMS"
+    }
+    mkdir "$folder/content"
+    tar -xzf "$folder/$archive" -C "$folder/content" --strip-components=1 --no-same-owner
+    chmod -R go+rX "$folder/content"
+    mv -T -- "$folder/content" "$target"
+    rm -rf -- "$folder"
+  fi
+  if [[ -f $target/REQUIRES ]]; then
+    mapfile -t required <"$target/REQUIRES"
+    need_packages "${required[@]}"
+  fi
+  if [[ $(readlink -- "/opt/billing/$name" || true) != "$target" ]]; then
+    ln -sfn -- "$target" "/opt/billing/.$name.new"
+    mv -T -- "/opt/billing/.$name.new" "/opt/billing/$name"
+    changed=1
+  fi
+}
+
+# architecture: as the archives name it.
+architecture() {
+  case $(dpkg --print-architecture) in
+    amd64) printf linux-x64 ;;
+    arm64) printf linux-arm64 ;;
+    *) die "there is no release for $(dpkg --print-architecture)" ;;
+  esac
+}
+
+# install_program NAME: the archive of one of the platform's programs.
+install_program() {
+  install_archive "$1" "billing-$1-$BILLING_VERSION-$(architecture).tar.gz"
+}
+
+# secret NAME: prints it. Never an argument of a program, never in a file that others than its reader may open.
+secret() {
+  local value
+  case $BILLING_SECRETS in
+    ssm:*)
+      need_packages awscli >&2
+      value=$(retry aws ssm get-parameter --with-decryption --name "${BILLING_SECRETS#ssm:}/$1" \
+        --query Parameter.Value --output text)
+      ;;
+    file:*) value=$(<"${BILLING_SECRETS#file:}/$1") ;;
+    *) die "BILLING_SECRETS=$BILLING_SECRETS: must begin with ssm: or file:" ;;
+  esac
+  # They go into files of four kinds, each of which would need its own way of quoting others.
+  [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}$ ]] || die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -"
+  printf '%s' "$value"
+}
+
+# put_file PATH OWNER MODE: standard input becomes the file, at once and only if it says something else. Sets `changed`.
+put_file() {
+  local new
+  mkdir -p -- "$(dirname -- "$1")"
+  new=$(mktemp "$(dirname -- "$1")/.new.XXXXXX")
+  cat >"$new"
+  chown "$2" "$new"
+  chmod "$3" "$new"
+  if cmp -s -- "$new" "$1"; then
+    rm -f -- "$new"
+  else
+    mv -f -- "$new" "$1"
+    changed=1
+  fi
+}
+
+# own_user NAME: a system account without a shell, in a group of its own.
+own_user() {
+  id "$1" >/dev/null 2>&1 || useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$1"
+}
+
+# run_service UNIT: enables it, and starts it, or again where something of it has changed.
+run_service() {
+  put_file "/etc/systemd/system/$1" root:root 644 <"$BILLING_BOOTSTRAP/units/$1"
+  systemctl daemon-reload
+  systemctl enable --quiet "$1"
+  if ((changed)); then
+    systemctl restart "$1"
+  else
+    systemctl start "$1"
+  fi
+}
+
+# wait_until_ready URL UNIT: a service restarts by itself until what it needs is there; it is given ten minutes for that.
+wait_until_ready() {
+  local second
+  for ((second = 0; second < 600; second += 2)); do
+    if curl --fail --silent --output /dev/null --max-time 2 "$1"; then
+      return 0
+    fi
+    sleep 2
+  done
+  journalctl --no-pager -n 20 -u "$2" >&2 || true
+  die "$2 was not ready at $1 within ten minutes"
+}
+
+# What every machine has: an account for the services, a journal that does not fill the disk, and the node exporter.
+install_base() {
+  changed=0
+  need_packages curl ca-certificates prometheus-node-exporter
+  own_user billing
+  mkdir -p /opt/billing
+  put_file /etc/systemd/journald.conf.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/journald.conf"
+  if ((changed)); then
+    systemctl restart systemd-journald
+  fi
+  changed=0
+  put_file /etc/default/prometheus-node-exporter root:root 644 <<<"ARGS=\"--web.listen-address=$BILLING_ADDRESS:9100\""
+  if ((changed)); then
+    systemctl restart prometheus-node-exporter
+  fi
+  changed=0
+}
+
+# What follows fills `settings`, names and values of a program in turn, and writes them where the program looks for them.
+
+# kafka_settings PRINCIPAL: what lets a program in to the brokers.
+kafka_settings() {
+  local password
+  password=$(secret "kafka/$1")
+  settings+=(
+    Billing:Kafka:BootstrapServers "$BILLING_KAFKA"
+    Billing:Kafka:Partitions "$BILLING_PARTITIONS"
+    Billing:Kafka:Properties:security.protocol SASL_PLAINTEXT
+    Billing:Kafka:Properties:sasl.mechanism SCRAM-SHA-512
+    Billing:Kafka:Properties:sasl.username "$1"
+    Billing:Kafka:Properties:sasl.password "$password"
+  )
+}
+
+# postgres_connection ROLE: Npgsql's connection string of billing_ROLE.
+postgres_connection() {
+  local password
+  password=$(secret "postgres/$1")
+  printf 'Host=%s;Port=%s;Database=billing;Username=%s;Password=%s' "${BILLING_POSTGRES%:*}" "${BILLING_POSTGRES##*:}" "billing_$1" "$password"
+}
+
+# put_settings FOLDER GROUP: /etc/billing/FOLDER/appsettings.json, readable by root and the group alone.
+put_settings() {
+  local number text='{' separator=
+  for ((number = 0; number < ${#settings[@]}; number += 2)); do
+    text+="$separator"$'\n'"  \"${settings[number]}\": \"${settings[number + 1]}\""
+    separator=,
+  done
+  install -d -o root -g "$2" -m 750 "/etc/billing/$1"
+  put_file "/etc/billing/$1/appsettings.json" "root:$2" 640 <<<"$text"$'\n}'
+}

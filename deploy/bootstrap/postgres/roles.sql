@@ -1,0 +1,9 @@
+-- The roles of the platform, and its database; as a superuser. May be run again. Passwords are set beside it.
+select format('create role %I login nosuperuser nocreatedb nocreaterole', role)
+from unnest(array['billing_owner', 'billing_backend', 'billing_audit']) as role
+where not exists (select from pg_roles where rolname = role) \gexec
+select 'create database billing owner billing_owner'
+where not exists (select from pg_database where datname = 'billing') \gexec
+revoke all on database billing from public;
+grant connect on database billing to billing_owner, billing_backend, billing_audit;
+alter role billing_audit set default_transaction_read_only = on;

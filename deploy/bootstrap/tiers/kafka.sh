@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# A Kafka broker in KRaft mode. The first three nodes are controllers too; those after them are brokers only.
+
+kafka_release=4.1.0
+# Base64 of 16 bytes; the same on every node, and not a secret.
+kafka_cluster=YmlsbGluZy1yZWYtMDAwMQ
+
+install_tier() {
+  require_settings BILLING_KAFKA_NODES
+  need_packages openjdk-17-jre-headless
+  own_user kafka
+  install_archive kafka "kafka-$kafka_release.tar.gz"
+  install -d -o kafka -g kafka -m 700 /var/lib/billing-kafka
+  put_file /etc/billing/kafka/log4j2.properties root:root 644 <"$BILLING_BOOTSTRAP/kafka/log4j2.properties"
+  local settings
+  settings=$(kafka_properties)
+  put_file /etc/billing/kafka/server.properties root:kafka 640 <<<"$settings"
+  settings=$(kafka_admin_properties)
+  put_file /etc/billing/kafka/admin.properties root:root 600 <<<"$settings"
+  [[ -f /var/lib/billing-kafka/meta.properties ]] || format_storage
+  run_service billing-kafka.service
+  # Up is a broker that lets the administrator in.
+  retry kafka_tool kafka.admin.BrokerApiVersionsCommand >/dev/null
+}
+
+# kafka_tool CLASS ARGUMENT...: one of Kafka's own tools, as the administrator.
+kafka_tool() {
+  local class="$1"
+  shift
+  java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$BILLING_ADDRESS:9092" \
+    --command-config /etc/billing/kafka/admin.properties "$@"
+}
+
+# The programs' accounts are made with the storage, so that no broker is ever open to all.
+format_storage() {
+  local principal password arguments=()
+  for principal in admin proxy payment-backend balance-backend operator; do
+    password=$(secret "kafka/$principal")
+    arguments+=(--add-scram "SCRAM-SHA-512=[name=\"$principal\",password=\"$password\"]")
+  done
+  runuser -u kafka -- java -Xmx96m -cp '/opt/billing/kafka/libs/*' kafka.tools.StorageTool format \
+    --cluster-id "$kafka_cluster" --config /etc/billing/kafka/server.properties "${arguments[@]}"
+}
+
+# node_number: this machine's, by its address in BILLING_KAFKA_NODES.
+node_number() {
+  local node
+  for node in ${BILLING_KAFKA_NODES//,/ }; do
+    if [[ ${node#*@} == "$BILLING_ADDRESS" ]]; then
+      printf '%s' "${node%@*}"
+      return
+    fi
+  done
+  die "BILLING_KAFKA_NODES=$BILLING_KAFKA_NODES does not name this machine, $BILLING_ADDRESS"
+}
+
+kafka_properties() {
+  local number nodes voters=() node roles=broker listeners password
+  number=$(node_number)
+  IFS=, read -ra nodes <<<"$BILLING_KAFKA_NODES"
+  for node in "${nodes[@]:0:3}"; do
+    voters+=("$node:9093")
+    [[ ${node%@*} != "$number" ]] || roles=broker,controller
+  done
+  listeners="CLIENT://$BILLING_ADDRESS:9092,BROKER://$BILLING_ADDRESS:9094"
+  password=$(secret kafka/admin)
+  cat <<END
+process.roles=$roles
+node.id=$number
+broker.rack=$BILLING_ZONE
+controller.quorum.voters=$(IFS=, && printf '%s' "${voters[*]}")
+listeners=$listeners$([[ $roles == broker ]] || printf ',CONTROLLER://%s:9093' "$BILLING_ADDRESS")
+advertised.listeners=$listeners
+END
+  printf '%s\n' "$(<"$BILLING_BOOTSTRAP/kafka/server.properties")"
+  local login="org.apache.kafka.common.security.plain.PlainLoginModule required username=\"admin\" password=\"$password\" user_admin=\"$password\";"
+  printf 'listener.name.%s.plain.sasl.jaas.config=%s\n' broker "$login" controller "$login"
+}
+
+kafka_admin_properties() {
+  local password
+  password=$(secret kafka/admin)
+  cat <<END
+security.protocol=SASL_PLAINTEXT
+sasl.mechanism=SCRAM-SHA-512
+sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="admin" password="$password";
+END
+}

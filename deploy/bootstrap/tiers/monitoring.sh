@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# The operator's machine: Prometheus with every machine's node exporter, and the platform's command line. It also makes what
+# all others wait for: the topics, who may use them, and the tables.
+
+install_tier() {
+  install_program cli
+  need_packages prometheus postgresql-client
+  put_file /etc/default/prometheus root:root 644 <<<'ARGS="--web.listen-address=127.0.0.1:9090 --storage.tsdb.retention.time=15d --storage.tsdb.retention.size=2GB"'
+  local settings
+  settings=$(prometheus_settings)
+  put_file /etc/prometheus/prometheus.yml root:root 644 <<<"$settings"
+  systemctl enable --quiet prometheus
+  if ((changed)); then
+    systemctl restart prometheus
+  fi
+  write_operator_settings
+  retry make_tables
+  retry make_topics
+}
+
+prometheus_settings() {
+  local host
+  cat <<END
+global:
+  scrape_interval: 15s
+scrape_configs:
+  - job_name: machines
+    static_configs:
+END
+  for host in ${BILLING_HOSTS//,/ }; do
+    printf '      - targets: ["%s:9100"]\n        labels: { machine: "%s" }\n' "${host#*=}" "${host%%=*}"
+  done
+}
+
+# For whoever works here: a folder for each role, to start /opt/billing/cli/Billing.Cli in.
+write_operator_settings() {
+  local settings=()
+  kafka_settings operator
+  put_settings operator root
+  settings=()
+  kafka_settings admin
+  put_settings admin root
+}
+
+make_tables() {
+  local owner password
+  owner=$(postgres_connection owner)
+  password=$(secret postgres/owner)
+  /opt/billing/cli/Billing.Cli schema --postgres "$owner" &&
+    PGPASSWORD=$password psql -q -v ON_ERROR_STOP=1 -h "${BILLING_POSTGRES%:*}" -p "${BILLING_POSTGRES##*:}" \
+      -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
+}
+
+make_topics() {
+  env -C /etc/billing/admin /opt/billing/cli/Billing.Cli topics --access "$BILLING_BOOTSTRAP/kafka/access.txt"
+}

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# The database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its log.
+
+postgres_settings=/etc/postgresql/15/main
+
+install_tier() {
+  need_packages postgresql-15
+  install -d -o postgres -g postgres -m 700 /var/backups/billing /var/backups/billing/wal /var/backups/billing/base
+  put_file "$postgres_settings/conf.d/billing.conf" root:root 644 <<END
+listen_addresses = '127.0.0.1,$BILLING_ADDRESS'
+$(<"$BILLING_BOOTSTRAP/postgres/postgresql.conf")
+END
+  local access
+  access=$(<"$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
+  put_file "$postgres_settings/pg_hba.conf" postgres:postgres 640 <<<"${access//NETWORK/$BILLING_NETWORK}"
+  systemctl enable --quiet postgresql@15-main
+  if ((changed)); then
+    systemctl restart postgresql@15-main
+  else
+    systemctl start postgresql@15-main
+  fi
+  retry as_superuser -c 'select 1' >/dev/null
+  make_roles
+  put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
+  put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
+  put_file /etc/systemd/system/billing-backup.service root:root 644 <"$BILLING_BOOTSTRAP/units/billing-backup.service"
+  put_file /etc/systemd/system/billing-backup.timer root:root 644 <"$BILLING_BOOTSTRAP/units/billing-backup.timer"
+  systemctl daemon-reload
+  systemctl enable --quiet --now billing-backup.timer
+}
+
+as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }
+
+# The passwords go in over standard input: arguments can be read by everyone on the machine.
+make_roles() {
+  as_superuser -f "$BILLING_BOOTSTRAP/postgres/roles.sql"
+  local role password
+  for role in owner backend audit; do
+    password=$(secret "postgres/$role")
+    as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"
+  done
+}

@@ -1,0 +1,11 @@
+# shellcheck shell=bash
+# A proxy: gRPC at 5000, REST and the load balancer's health check at 5080.
+
+install_tier() {
+  install_program proxy
+  local settings=(Urls "http://$BILLING_ADDRESS:5000" Billing:Rest:Url "http://$BILLING_ADDRESS:5080")
+  kafka_settings proxy
+  put_settings proxy billing
+  run_service billing-proxy.service
+  wait_until_ready "http://$BILLING_ADDRESS:5080/health/ready" billing-proxy.service
+}

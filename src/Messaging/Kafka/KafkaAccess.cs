@@ -1,0 +1,86 @@
+using Billing.Messaging.Hosting;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Who may do what on the brokers, as lines of text: <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that
+/// ends with <c>*</c> is a prefix, and what follows <c>#</c> is a remark.</summary>
+public static class KafkaAccess
+{
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(15);
+
+    /// <summary>Reads such lines.</summary>
+    /// <exception cref="FormatException">A line is not of that form; the message says which and why.</exception>
+    public static IReadOnlyList<AclBinding> Parse(IEnumerable<string> lines)
+    {
+        ArgumentNullException.ThrowIfNull(lines);
+        var bindings = new List<AclBinding>();
+        foreach (var (number, line) in lines.Index())
+        {
+            var words = line.Split('#', 2)[0].Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
+            if (words.Length == 0)
+            {
+                continue;
+            }
+            if (words.Length < 3)
+            {
+                throw new FormatException($"Line {number + 1}: '{line}' must be PRINCIPAL topic:NAME|group:NAME OPERATION...");
+            }
+            var resource = Resource(words[1], number + 1);
+            bindings.AddRange(words[2..].Select(word => new AclBinding { Pattern = resource, Entry = Allow(words[0], word, number + 1) }));
+        }
+        return bindings;
+    }
+
+    /// <summary>Allows it. What is allowed already stays so, and nothing is taken away.</summary>
+    /// <exception cref="StartupException">The brokers cannot be reached, or refuse.</exception>
+    public static async Task AllowAsync(KafkaOptions options, IReadOnlyList<AclBinding> bindings)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(bindings);
+        using var admin = new AdminClientBuilder(options.Admin("billing-topics")).SetLogHandler((_, _) => { }).Build();
+        try
+        {
+            await admin.CreateAclsAsync(bindings, new CreateAclsOptions { RequestTimeout = RequestTimeout });
+        }
+        catch (CreateAclsException e)
+        {
+            var (binding, report) = bindings.Zip(e.Results).First(pair => pair.Second.Error.IsError);
+            throw new StartupException(
+                $"The brokers refuse to let {binding.Entry.Principal} {binding.Entry.Operation} {binding.Pattern.Type} {binding.Pattern.Name}: {report.Error.Reason}", e);
+        }
+        catch (KafkaException e)
+        {
+            throw new StartupException("The brokers did not take the access list: " + e.Message, e);
+        }
+    }
+
+    private static ResourcePattern Resource(string text, int line)
+    {
+        var (kind, name) = text.Split(':', 2) is [var first, { Length: > 0 } second] ? (first, second) : (text, "");
+        var type = kind switch
+        {
+            "topic" when name.Length > 0 => ResourceType.Topic,
+            "group" when name.Length > 0 => ResourceType.Group,
+            _ => throw new FormatException($"Line {line}: '{text}' must be topic:NAME or group:NAME."),
+        };
+        var isPrefix = name.EndsWith('*');
+        return new ResourcePattern
+        {
+            Type = type,
+            Name = isPrefix ? name[..^1] : name,
+            ResourcePatternType = isPrefix ? ResourcePatternType.Prefixed : ResourcePatternType.Literal,
+        };
+    }
+
+    private static AccessControlEntry Allow(string principal, string operation, int line) => new()
+    {
+        Principal = "User:" + principal,
+        Host = "*",
+        PermissionType = AclPermissionType.Allow,
+        Operation = Enum.TryParse<AclOperation>(operation, out var known) && known is not (AclOperation.Unknown or AclOperation.Any) && !char.IsDigit(operation[0])
+            ? known
+            : throw new FormatException($"Line {line}: '{operation}' is not an operation such as Read, Write, Create, Delete, Describe."),
+    };
+}
