@@ -5,8 +5,19 @@ kafka_version=4.1.0
 kafka_archive="kafka_2.13-$kafka_version.tgz"
 kafka_sites=("https://downloads.apache.org/kafka/$kafka_version" "https://archive.apache.org/dist/kafka/$kafka_version")
 
-# ensure_kafka: exports BILLING_KAFKA_HOME, the folder that holds libs/; empty when no Kafka can be had.
+# ensure_kafka: exports BILLING_KAFKA_HOME, the folder that holds libs/; empty when no Kafka can be had. Otherwise there is a
+# Java to run it.
 ensure_kafka() {
+  find_kafka
+  if [[ -n $BILLING_KAFKA_HOME ]]; then
+    ensure_java
+  else
+    say 'no Kafka at hand (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): the transport is embedded, in one process'
+  fi
+}
+
+# find_kafka: sets and exports it.
+find_kafka() {
   local cached="$BILLING_CACHE/kafka-$kafka_version"
   export BILLING_KAFKA_HOME=
   if [[ -n ${KAFKA_HOME:-} ]]; then
@@ -17,11 +28,6 @@ ensure_kafka() {
     if has_kafka "$cached"; then
       BILLING_KAFKA_HOME=$cached
     fi
-  fi
-  if [[ -n $BILLING_KAFKA_HOME ]]; then
-    ensure_java
-  else
-    say 'no Kafka at hand (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): the transport is embedded, in one process'
   fi
 }
 

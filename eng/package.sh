@@ -1,0 +1,301 @@
+# shellcheck shell=bash
+# ./billing package: an archive of each program for each architecture, the brokers' archive and the bootstrap's, with
+# checksums and bills of materials. The same commit gives the same bytes, in whatever folder it is packaged.
+
+release_programs=(proxy:Proxy backend:Backends client:Client cli:Cli)
+release_architectures=(linux-x64 linux-arm64)
+
+package_help() {
+  cat <<'HELP'
+Usage: ./billing package [options]
+
+Makes the archives that machines and images are made of.
+
+  --version V            the release, as in SemVer; default: the Version of Directory.Build.props
+  --architectures LIST   linux-x64, linux-arm64 or both with a comma between; default: those that can be had
+  --output FOLDER        default: artifacts/release/V; what an earlier release left there is replaced
+  --check                packages a second time, from a clone in another folder, and compares the bytes
+HELP
+}
+
+# read_package_flags FLAG...: sets package_version_wanted, package_architectures, package_chosen (whether they were asked for),
+# package_output and package_check, or stops.
+read_package_flags() {
+  package_version_wanted=$(sed -n 's:.*<Version>\([^<]*\)</Version>.*:\1:p' "$BILLING_ROOT/Directory.Build.props" | head -n 1)
+  package_architectures=("${release_architectures[@]}")
+  package_chosen='' package_output='' package_check=''
+  local flag value
+  while (($#)); do
+    flag=$1 value=
+    shift
+    case $flag in
+      --help | -h | -\?)
+        package_help
+        exit 0
+        ;;
+      --check)
+        package_check=yes
+        continue
+        ;;
+      --version=* | --architectures=* | --output=*) value=${flag#*=} flag=${flag%%=*} ;;
+      --version | --architectures | --output)
+        (($#)) || die "$flag: the value is missing"
+        value=$1
+        shift
+        ;;
+      *) die "package knows no '$flag'; see ./billing package --help" ;;
+    esac
+    take_package_flag "$flag" "$value"
+  done
+  check_version "$package_version_wanted"
+  package_output=${package_output:-$BILLING_ROOT/artifacts/release/$package_version_wanted}
+  check_output
+}
+
+# take_package_flag FLAG VALUE
+take_package_flag() {
+  case $1 in
+    --version) package_version_wanted=$2 ;;
+    --output)
+      [[ -n $2 ]] || die '--output: the folder is missing'
+      package_output=$2
+      ;;
+    --architectures)
+      local architecture
+      package_chosen=yes
+      IFS=, read -r -a package_architectures <<<"$2"
+      ((${#package_architectures[@]})) || die "--architectures: there are $(listed "${release_architectures[@]}")"
+      for architecture in "${package_architectures[@]}"; do
+        [[ " ${release_architectures[*]} " == *" $architecture "* ]] ||
+          die "--architectures: '$architecture' is none; there are $(listed "${release_architectures[@]}")"
+      done
+      mapfile -t package_architectures < <(printf '%s\n' "${package_architectures[@]}" | sort -u)
+      ;;
+  esac
+}
+
+# The version is part of file names and of images' tags, which take no build metadata.
+check_version() {
+  local number='(0|[1-9][0-9]*)' identifier='(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
+  [[ $1 =~ ^$number\.$number\.$number(-$identifier(\.$identifier)*)?$ ]] ||
+    die "--version: '$1' is no version as in SemVer without build metadata, such as 1.2.3 or 1.2.3-rc.1"
+}
+
+check_output() {
+  can_make "$package_output" || die "--output: cannot write to $package_output"
+  package_output=$(cd -- "$package_output" && pwd)
+  [[ -f $package_output/SHA256SUMS || -z $(ls -A -- "$package_output") ]] ||
+    die "--output: $package_output holds something, and no release: it has no SHA256SUMS"
+}
+
+# package_release: does what the flags say.
+package_release() {
+  [[ -z $package_check ]] || require_committed
+  need_program jq jq 'to list what a program is made of'
+  need_program readelf binutils 'to find out which libraries a program needs'
+  install_needed
+  package_epoch=$(release_time)
+  choose_architectures
+  local staging folder
+  temporary_folder staging "$BILLING_STATE"
+  folder="$staging/release"
+  mkdir -- "$folder"
+  publish_programs "$staging" "$folder"
+  say 'packing Kafka ...'
+  package_kafka "$staging" "$folder"
+  package_bootstrap "$staging" "$folder"
+  (cd "$folder" && sha256sum -- *.tar.gz *.sbom.json >SHA256SUMS)
+  # Only what a release of before left there; see check_output.
+  find "$package_output" -mindepth 1 -maxdepth 1 -type f -delete
+  mv -- "$folder"/* "$package_output/"
+  say "the release is in $package_output"
+  [[ -z $package_check ]] || compare_with_a_clone
+}
+
+# When the commit was made, unless SOURCE_DATE_EPOCH says otherwise; outside of a clone, when the newest source was changed.
+release_time() {
+  [[ -z ${SOURCE_DATE_EPOCH:-} ]] || {
+    echo "$SOURCE_DATE_EPOCH"
+    return
+  }
+  git -C "$BILLING_ROOT" log -1 --format=%ct 2>/dev/null ||
+    find "$BILLING_ROOT/src" "$BILLING_ROOT/deploy" "$BILLING_ROOT/eng" -type f -printf '%T@\n' | sort -n | tail -n 1 | cut -d . -f 1
+}
+
+# A librdkafka that stands in was built for this machine.
+choose_architectures() {
+  stands_in librdkafka.redist || return 0
+  local own architecture kept=()
+  case $(uname -m) in
+    x86_64) own=linux-x64 ;;
+    aarch64) own=linux-arm64 ;;
+    *) die "librdkafka stands in, and was built for $(uname -m): the release is for $(listed "${release_architectures[@]}")" ;;
+  esac
+  for architecture in "${package_architectures[@]}"; do
+    if [[ $architecture == "$own" ]]; then
+      kept+=("$architecture")
+    else
+      leave_out "$architecture" 'librdkafka stands in, and was built for this machine only'
+    fi
+  done
+  package_architectures=("${kept[@]}")
+}
+
+# leave_out ARCHITECTURE WHY: an architecture that was asked for is not left out.
+leave_out() {
+  [[ -z $package_chosen ]] || die "--architectures: $1 cannot be made: $2"
+  say "$1 is left out: $2"
+}
+
+# publish_programs STAGING FOLDER
+publish_programs() {
+  local architecture program projects=() made=0 published
+  for program in "${release_programs[@]}"; do
+    projects+=("src/${program#*:}/Billing.${program#*:}.csproj")
+  done
+  for architecture in "${package_architectures[@]}"; do
+    locked "$BILLING_STATE/release.lock" publish_projects "$architecture" "${projects[@]}"
+    published="$BILLING_ROOT/artifacts/$package_set-release/publish"
+    if ! has_librdkafka "$published/Billing.Proxy/release_$architecture" "$architecture"; then
+      leave_out "$architecture" 'the package librdkafka.redist at hand has no library for it'
+      continue
+    fi
+    for program in "${release_programs[@]}"; do
+      package_program "$1" "$2" "${program%%:*}" "Billing.${program#*:}" "$architecture" \
+        "$published/Billing.${program#*:}/release_$architecture"
+    done
+    made=$((made + 1))
+  done
+  ((made)) || die 'there is no architecture that a release can be made for here'
+}
+
+# publish_projects ARCHITECTURE PROJECT...
+publish_projects() {
+  local architecture="$1" filter="$BILLING_STATE/release.slnf" log="$BILLING_STATE/release.log"
+  shift
+  # What was published before and is no longer part of it must not be packed.
+  rm -rf -- "$BILLING_ROOT/artifacts/$package_set-release/publish"
+  solution_filter "$@" >"$filter"
+  : >"$log"
+  with_progress "publishing for $architecture" "$log" env -C "$BILLING_ROOT" dotnet publish "$filter" -c Release --nologo -v quiet \
+    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" \
+    -p:ReleaseRuntime="$architecture" -p:ReleaseVersion="$package_version_wanted" 9>&- ||
+    die "publishing failed; everything it said is in $log"
+}
+
+# has_librdkafka FOLDER ARCHITECTURE: one that this architecture can load.
+has_librdkafka() {
+  local machine=X86-64
+  [[ $2 != linux-arm64 ]] || machine=AArch64
+  [[ -f $1/librdkafka.so ]] && readelf -h "$1/librdkafka.so" | grep -q "Machine:.*$machine"
+}
+
+# package_program STAGING FOLDER SERVICE PROGRAM ARCHITECTURE PUBLISHED
+package_program() {
+  local staging="$1" service="$3" program="$4" architecture="$5" published="$6" top name other
+  top="$staging/billing-$service-$package_version_wanted"
+  name="billing-$service-$package_version_wanted-$architecture"
+  say "packing $name ..."
+  rm -rf -- "$top"
+  cp -r -- "$published" "$top"
+  # What other programs of the platform are started by: of use only beside lists of what they are made of.
+  for other in "${release_programs[@]/#*:/Billing.}"; do
+    [[ $other == "$program" ]] || rm -f -- "$top/$other" "$top/$other".{runtimeconfig,deps}.json
+  done
+  cp -- "$BILLING_ROOT/LICENSE" "$top/LICENSE"
+  printf '%s\n' "$package_version_wanted" >"$top/VERSION"
+  required_packages "$top" >"$staging/requires"
+  mv -- "$staging/requires" "$top/REQUIRES"
+  write_sbom "$published" "$program" "$package_version_wanted" "$architecture" "$(packages_of_release "$program")" "$package_epoch" \
+    >"$top/sbom.json"
+  cp -- "$top/sbom.json" "$2/$name.sbom.json"
+  archive_of "$staging" "${top##*/}" "$2/$name.tar.gz"
+}
+
+# packages_of_release PROGRAM: the folder that restore took packages from.
+packages_of_release() {
+  jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/$package_set-release/obj/$1/project.assets.json"
+}
+
+# archive_of FOLDER NAME ARCHIVE: the same bytes for the same content: order, owner, mode and time say nothing of this machine.
+archive_of() {
+  tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$package_epoch" --format=gnu \
+    -C "$1" -cf - -- "$2" | gzip -n >"$3"
+}
+
+# package_kafka STAGING FOLDER
+package_kafka() {
+  local top="$1/kafka-$kafka_version" file
+  [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release holds Kafka, and none is at hand: KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download'
+  mkdir -p -- "$top/libs"
+  cp -- "$BILLING_KAFKA_HOME"/libs/*.jar "$top/libs/"
+  for file in LICENSE NOTICE; do
+    [[ ! -f $BILLING_KAFKA_HOME/$file ]] || cp -- "$BILLING_KAFKA_HOME/$file" "$top/"
+  done
+  archive_of "$1" "${top##*/}" "$2/kafka-$kafka_version.tar.gz"
+}
+
+# package_bootstrap STAGING FOLDER: with the checksums of the other archives, so that one hash in a machine's user data covers
+# all of them.
+package_bootstrap() {
+  local top="$1/bootstrap" archive hash
+  archive="$2/billing-bootstrap-$package_version_wanted.tar.gz"
+  mkdir -- "$top"
+  if [[ -d $BILLING_ROOT/deploy/bootstrap ]]; then
+    cp -r -- "$BILLING_ROOT/deploy/bootstrap/." "$top/"
+  else
+    say 'there is no deploy/bootstrap: its archive holds checksums only'
+  fi
+  (cd "$2" && sha256sum -- *.tar.gz) >"$top/SHA256SUMS"
+  archive_of "$top" . "$archive"
+  hash=$(sha256sum <"$archive" | cut -d ' ' -f 1)
+  jq -n --arg version "$package_version_wanted" --arg hash "$hash" \
+    '{ release_version: $version, bootstrap_sha256: $hash }' >"$2/release.auto.tfvars.json"
+}
+
+# required_packages FOLDER: the Debian packages of the libraries that programs there load, a line each.
+required_packages() {
+  {
+    # Loaded when they are first needed, which no program says.
+    printf '%s\n' ca-certificates libssl3
+    needed_libraries "$1" | while read -r library; do
+      [[ -e $1/$library ]] || package_of_library "$library"
+    done
+  } | LC_ALL=C sort -u
+}
+
+# Tracing with LTTng, and librdkafka for other distributions, are loaded where they can be, and not missed.
+needed_libraries() {
+  find "$1" -type f \( -name '*.so' -o -perm -u+x ! -name '*.dll' \) \
+    ! -name libcoreclrtraceptprovider.so ! -name 'alpine-librdkafka.so' ! -name 'centos*-librdkafka.so' \
+    -exec readelf -d {} + 2>/dev/null | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort -u
+}
+
+package_of_library() {
+  local package
+  # Another architecture has a loader of another name, of the same package.
+  case $1 in ld-linux-*) set -- libc.so.6 ;; esac
+  package=$(dpkg -S "*/$1" 2>/dev/null | sed -nE 's/^([^:, ]+)(:[^ ]+)?: .*/\1/p' | head -n 1) || true
+  [[ -n $package ]] || die "which Debian package holds $1? It is not installed here"
+  echo "$package"
+}
+
+require_committed() {
+  local changed
+  changed=$(git -C "$BILLING_ROOT" status --porcelain 2>&1) || die "--check needs a clone: $changed"
+  [[ -z $changed ]] || die "--check packages a clone of what is committed; these are not: $changed"
+}
+
+compare_with_a_clone() {
+  local folder file different=0
+  temporary_folder folder "${TMPDIR:-/tmp}"
+  git clone -q -- "$BILLING_ROOT" "$folder/another/clone"
+  say "packaging again, in $folder ..."
+  SOURCE_DATE_EPOCH=$package_epoch "$folder/another/clone/billing" package --version "$package_version_wanted" --output "$folder/release" \
+    ${package_chosen:+--architectures "$(IFS=, && echo "${package_architectures[*]}")"}
+  for file in "$package_output"/* "$folder/release"/*; do
+    cmp -- "$package_output/${file##*/}" "$folder/release/${file##*/}" || different=$((different + 1))
+  done
+  ((different == 0)) || die 'the two releases differ'
+  say 'the same bytes from another folder'
+}
