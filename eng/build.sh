@@ -49,6 +49,7 @@ solution_filter() {
 build_input() {
   local folders=(src load polyfills eng)
   [[ " $*" != *' tests/'* ]] || folders+=(tests)
+  [[ " $*" != *' deploy/'* ]] || folders+=(deploy)
   {
     printf '%s\n' "$BILLING_SDK" "$@"
     printf '%s\n' "${BILLING_LIBRDKAFKA:-}" "$BILLING_CACHE" "${CI:-}"

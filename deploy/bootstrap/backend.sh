@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # What common.sh reads.
 # What payment and balance backends have in common: all but the role.
 
 # install_backend ROLE PRINCIPAL

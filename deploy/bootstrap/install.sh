@@ -9,6 +9,8 @@ BILLING_BOOTSTRAP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 # shellcheck source=deploy/bootstrap/common.sh
 . "$BILLING_BOOTSTRAP/common.sh"
 
+# Whatever folder it is called in, services' accounts may not enter.
+cd /
 ((EUID == 0)) || die 'install.sh needs root'
 load_settings /etc/billing/host.env
 require_settings BILLING_NAME BILLING_TIER BILLING_ZONE BILLING_ADDRESS BILLING_VERSION BILLING_RELEASE BILLING_SECRETS \

@@ -18,17 +18,12 @@ install_tier() {
   settings=$(kafka_admin_properties)
   put_file /etc/billing/kafka/admin.properties root:root 600 <<<"$settings"
   [[ -f /var/lib/billing-kafka/meta.properties ]] || format_storage
+  local restarts=$changed
+  put_file /usr/local/sbin/billing-kafka root:root 755 <"$BILLING_BOOTSTRAP/kafka/tool.sh"
+  changed=$restarts
   run_service billing-kafka.service
   # Up is a broker that lets the administrator in.
-  retry kafka_tool kafka.admin.BrokerApiVersionsCommand >/dev/null
-}
-
-# kafka_tool CLASS ARGUMENT...: one of Kafka's own tools, as the administrator.
-kafka_tool() {
-  local class="$1"
-  shift
-  java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$BILLING_ADDRESS:9092" \
-    --command-config /etc/billing/kafka/admin.properties "$@"
+  retry billing-kafka broker-api-versions >/dev/null
 }
 
 # The programs' accounts are made with the storage, so that no broker is ever open to all.

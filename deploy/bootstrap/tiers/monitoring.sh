@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
 # The operator's machine: Prometheus with every machine's node exporter, and the platform's command line. It also makes what
 # all others wait for: the topics, who may use them, and the tables.
 

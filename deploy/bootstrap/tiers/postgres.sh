@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
 # The database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its log.
 
 postgres_settings=/etc/postgresql/15/main

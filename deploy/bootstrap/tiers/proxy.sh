@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
 # A proxy: gRPC at 5000, REST and the load balancer's health check at 5080.
 
 install_tier() {

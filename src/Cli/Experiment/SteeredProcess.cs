@@ -35,16 +35,21 @@ internal sealed class SteeredProcess : IAsyncDisposable
     {
         // The parent-death signal takes it along however this process ends.
         var start = new ProcessStartInfo("setsid",
-            ["setpriv", "--pdeathsig=KILL", ServiceProcess.Dotnet, ServiceProcess.ProgramFile(project), .. arguments])
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
+            ["setpriv", "--pdeathsig=KILL", ServiceProcess.Dotnet, ServiceProcess.ProgramFile(project), .. arguments]);
         foreach (var (variable, value) in ServiceProcess.Runtime)
         {
             start.Environment[variable] = value;
         }
+        return Start(name, start);
+    }
+
+    /// <param name="name">What messages call it.</param>
+    /// <param name="start">How it is started; its standard streams are taken over.</param>
+    public static SteeredProcess Start(string name, ProcessStartInfo start)
+    {
+        start.RedirectStandardInput = true;
+        start.RedirectStandardOutput = true;
+        start.RedirectStandardError = true;
         return new SteeredProcess(ChildProcess.Launch(start), name);
     }
 

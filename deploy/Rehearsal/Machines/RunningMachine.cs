@@ -1,0 +1,186 @@
+using System.Diagnostics;
+using System.Globalization;
+using Billing.Cli.Stack;
+using Billing.Rehearsal.Network;
+
+namespace Billing.Rehearsal.Machines;
+
+/// <summary>A machine as a container that boots: its own file system over the image, its own network, processes and systemd,
+/// with the memory and the processor of its instance type.</summary>
+internal sealed class RunningMachine : IAsyncDisposable
+{
+    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits. Its baseline without is a tenth of that.
+    /// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
+    private const long MemoryBytes = 1L << 30;
+
+    private const double Processors = 1;
+    private static readonly TimeSpan BootBound = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
+
+    private readonly Process _container;
+    private readonly ControlGroup _group;
+    private readonly string _log;
+
+    private RunningMachine(Machine machine, Process container, ControlGroup group, string log)
+    {
+        Machine = machine;
+        _container = container;
+        _group = group;
+        _log = log;
+    }
+
+    /// <summary>What it is.</summary>
+    public Machine Machine { get; }
+
+    /// <summary>The process id of its first process, as this machine sees it.</summary>
+    public int LeaderId { get; private set; }
+
+    /// <summary>The most memory that it has used at a time, page cache included, in bytes.</summary>
+    public long PeakBytes => _group.PeakBytes;
+
+    /// <summary>Times that the kernel killed one of its processes for want of memory.</summary>
+    public long MemoryKills => _group.Kills;
+
+    /// <summary>Boots a machine, whose network namespace there must be.</summary>
+    /// <param name="machine">Which.</param>
+    /// <param name="site">Where its files go and what it shares with the others.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="StackException">It did not boot.</exception>
+    public static async Task<RunningMachine> BootAsync(Machine machine, Site site, CancellationToken cancellationToken)
+    {
+        var group = ControlGroup.Create(site.GroupName, machine.Name, MemoryBytes, Processors);
+        var root = await site.MountAsync(machine.Name, cancellationToken);
+        var log = Path.Combine(site.Logs, machine.Name + ".boot.log");
+        string[] nspawn =
+        [
+            "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--directory=" + root, "--machine=" + machine.Name,
+            "--network-namespace-path=" + MachineNetwork.NamespacePath(machine.Name), "--console=read-only", "--link-journal=no",
+            "--resolv-conf=off", "--timezone=off", "--bind-ro=" + site.Releases + ":/srv/billing/releases",
+            "--bind-ro=" + site.Packages + ":/srv/billing/packages", "--bind=" + site.Shared + ":/srv/billing/shared",
+            "--bind-ro=" + site.Secrets + ":/etc/billing/secrets",
+        ];
+        var container = Process.Start(new ProcessStartInfo("setpriv", ["--pdeathsig=KILL", .. Joining(group, nspawn, log)])
+        {
+            RedirectStandardInput = true,
+        }) ?? throw new StackException("systemd-nspawn did not start.");
+        var running = new RunningMachine(machine, container, group, log);
+        try
+        {
+            await running.WaitForBootAsync(cancellationToken);
+            return running;
+        }
+        catch
+        {
+            await running.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>A program of this machine, run with its root's rights.</summary>
+    public Tool Shell() => new("sh", [.. Joining(_group, Entering("bash", "-euo", "pipefail", "-c"), log: null)[1..]]);
+
+    /// <summary>Runs commands of a shell on it.</summary>
+    /// <exception cref="StackException">One failed.</exception>
+    public Task<string> RunAsync(string commands, CancellationToken cancellationToken, string? input = null) =>
+        Shell().RunAsync([commands], cancellationToken, input);
+
+    /// <summary>The command line that starts a program on it from outside.</summary>
+    public IReadOnlyList<string> CommandLine(params string[] program) => Joining(_group, Entering(program), log: null);
+
+    /// <summary>The largest resident memory that a service's main process has had, in bytes; 0 where it does not run.</summary>
+    public async Task<long> PeakResidentAsync(string unit, CancellationToken cancellationToken)
+    {
+        var (_, output, _) = await Shell().TryAsync(
+            [$"pid=$(systemctl show -p MainPID --value {unit}) && sed -nE 's/^VmHWM:\\s+([0-9]+) kB$/\\1/p' /proc/$pid/status"], cancellationToken);
+        return long.TryParse(output.Trim(), CultureInfo.InvariantCulture, out var kilobytes) ? kilobytes * 1024 : 0;
+    }
+
+    /// <summary>The last lines that a unit of it, or all of it, has said.</summary>
+    public async Task<string> JournalAsync(int lines, CancellationToken cancellationToken, string? unit = null)
+    {
+        var of = unit is null ? "" : "-u " + unit;
+        var (_, output, errors) = await Shell().TryAsync([$"journalctl --no-pager -o short-iso -n {lines} {of}"], cancellationToken);
+        return output + errors;
+    }
+
+    /// <summary>Ends it at once. What is left of its processes ends with its control group.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        if (!_container.HasExited)
+        {
+            _container.Kill();
+            await _container.WaitForExitAsync();
+        }
+        _container.Dispose();
+    }
+
+    // A shell that joins the group and becomes the program: whatever that starts is in the group too.
+    private static string[] Joining(ControlGroup group, IReadOnlyList<string> program, string? log)
+    {
+        var join = string.Join("; ", group.Members.Select(file => $"echo $$ > '{file}'"));
+        var output = log is null ? "" : $" >'{log}' 2>&1";
+        return ["sh", "-c", $"{join}; exec \"$@\"{output}", "sh", .. program];
+    }
+
+    private string[] Entering(params string[] program) =>
+    [
+        "nsenter", "--target", LeaderId.ToString(CultureInfo.InvariantCulture), "--mount", "--uts", "--ipc", "--net", "--pid", "--root",
+        "env", "--chdir=/", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", .. program,
+    ];
+
+    private async Task WaitForBootAsync(CancellationToken cancellationToken)
+    {
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        bound.CancelAfter(BootBound);
+        using var poll = new PeriodicTimer(PollInterval);
+        try
+        {
+            while (!await HasBootedAsync(bound.Token))
+            {
+                if (_container.HasExited)
+                {
+                    throw new StackException($"{Machine.Name} ended while it booted: {await File.ReadAllTextAsync(_log, bound.Token)}");
+                }
+                await poll.WaitForNextTickAsync(bound.Token);
+            }
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            throw new StackException($"{Machine.Name} did not boot within {BootBound.TotalSeconds:0} s: {await File.ReadAllTextAsync(_log, cancellationToken)}");
+        }
+    }
+
+    private async Task<bool> HasBootedAsync(CancellationToken cancellationToken)
+    {
+        if (LeaderId == 0)
+        {
+            LeaderId = Children(_container.Id).Where(IsFirstOfItsNamespace).FirstOrDefault();
+            return false;
+        }
+        var (_, state, _) = await Shell().TryAsync(["systemctl is-system-running || true"], cancellationToken);
+        return state.Trim() is "running" or "degraded";
+    }
+
+    private static IEnumerable<int> Children(int process) =>
+        from folder in Directory.EnumerateDirectories("/proc")
+        where int.TryParse(Path.GetFileName(folder), CultureInfo.InvariantCulture, out _)
+        let status = Status(folder)
+        where status.Any(line => line == string.Create(CultureInfo.InvariantCulture, $"PPid:\t{process}"))
+        select int.Parse(Path.GetFileName(folder), CultureInfo.InvariantCulture);
+
+    private static bool IsFirstOfItsNamespace(int process) =>
+        Status("/proc/" + process.ToString(CultureInfo.InvariantCulture)).Any(line => line.StartsWith("NSpid:", StringComparison.Ordinal) && line.EndsWith("\t1", StringComparison.Ordinal));
+
+    private static string[] Status(string folder)
+    {
+        try
+        {
+            return File.ReadAllLines(Path.Combine(folder, "status"));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // The process has ended meanwhile.
+            return [];
+        }
+    }
+}

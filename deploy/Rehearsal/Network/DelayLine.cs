@@ -1,0 +1,92 @@
+using System.Diagnostics;
+using Billing.Cli.Stack;
+
+namespace Billing.Rehearsal.Network;
+
+/// <summary>The way between zones: an interface whose packets come back after a while, in order. The kernel's netem would do the
+/// same and is not in every kernel; TUN is.</summary>
+internal sealed class DelayLine : IDisposable
+{
+    /// <summary>The interface's name.</summary>
+    public const string Interface = "zones0";
+
+    // Larger than any packet: without offloading the kernel cuts what is larger than the interface's MTU.
+    private const int PacketMax = 65_536;
+
+    // More would mean that the machine is overrun; what comes then is dropped, as a full queue of a router does.
+    private const int PacketsMax = 50_000;
+    private static readonly TimeSpan Idle = TimeSpan.FromMilliseconds(100);
+
+    private readonly Queue<(long DueAt, byte[] Packet)> _underWay = new();
+    private readonly long _delay;
+    private readonly int _descriptor;
+    private readonly Thread _thread;
+    private volatile bool _ended;
+
+    private DelayLine(int descriptor, TimeSpan delay)
+    {
+        _descriptor = descriptor;
+        _delay = (long)(delay.TotalSeconds * Stopwatch.Frequency);
+        _thread = new Thread(Carry) { IsBackground = true, Name = Interface, Priority = ThreadPriority.Highest };
+    }
+
+    /// <summary>Makes the interface in a network namespace.</summary>
+    /// <param name="namespacePath">The file that stands for it.</param>
+    /// <param name="delay">How long each packet takes.</param>
+    /// <exception cref="StackException">The kernel has no TUN.</exception>
+    public static DelayLine Open(string namespacePath, TimeSpan delay)
+    {
+        var descriptor = NetworkNamespace.Run(namespacePath, () => NativeMethods.OpenTun(Interface));
+        var line = new DelayLine(descriptor, delay);
+        line._thread.Start();
+        return line;
+    }
+
+    public void Dispose()
+    {
+        _ended = true;
+        _thread.Join();
+        NativeMethods.CloseDescriptor(_descriptor);
+    }
+
+    private void Carry()
+    {
+        var packet = new byte[PacketMax];
+        while (!_ended)
+        {
+            NativeMethods.WaitReadable(_descriptor, Until());
+            int length;
+            while ((length = NativeMethods.TryRead(_descriptor, packet)) > 0)
+            {
+                if (_underWay.Count < PacketsMax)
+                {
+                    _underWay.Enqueue((Stopwatch.GetTimestamp() + _delay, packet.AsSpan(0, length).ToArray()));
+                }
+                Deliver();
+            }
+            if (length < 0)
+            {
+                return;
+            }
+            Deliver();
+        }
+    }
+
+    private void Deliver()
+    {
+        while (_underWay.TryPeek(out var next) && next.DueAt <= Stopwatch.GetTimestamp())
+        {
+            NativeMethods.TryWrite(_descriptor, _underWay.Dequeue().Packet);
+        }
+    }
+
+    private TimeSpan Until()
+    {
+        if (!_underWay.TryPeek(out var next))
+        {
+            return Idle;
+        }
+        var ticks = next.DueAt - Stopwatch.GetTimestamp();
+        return ticks <= 0 ? TimeSpan.Zero : TimeSpan.FromSeconds((double)ticks / Stopwatch.Frequency);
+    }
+}

@@ -1,0 +1,141 @@
+using System.Globalization;
+using System.Text;
+using Billing.Rehearsal.Machines;
+
+namespace Billing.Rehearsal.Network;
+
+/// <summary>The network of the machines, as a cloud's: each has one link, to a router that lets through what the security groups
+/// allow and nothing else, also within a zone. What goes from zone to zone takes its time. All of it is in network namespaces of
+/// this mount namespace, and ends with it.</summary>
+internal sealed class MachineNetwork : IDisposable
+{
+    private const string Router = "router";
+
+    // Anything: it is nobody's outside of the router's namespace. Each machine reaches everything through it, as in a VPC.
+    private const string Gateway = "169.254.1.1";
+
+    // Machines on EC2 have jumbo frames within a VPC.
+    private const int FrameBytes = 9001;
+
+    private readonly Tool _ip = new("ip");
+    private readonly Tool _nft = new("ip", "netns", "exec", Router, "nft", "-f", "-");
+    private DelayLine? _zones;
+
+    /// <summary>Builds it.</summary>
+    /// <param name="topology">The machines and the rules.</param>
+    /// <param name="zoneDelay">How long a packet takes from one zone to another; zero for no delay.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public static async Task<MachineNetwork> BuildAsync(Topology topology, TimeSpan zoneDelay, CancellationToken cancellationToken)
+    {
+        var network = new MachineNetwork();
+        try
+        {
+            await network._ip.RunAsync(["netns", "add", Router], cancellationToken);
+            await new Tool("ip", "netns", "exec", Router).RunAsync(
+                ["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0"], cancellationToken);
+            await InRouterAsync(cancellationToken, "link set lo up");
+            if (zoneDelay > TimeSpan.Zero)
+            {
+                network._zones = DelayLine.Open(NamespacePath(Router), zoneDelay);
+                await InRouterAsync(
+                    cancellationToken, $"link set {DelayLine.Interface} up mtu {FrameBytes} txqueuelen 10000",
+                    $"route add default dev {DelayLine.Interface} table 100", "rule add fwmark 1 lookup 100");
+            }
+            await network._nft.RunAsync([], cancellationToken, Firewall(topology));
+            foreach (var machine in topology.Machines)
+            {
+                await network.ConnectAsync(machine, cancellationToken);
+            }
+            return network;
+        }
+        catch
+        {
+            network.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>The file that stands for a machine's network namespace.</summary>
+    public static string NamespacePath(string machine) => "/run/netns/" + machine;
+
+    /// <summary>Connects a machine that is added later.</summary>
+    public async Task AddAsync(Machine machine, CancellationToken cancellationToken)
+    {
+        await _nft.RunAsync([], cancellationToken, Membership(machine));
+        await ConnectAsync(machine, cancellationToken);
+    }
+
+    /// <summary>Cuts machines off from all others: nothing of what is sent to them or by them arrives.</summary>
+    public Task CutOffAsync(IEnumerable<Machine> machines, CancellationToken cancellationToken) =>
+        _nft.RunAsync([], cancellationToken, Elements("add", machines));
+
+    /// <summary>Connects them again.</summary>
+    public Task ReconnectAsync(IEnumerable<Machine> machines, CancellationToken cancellationToken) =>
+        _nft.RunAsync([], cancellationToken, Elements("delete", machines));
+
+    public void Dispose() => _zones?.Dispose();
+
+    /// <summary>The router's rules, in nftables' words: what the security groups say.</summary>
+    internal static string Firewall(Topology topology)
+    {
+        var text = new StringBuilder("table ip billing {\n  set cut { type ipv4_addr; }\n");
+        foreach (var tier in topology.Rules.SelectMany(rule => (string[])[rule.From, rule.To]).Concat(topology.Machines.Select(m => m.Tier)).Distinct())
+        {
+            text.Append(CultureInfo.InvariantCulture, $"  set {Set(tier)} {{ type ipv4_addr; }}\n");
+        }
+        // Between zones: out by the delay line, from which it comes back without the mark.
+        text.Append(CultureInfo.InvariantCulture, $$"""
+              chain zones {
+                type filter hook prerouting priority mangle; policy accept;
+                iifname "{{DelayLine.Interface}}" accept
+                jump between
+              }
+              chain between { }
+              chain forward {
+                type filter hook forward priority filter; policy drop;
+                ip saddr @cut drop
+                ip daddr @cut drop
+                ct state established,related accept
+
+            """);
+        foreach (var rule in topology.Rules)
+        {
+            text.Append(CultureInfo.InvariantCulture, $"    ip saddr @{Set(rule.From)} ip daddr @{Set(rule.To)} tcp dport {rule.Port} accept\n");
+        }
+        text.Append("  }\n}\n");
+        foreach (var zone in topology.Machines.GroupBy(machine => machine.Zone))
+        {
+            text.Append(CultureInfo.InvariantCulture, $"add set ip billing zone_{zone.Key} {{ type ipv4_addr; }}\n");
+            text.Append(CultureInfo.InvariantCulture, $"add rule ip billing between ip saddr @zone_{zone.Key} ip daddr != @zone_{zone.Key} meta mark set 1\n");
+        }
+        foreach (var machine in topology.Machines)
+        {
+            text.Append(Membership(machine));
+        }
+        return text.ToString();
+    }
+
+    private static string Membership(Machine machine) =>
+        $"add element ip billing {Set(machine.Tier)} {{ {machine.Address} }}\nadd element ip billing zone_{machine.Zone} {{ {machine.Address} }}\n";
+
+    private static string Elements(string what, IEnumerable<Machine> machines) =>
+        $"{what} element ip billing cut {{ {string.Join(", ", machines.Select(machine => machine.Address))} }}\n";
+
+    private static string Set(string tier) => "tier_" + tier.Replace('-', '_');
+
+    private async Task ConnectAsync(Machine machine, CancellationToken cancellationToken)
+    {
+        // At most 15 characters, as an interface's name has to be.
+        var link = "m" + machine.Address.Replace('.', '_');
+        await _ip.RunAsync(["netns", "add", machine.Name], cancellationToken);
+        await InRouterAsync(
+            cancellationToken, $"link add {link} mtu {FrameBytes} type veth peer name eth0 netns {machine.Name}",
+            $"addr add {Gateway}/32 dev {link}", $"link set {link} up", $"route add {machine.Address}/32 dev {link}");
+        await new Tool("ip", "-n", machine.Name, "-batch", "-").RunAsync([], cancellationToken, string.Join('\n',
+            $"link set eth0 mtu {FrameBytes}", $"addr add {machine.Address}/32 dev eth0", "link set lo up", "link set eth0 up",
+            $"route add {Gateway}/32 dev eth0", $"route add default via {Gateway} dev eth0", ""));
+    }
+
+    private static Task<string> InRouterAsync(CancellationToken cancellationToken, params string[] commands) =>
+        new Tool("ip", "-n", Router, "-batch", "-").RunAsync([], cancellationToken, string.Join('\n', commands) + "\n");
+}

@@ -1,0 +1,140 @@
+using System.ComponentModel;
+using System.Runtime.InteropServices;
+
+namespace Billing.Rehearsal.Network;
+
+/// <summary>System calls that the class library has no words for.</summary>
+internal static partial class NativeMethods
+{
+    /// <summary><c>CLONE_NEWNET</c>: a network namespace.</summary>
+    private const int NewNetwork = 0x40000000;
+
+    private const int ReadWriteNonBlocking = 0x2 | 0x800;
+    private const short Readable = 0x1;
+    private const int TryAgain = 11;
+    private const int InterruptedCall = 4;
+
+    // TUNSETIFF of linux/if_tun.h.
+    private const nuint SetInterface = 0x400454ca;
+    private const short TunWithoutHeader = 0x1 | 0x1000;
+
+    /// <summary>Moves the calling thread into a network namespace.</summary>
+    /// <param name="path">A file that stands for it.</param>
+    /// <exception cref="Win32Exception">The kernel refuses.</exception>
+    public static void EnterNetworkNamespace(string path)
+    {
+        using var file = File.OpenHandle(path);
+        if (SetNamespace((int)file.DangerousGetHandle(), NewNetwork) != 0)
+        {
+            throw new Win32Exception(Marshal.GetLastPInvokeError(), "Cannot enter the network namespace " + path);
+        }
+    }
+
+    /// <summary>Makes a TUN interface in the thread's network namespace: what is routed to it is read from the descriptor, and
+    /// what is written there comes in by it.</summary>
+    /// <exception cref="Win32Exception">The kernel refuses.</exception>
+    public static int OpenTun(string name)
+    {
+        var descriptor = Open("/dev/net/tun", ReadWriteNonBlocking);
+        if (descriptor < 0)
+        {
+            throw new Win32Exception(Marshal.GetLastPInvokeError(), "Cannot open /dev/net/tun");
+        }
+        var request = new InterfaceRequest { Flags = TunWithoutHeader };
+        for (var i = 0; i < name.Length; i++)
+        {
+            request.Name[i] = (byte)name[i];
+        }
+        if (Control(descriptor, SetInterface, ref request) != 0)
+        {
+            var error = Marshal.GetLastPInvokeError();
+            CloseDescriptor(descriptor);
+            throw new Win32Exception(error, "Cannot make the interface " + name);
+        }
+        return descriptor;
+    }
+
+    /// <summary>Waits until there is something to read, or as long as is given.</summary>
+    public static void WaitReadable(int descriptor, TimeSpan atMost)
+    {
+        var poll = new PollDescriptor { Descriptor = descriptor, Events = Readable };
+        var time = new TimeSpec { Seconds = atMost.Ticks / TimeSpan.TicksPerSecond, Nanoseconds = atMost.Ticks % TimeSpan.TicksPerSecond * 100 };
+        _ = Poll(ref poll, 1, in time, 0);
+    }
+
+    /// <summary>Reads one packet.</summary>
+    /// <returns>Its length; 0 where there is none now, -1 where the interface is gone.</returns>
+    public static int TryRead(int descriptor, Span<byte> packet)
+    {
+        var length = Read(descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length);
+        return length >= 0 ? (int)length : Marshal.GetLastPInvokeError() is TryAgain or InterruptedCall ? 0 : -1;
+    }
+
+    /// <summary>Writes one packet; one that the kernel cannot take is lost, as on any network.</summary>
+    public static void TryWrite(int descriptor, ReadOnlySpan<byte> packet) =>
+        _ = Write(descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length);
+
+    [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    public static partial int CloseDescriptor(int descriptor);
+
+    [LibraryImport("libc", EntryPoint = "setns", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int SetNamespace(int descriptor, int kind);
+
+    [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int Open(string path, int flags);
+
+    [LibraryImport("libc", EntryPoint = "ioctl", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int Control(int descriptor, nuint request, ref InterfaceRequest argument);
+
+    [LibraryImport("libc", EntryPoint = "ppoll", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int Poll(ref PollDescriptor descriptors, nuint count, in TimeSpec atMost, nint signals);
+
+    [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial nint Read(int descriptor, ref byte buffer, nuint length);
+
+    [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial nint Write(int descriptor, ref readonly byte buffer, nuint length);
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct PollDescriptor
+    {
+        public int Descriptor;
+        public short Events;
+        public short Happened;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct TimeSpec
+    {
+        public long Seconds;
+        public long Nanoseconds;
+    }
+
+    // struct ifreq: a name of 16 bytes, flags, and what other requests need.
+    [StructLayout(LayoutKind.Sequential)]
+    private struct InterfaceRequest
+    {
+        public NameBytes Name;
+        public short Flags;
+        public Rest Unused;
+    }
+
+    [System.Runtime.CompilerServices.InlineArray(16)]
+    private struct NameBytes
+    {
+        private byte _first;
+    }
+
+    [System.Runtime.CompilerServices.InlineArray(22)]
+    private struct Rest
+    {
+        private byte _first;
+    }
+}

@@ -1,0 +1,4 @@
+using Billing.Cli.Commands;
+using Billing.Rehearsal;
+
+return await BillingProgram.RunAsync(args, console => [RehearseCommand.Create(console)]);

@@ -1,0 +1,167 @@
+using Billing.Rehearsal.Machines;
+using Billing.Rehearsal.Steps;
+using Spectre.Console;
+
+namespace Billing.Rehearsal;
+
+/// <summary>The whole of a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, audit.</summary>
+internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
+{
+    private readonly RehearsalReport _report = new()
+    {
+        Machine = Cli.Experiment.Machine.This(),
+        ZoneDelayMs = options.ZoneDelay.TotalMilliseconds,
+        Requests = options.Requests,
+    };
+
+    /// <summary>Runs it.</summary>
+    /// <returns>The process's exit code: 0 only if nothing was found amiss.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        await SweepControlGroupsAsync();
+        var (release, next) = (Release.Read(options.Release), Release.Read(options.NextRelease));
+        (_report.Release, _report.NextRelease) = (release.Version, next.Version);
+        Platform? platform = null;
+        try
+        {
+            await StepAsync("boots the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
+            await DeployAsync(platform!, cancellationToken);
+            await MeasureAsync(platform!, cancellationToken);
+            await OperateAsync(platform!, next, cancellationToken);
+            await ConcludeAsync(platform!, cancellationToken);
+        }
+        finally
+        {
+            if (platform is not null)
+            {
+                await platform.DisposeAsync();
+            }
+            await KeepAsync();
+        }
+        return _report.Amiss.Count == 0 ? 0 : 1;
+    }
+
+    private async Task DeployAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        await StepAsync($"runs the user data of {platform.Topology.Machines.Count} machines", () => Installation.RunAsync(platform, cancellationToken));
+        await StepAsync("tries every way between machines", async () =>
+        {
+            _report.Access = await Installation.TryAccessAsync(platform, cancellationToken);
+            _report.Amiss.AddRange(_report.Access.Amiss);
+            var (up, down) = await Installation.TargetsAsync(platform, cancellationToken);
+            Expect(down == 0 && up == platform.Topology.Machines.Count, $"Prometheus reads {up} machines, and {down} not");
+        });
+        await StepAsync("backs the database up", () => RestoreDrill.BackUpAsync(platform, cancellationToken));
+    }
+
+    private async Task MeasureAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
+        var cut = platform.Topology["payment-backend-2"];
+        await StepAsync($"{platform.Tier("client").Count} x {options.Requests:N0} payments at once", async () => Add(await experiment.BurstAsync("burst", 1, [], cancellationToken)));
+        await StepAsync("notes what the services took", async () => _report.Memory.AddRange(await MemoryUse.OfAllAsync(platform, cancellationToken)));
+        await StepAsync($"the same with {cut.Name} cut off for {Experiment.CutOff.TotalSeconds:0} s", async () => Add(await experiment.BurstAsync("cut", 101, [cut], cancellationToken)));
+        var zone = platform.Topology.Machines.Where(machine => machine.Zone == "b").ToList();
+        var clients = platform.Tier("client").Where(client => client.Machine.Zone != "b").ToList();
+        await StepAsync($"zone b, {zone.Count} machines, lost for {Experiment.CutOff.TotalSeconds:0} s while payments go on", async () =>
+            Add(await experiment.PayingAsync("zone", 201, clients, () => experiment.CutOffAsync(zone, cancellationToken), cancellationToken)));
+    }
+
+    private async Task OperateAsync(Platform platform, Release next, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
+        var moment = "";
+        await StepAsync("notes the moment to restore to", async () => moment = await RestoreDrill.MomentAsync(platform, cancellationToken));
+        await StepAsync($"upgrades to {next.Version}, machine by machine, while payments go on", async () => Add(await experiment.PayingAsync(
+            "upgrade", 301, platform.Tier("client"),
+            () => Upgrade.RunAsync(platform, next, machine => console.WriteLine("    " + machine), cancellationToken), cancellationToken)));
+        await StepAsync("adds a payment backend and partitions while payments go on", async () => Add(await experiment.PayingAsync(
+            "growth", 401, platform.Tier("client"),
+            async () =>
+            {
+                var (members, working) = await Growth.RunAsync(platform, next, cancellationToken);
+                Expect(members == 4 && working == 4, $"of 4 payment backends {members} are in the group and {working} have partitions");
+            },
+            cancellationToken)));
+        await StepAsync($"restores the database as of {moment}, beside", async () =>
+        {
+            var (isClean, printed) = await RestoreDrill.RunAsync(platform, moment, "/srv/billing/shared/{burst,cut,zone}-*.csv", cancellationToken);
+            console.WriteLine(printed);
+            Expect(isClean, "the audit of the restored database is not clean");
+        });
+    }
+
+    private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        await StepAsync("audits", async () =>
+        {
+            var (isClean, printed) = await Books.AuditAsync(platform, cancellationToken);
+            console.WriteLine(printed);
+            _report.Audit = printed.Split('\n')[0];
+            Expect(isClean, "the audit is not clean");
+            var answered = _report.Runs.Sum(run => run.Answered);
+            Expect(printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, and the journals hold another number");
+        });
+        foreach (var use in _report.Memory)
+        {
+            Expect(use.ResidentPeakBytes <= MemoryUse.BoundBytes, $"{use.Machine}: {use.Service} took {use.ResidentPeakBytes / 1e6:0} MB, above {MemoryUse.BoundBytes / 1e6:0} MB");
+        }
+        foreach (var machine in platform.Machines.Where(machine => machine.MemoryKills > 0))
+        {
+            _report.Amiss.Add($"{machine.Machine.Name}: the kernel killed {machine.MemoryKills} processes for want of memory");
+        }
+        RehearsalTable.Print(console, _report);
+    }
+
+    private void Add(LoadRun run)
+    {
+        _report.Runs.Add(run);
+        Expect(run.Payments.Errors == 0, $"{run.Name}: {run.Payments.Errors} payments were not answered: {string.Join("; ", run.Errors.Select(error => $"{error.Value} x {error.Key}"))}");
+    }
+
+    private void Expect(bool isTrue, string otherwise)
+    {
+        if (!isTrue)
+        {
+            _report.Amiss.Add(otherwise);
+        }
+    }
+
+    private async Task StepAsync(string what, Func<Task> step)
+    {
+        console.WriteLine(what + " ...");
+        var start = TimeProvider.System.GetTimestamp();
+        await step();
+        var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
+        _report.Steps.Add(new StepTime(what, seconds));
+        console.WriteLine(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"    {seconds:0.0} s"));
+    }
+
+    private async Task KeepAsync()
+    {
+        if (options.Logs is { } kept)
+        {
+            Directory.CreateDirectory(kept);
+            foreach (var folder in (string[])["logs", "shared"])
+            {
+                await new Tool("cp").RunAsync(["-r", "--", Path.Combine(options.Folder, folder), kept], CancellationToken.None);
+            }
+        }
+        if (options.Report is { } report)
+        {
+            await _report.WriteAsync(report);
+        }
+    }
+
+    /// <summary>Removes what a rehearsal that was killed could not.</summary>
+    private static async Task SweepControlGroupsAsync()
+    {
+        foreach (var left in ControlGroup.Left(Platform.GroupPrefix))
+        {
+            if (!Directory.Exists("/proc/" + left[Platform.GroupPrefix.Length..]))
+            {
+                await ControlGroup.RemoveAsync(left);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+using System.Globalization;
+using Billing.Load.Comparing.Paper;
+using Spectre.Console;
+
+namespace Billing.Rehearsal;
+
+/// <summary>Prints a rehearsal: the experiment beside the prototype's fifteen machines, what was done meanwhile, memory, and what
+/// was found amiss.</summary>
+internal static class RehearsalTable
+{
+    public static void Print(IAnsiConsole console, RehearsalReport report)
+    {
+        console.Write(Runs(report));
+        console.WriteLine(Text($"The paper's figures are of fifteen t2.micro, which stored nothing and replied without a delay of their own; these machines share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
+        console.Write(Memory(report));
+        if (report.Access is { } access)
+        {
+            console.WriteLine(Text($"{access.Tried} ways between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} amiss."));
+        }
+        console.WriteLine(report.Amiss.Count == 0 ? "Nothing was found amiss." : Text($"{report.Amiss.Count} findings:"));
+        foreach (var finding in report.Amiss)
+        {
+            console.WriteLine("  " + finding);
+        }
+    }
+
+    private static Table Runs(RehearsalReport report)
+    {
+        var table = Table("Seconds as the clients saw them", "", "Payments", "Shortest", "Longest", "Average", "p50", "p99", "Total", "Sent again", "Errors");
+        foreach (var run in report.Runs)
+        {
+            table.AddRow(
+                run.Name, Text($"{run.Payments.Count:N0}"), Seconds(run.Payments.Shortest), Seconds(run.Payments.Longest), Seconds(run.Payments.Average),
+                Seconds(run.Payments.P50), Seconds(run.Payments.P99), Seconds(run.TotalS), Text($"{run.Retried:N0}"), Text($"{run.Payments.Errors:N0}"));
+        }
+        if (PaperFigures.Of(report.Requests, 3, jitter: false) is { } paper)
+        {
+            table.AddRow(
+                "paper, 15 machines", Text($"{3 * report.Requests:N0}"), Seconds(paper.Shortest), Seconds(paper.Longest), Seconds(paper.Average), "", "", "", "", "");
+        }
+        return table;
+    }
+
+    private static Table Memory(RehearsalReport report)
+    {
+        var table = Table("Memory after the burst, MB", "Machine", "Service", "Service's peak", "Machine's peak, page cache included");
+        foreach (var use in report.Memory)
+        {
+            table.AddRow(use.Machine, use.Service, Text($"{use.ResidentPeakBytes / 1e6:0}"), Text($"{use.MachinePeakBytes / 1e6:0}"));
+        }
+        return table;
+    }
+
+    private static Table Table(string title, params string[] columns)
+    {
+        var table = new Table().Border(TableBorder.Rounded).Title(title).AddColumns(columns);
+        foreach (var column in table.Columns.Skip(columns[1] == "Service" ? 2 : 1))
+        {
+            column.RightAligned();
+        }
+        return table;
+    }
+
+    private static string Seconds(double seconds) => Text($"{seconds:0.000}");
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

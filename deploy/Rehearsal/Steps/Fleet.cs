@@ -1,0 +1,72 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text.Json;
+using Billing.Cli.Experiment;
+using Billing.Cli.Stack;
+using Billing.Client.Load;
+using Billing.Rehearsal.Machines;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>The load-generating clients, each on its machine: they warm up on their own and begin together.</summary>
+internal sealed class Fleet : IAsyncDisposable
+{
+    private readonly List<(SteeredProcess Process, string Report)> _clients;
+
+    private Fleet(List<(SteeredProcess, string)> clients) => _clients = clients;
+
+    /// <summary>Requests answered or failed so far.</summary>
+    public int Done => _clients.Sum(client => client.Process.Done);
+
+    /// <summary>Starts them.</summary>
+    /// <param name="site">Where their journals and reports go.</param>
+    /// <param name="machines">The client machines.</param>
+    /// <param name="name">Tells this run's files from another's.</param>
+    /// <param name="seed">Decides the accounts and amounts, with the machine's number.</param>
+    /// <param name="flags">What each does.</param>
+    public static Fleet Start(Site site, IReadOnlyList<RunningMachine> machines, string name, int seed, params string[] flags) => new(
+        [.. machines.Select((machine, index) => Start(site, machine, string.Create(CultureInfo.InvariantCulture, $"{name}-{index + 1}"), seed + index, flags))]);
+
+    /// <summary>Waits until all have warmed up.</summary>
+    public Task WaitUntilReadyAsync(CancellationToken cancellationToken) =>
+        Task.WhenAll(_clients.Select(client => client.Process.WaitUntilReadyAsync(cancellationToken)));
+
+    /// <summary>Lets all begin, and waits for their measurements.</summary>
+    /// <exception cref="StackException">A client failed.</exception>
+    public async Task<IReadOnlyList<LoadResult>> RunAsync(CancellationToken cancellationToken)
+    {
+        await Task.WhenAll(_clients.Select(client => client.Process.RunAsync(cancellationToken)));
+        return await Task.WhenAll(_clients.Select(client => ReadAsync(client.Report, cancellationToken)));
+    }
+
+    /// <summary>Lets those that pay at a rate send no more.</summary>
+    public void Enough() => _clients.ForEach(client => client.Process.EndInput());
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var (process, _) in _clients)
+        {
+            await process.DisposeAsync();
+        }
+    }
+
+    private static (SteeredProcess, string) Start(Site site, RunningMachine machine, string name, int seed, string[] flags)
+    {
+        const string Shared = "/srv/billing/shared";
+        var proxies = string.Join(',', machine.Machine.Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
+        var command = machine.CommandLine(
+        [
+            "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups", "env", "DOTNET_gcServer=0",
+            "/opt/billing/client/Billing.Client", "--proxies", proxies, "--seed", seed.ToString(CultureInfo.InvariantCulture),
+            "--journal", $"{Shared}/{name}.csv", "--report", $"{Shared}/{name}.json", "--wait-for-go", .. flags,
+        ]);
+        var start = new ProcessStartInfo(command[0], command.Skip(1));
+        return (SteeredProcess.Start("The client on " + machine.Machine.Name, start), Path.Combine(site.Shared, name + ".json"));
+    }
+
+    private static async Task<LoadResult> ReadAsync(string report, CancellationToken cancellationToken)
+    {
+        await using var file = File.OpenRead(report);
+        return (await JsonSerializer.DeserializeAsync(file, LoadJson.Default.LoadResult, cancellationToken))!;
+    }
+}

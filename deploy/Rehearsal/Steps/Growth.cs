@@ -1,0 +1,49 @@
+using System.Globalization;
+using Billing.Cli.Stack;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>A backend, a broker and partitions more, while the platform runs.</summary>
+internal static class Growth
+{
+    /// <summary>Partitions of a request topic afterwards.</summary>
+    public const int Partitions = 4;
+
+    /// <summary>Adds a payment backend, then partitions of a topic for it to have a share of.</summary>
+    /// <returns>How many members the group of the payment backends has, and how many of them have partitions.</returns>
+    /// <exception cref="StackException">A machine or a command failed.</exception>
+    public static async Task<(int Members, int Working)> RunAsync(Platform platform, Release release, CancellationToken cancellationToken)
+    {
+        await platform.GrowAsync(
+            await platform.PlanAsync(release, new() { ["tiers"] = new Dictionary<string, object> { ["payment-backend"] = new { count = 4 } } }, cancellationToken),
+            cancellationToken);
+        var broker = platform["kafka-1"];
+        foreach (var type in (string[])["visa", "mastercard", "discover", "amex"])
+        {
+            await broker.RunAsync(
+                string.Create(CultureInfo.InvariantCulture, $"billing-kafka topics --alter --topic billing.payments.{type} --partitions {Partitions}"), cancellationToken);
+        }
+        return await MembersAsync(platform, cancellationToken);
+    }
+
+    /// <summary>Waits until every payment backend has a share.</summary>
+    private static async Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        const int Attempts = 30;
+        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(2));
+        var wanted = platform.Tier("payment-backend").Count;
+        var (members, working) = (0, 0);
+        for (var attempt = 0; attempt < Attempts && working < wanted; attempt++)
+        {
+            var printed = await platform["kafka-1"].RunAsync(
+                "billing-kafka consumer-groups --describe --members --group billing-payments", cancellationToken);
+            // GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS
+            var rows = printed.Split('\n').Select(line => line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
+                .Where(words => words is ["billing-payments", _, _, _, _, ..]).ToList();
+            members = rows.Count;
+            working = rows.Count(words => words[4] != "0");
+            await pause.WaitForNextTickAsync(cancellationToken);
+        }
+        return (members, working);
+    }
+}

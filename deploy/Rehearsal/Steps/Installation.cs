@@ -1,0 +1,44 @@
+using Billing.Cli.Stack;
+using Billing.Rehearsal.Network;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>The first start of all machines at once, as Terraform makes them; and that nobody can reach what he should not.</summary>
+internal static class Installation
+{
+    // What the tiers' services listen at, once they are installed. Brokers listen to each other at addresses of their own.
+    private static readonly (string Tier, int Port)[] Listening =
+    [
+        ("kafka", 9092), ("kafka", 9093), ("kafka", 9094), ("postgres", 5432), ("proxy", 5000), ("proxy", 5080),
+        ("payment-backend", 5001), ("balance-backend", 5001),
+        .. from tier in (string[])["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"] select (tier, 9100),
+    ];
+
+    /// <summary>Runs the user data of all machines.</summary>
+    /// <exception cref="StackException">One failed.</exception>
+    public static Task RunAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        // All at once, since they wait for each other; and none goes on waiting for one that has failed.
+        var machines = platform.Topology.Machines;
+        return Parallel.ForEachAsync(
+            machines, new ParallelOptions { MaxDegreeOfParallelism = machines.Count, CancellationToken = cancellationToken },
+            async (machine, token) => await platform.InstallAsync(platform.Topology, machine.Name, token));
+    }
+
+    /// <summary>Tries every way between machines.</summary>
+    public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
+        AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);
+
+    /// <summary>Asks the monitoring host's Prometheus which machines it reads.</summary>
+    /// <returns>Machines that it reads, and machines that it cannot read.</returns>
+    public static async Task<(int Up, int Down)> TargetsAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        var monitoring = platform.Tier("monitoring")[0];
+        const string Ask = "curl -fsS --retry 20 --retry-delay 2 --retry-all-errors 'http://127.0.0.1:9090/api/v1/query?query=sum(up)%20or%20vector(0)' >/dev/null; " +
+            "for second in $(seq 60); do down=$(curl -fsS http://127.0.0.1:9090/api/v1/targets | grep -o '\"health\":\"[a-z]*\"' | sort | uniq -c); case $down in *unknown*|*down*) sleep 1;; *) break;; esac; done; echo \"$down\"";
+        var counts = (await monitoring.RunAsync(Ask, cancellationToken)).Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        int Count(string health) => counts.Where(line => line.Contains($"\"{health}\"", StringComparison.Ordinal))
+            .Sum(line => int.Parse(line.TrimStart().Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture));
+        return (Count("up"), Count("down") + Count("unknown"));
+    }
+}

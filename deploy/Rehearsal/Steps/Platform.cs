@@ -1,0 +1,142 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using System.Security.Cryptography;
+using Billing.Cli.Stack;
+using Billing.Rehearsal.Machines;
+using Billing.Rehearsal.Network;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>The platform's machines, running.</summary>
+internal sealed class Platform : IAsyncDisposable
+{
+    // More at a time would only wait for the processors of this machine.
+    private const int BootsAtATime = 4;
+
+    private static readonly string[] SecretNames =
+    [
+        "postgres/owner", "postgres/backend", "postgres/audit",
+        "kafka/admin", "kafka/proxy", "kafka/payment-backend", "kafka/balance-backend", "kafka/operator",
+    ];
+
+    private readonly RehearsalOptions _options;
+    private readonly ConcurrentDictionary<string, RunningMachine> _machines = new(StringComparer.Ordinal);
+    private int _plans;
+
+    private Platform(RehearsalOptions options, Topology topology, Site site)
+    {
+        _options = options;
+        Topology = topology;
+        Site = site;
+    }
+
+    /// <summary>Which machines there are.</summary>
+    public Topology Topology { get; private set; }
+
+    /// <summary>What they share.</summary>
+    public Site Site { get; }
+
+    /// <summary>A machine by its name.</summary>
+    public RunningMachine this[string name] => _machines[name];
+
+    /// <summary>All machines, in the order of the topology.</summary>
+    public IEnumerable<RunningMachine> Machines => Topology.Machines.Select(machine => _machines[machine.Name]);
+
+    /// <summary>The machines of a tier.</summary>
+    public IReadOnlyList<RunningMachine> Tier(string tier) => [.. Topology.Tier(tier).Select(machine => _machines[machine.Name])];
+
+    /// <summary>Boots all machines, with nothing installed yet.</summary>
+    public static async Task<Platform> BootAsync(RehearsalOptions options, Release release, CancellationToken cancellationToken)
+    {
+        var group = string.Create(CultureInfo.InvariantCulture, $"{GroupPrefix}{Environment.ProcessId}");
+        var topology = await PlanAsync(options, Path.Combine(options.Folder, "plan-0"), release, [], cancellationToken);
+        var network = await MachineNetwork.BuildAsync(topology, options.ZoneDelay, cancellationToken);
+        var site = new Site(options.Folder, Path.Combine(options.Image, "root"), Path.Combine(options.Image, "packages"), network, group);
+        var platform = new Platform(options, topology, site);
+        try
+        {
+            platform.WriteSecrets();
+            await platform.OfferAsync(release, cancellationToken);
+            await Parallel.ForEachAsync(
+                topology.Machines, new ParallelOptions { MaxDegreeOfParallelism = BootsAtATime, CancellationToken = cancellationToken },
+                async (machine, token) => platform._machines[machine.Name] = await RunningMachine.BootAsync(machine, site, token));
+            return platform;
+        }
+        catch
+        {
+            await platform.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>What the names of the rehearsals' control groups begin with.</summary>
+    public const string GroupPrefix = "billing-rehearsal-";
+
+    /// <summary>Lets machines have a release.</summary>
+    public Task OfferAsync(Release release, CancellationToken cancellationToken) =>
+        new Tool("cp").RunAsync(["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
+
+    /// <summary>The topology with other variables, or of another release; nothing is done to machines by that.</summary>
+    public Task<Topology> PlanAsync(Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
+        PlanAsync(_options, Site.PathOf(string.Create(CultureInfo.InvariantCulture, $"plan-{++_plans}")), release, variables, cancellationToken);
+
+    /// <summary>Runs a machine's user data, as a cloud does at the first start; again for another release.</summary>
+    /// <exception cref="StackException">It failed; the message holds the last of what the machine said.</exception>
+    public async Task InstallAsync(Topology topology, string name, CancellationToken cancellationToken)
+    {
+        var machine = _machines[name];
+        var log = Path.Combine(Site.Logs, name + ".install.log");
+        var (exitCode, output, errors) = await machine.Shell().TryAsync(["bash -s"], cancellationToken, topology.UserData[name]);
+        var journal = await machine.JournalAsync(200, cancellationToken);
+        await File.AppendAllTextAsync(log, output + errors + journal, cancellationToken);
+        if (exitCode != 0)
+        {
+            throw new StackException($"{name} could not be installed:\n{string.Join('\n', journal.TrimEnd().Split('\n').TakeLast(25))}");
+        }
+    }
+
+    /// <summary>Adds the machines that a topology has and this platform lacks, and installs them.</summary>
+    public async Task GrowAsync(Topology topology, CancellationToken cancellationToken)
+    {
+        var added = topology.Machines.Where(machine => !_machines.ContainsKey(machine.Name)).ToList();
+        Topology = topology;
+        foreach (var machine in added)
+        {
+            await Site.Network.AddAsync(machine, cancellationToken);
+            _machines[machine.Name] = await RunningMachine.BootAsync(machine, Site, cancellationToken);
+            await InstallAsync(topology, machine.Name, cancellationToken);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var machine in _machines.Values)
+        {
+            await machine.DisposeAsync();
+        }
+        Site.Network.Dispose();
+        await ControlGroup.RemoveAsync(Site.GroupName);
+    }
+
+    private static Task<Topology> PlanAsync(
+        RehearsalOptions options, string folder, Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
+        Topology.PlanAsync(
+            Path.Combine(options.Repository, "deploy/terraform/modules/topology"), folder,
+            new Dictionary<string, object>(variables)
+            {
+                ["release_version"] = release.Version,
+                ["bootstrap_sha256"] = release.BootstrapHash,
+                ["release"] = "file:///srv/billing/releases/" + release.Version,
+            },
+            cancellationToken);
+
+    private void WriteSecrets()
+    {
+        foreach (var name in SecretNames)
+        {
+            var file = Path.Combine(Site.Secrets, name);
+            Directory.CreateDirectory(Path.GetDirectoryName(file)!);
+            File.WriteAllText(file, RandomNumberGenerator.GetHexString(32, lowercase: true));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+using Billing.Cli.Stack;
+using Billing.Rehearsal.Machines;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>A rolling upgrade: one machine after the other gets the next release, and is ready again before the next one is
+/// touched. In between old and new run side by side.</summary>
+internal static class Upgrade
+{
+    // Those who answer before those who ask: a new proxy then never waits for something that only old backends are there to do.
+    private static readonly string[] Order = ["payment-backend", "balance-backend", "proxy", "monitoring"];
+
+    /// <summary>Upgrades every machine that runs one of the platform's programs.</summary>
+    /// <exception cref="StackException">A machine failed, or runs another release afterwards.</exception>
+    public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
+    {
+        var topology = await platform.PlanAsync(next, [], cancellationToken);
+        foreach (var machine in Order.SelectMany(tier => topology.Tier(tier)))
+        {
+            progress(machine.Name);
+            await platform.InstallAsync(topology, machine.Name, cancellationToken);
+            await CheckAsync(platform[machine.Name], next.Version, cancellationToken);
+        }
+    }
+
+    private static async Task CheckAsync(RunningMachine machine, string version, CancellationToken cancellationToken)
+    {
+        var program = machine.Machine.Tier switch { "proxy" => "proxy", "monitoring" => "cli", _ => "backend" };
+        var running = (await machine.RunAsync(
+            program == "cli"
+                ? "cat /opt/billing/cli/VERSION"
+                : $"cat $(dirname $(readlink /proc/$(systemctl show -p MainPID --value billing-{program})/exe))/VERSION",
+            cancellationToken)).Trim();
+        if (running != version)
+        {
+            throw new StackException($"{machine.Machine.Name} runs release {running}, not {version}.");
+        }
+    }
+}

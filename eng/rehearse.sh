@@ -1,0 +1,117 @@
+# shellcheck shell=bash
+# ./billing rehearse: the deployment on this machine. Makes two releases and an image for the machines, and hands over.
+
+# What machines install of Debian's: some by themselves at their first start, some are in the image, as on a cloud's.
+rehearsal_image_packages=(systemd systemd-sysv dbus iproute2 procps curl ca-certificates prometheus-node-exporter
+  libc6 libgcc-s1 libstdc++6 libssl3 zlib1g libzstd1 liblz4-1)
+rehearsal_packages=(openjdk-17-jre-headless postgresql-15 postgresql-client prometheus)
+
+# rehearse FLAG...
+rehearse() {
+  build_projects deploy/Rehearsal/Billing.Rehearsal.csproj
+  local program="$BILLING_OUTPUT/Billing.Rehearsal/release/Billing.Rehearsal.dll" folder next status=0
+  wants_help "$@" && exec dotnet "$program" rehearse --help
+  dotnet "$program" rehearse "$@" --check-flags || return
+  ((EUID == 0)) || die 'rehearse needs root: it makes network namespaces, control groups and containers'
+  need_rehearsal_programs
+  ensure_rehearsal_image
+  read_package_flags --architectures "$(rehearsal_architecture)"
+  package_release
+  local release="$package_output"
+  # The same sources under another number: what differs between releases is not what is rehearsed, that both run is.
+  next="${package_version_wanted%%-*}"
+  next="${next%.*}.$((${next##*.} + 1))"
+  read_package_flags --architectures "$(rehearsal_architecture)" --version "$next"
+  package_release
+  temporary_folder folder "${TMPDIR:-/tmp}"
+  chmod 755 "$folder"
+  raise_watch_limit
+  # Mounts and network namespaces are seen in there only, and end with it.
+  # shellcheck disable=SC2016
+  unshare --mount --propagation private sh -euc 'mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec setpriv --pdeathsig=KILL "$@"' sh \
+    dotnet "$program" rehearse "$@" --repository "$BILLING_ROOT" --folder "$folder" --image "$rehearsal_image" \
+    --release "$release" --next-release "$package_output" || status=$?
+  sysctl -qw "$rehearsal_watch_limit"
+  return "$status"
+}
+
+# Every machine's systemd watches a few things; all of them together more than a kernel allows a user by default. Sets
+# rehearsal_watch_limit, to put back afterwards.
+raise_watch_limit() {
+  local name=fs.inotify.max_user_instances
+  rehearsal_watch_limit="$name=$(sysctl -n "$name")"
+  if ((${rehearsal_watch_limit#*=} < 1024)); then
+    say "setting $name to 1024 while the machines run; it is ${rehearsal_watch_limit#*=}"
+    sysctl -qw "$name=1024"
+  fi
+}
+
+rehearsal_architecture() {
+  case $(uname -m) in
+    x86_64) printf linux-x64 ;;
+    aarch64) printf linux-arm64 ;;
+    *) die "there is no release for $(uname -m)" ;;
+  esac
+}
+
+need_rehearsal_programs() {
+  need_program ip iproute2 "to make the machines' network"
+  need_program nft nftables "to make the machines' network"
+  need_program systemd-nspawn systemd-container 'to run machines'
+  need_program debootstrap debootstrap "to make the machines' image"
+  need_program apt-ftparchive apt-utils "to make the machines' image"
+  need_program sysctl procps "to make the machines' network"
+  install_needed
+  if [[ -n ${BILLING_TOOLS:-} ]]; then
+    PATH="$BILLING_TOOLS:$PATH"
+  fi
+  have terraform || die 'terraform 1.5 or newer is missing: https://developer.hashicorp.com/terraform/install (or BILLING_TOOLS names the folder that it is in)'
+}
+
+# ensure_rehearsal_image: sets rehearsal_image, a folder with root/, Debian 12 as a cloud's image has it, and packages/, an
+# archive that machines install from, which have no other.
+ensure_rehearsal_image() {
+  local key
+  key=$(printf '%s\n' "${rehearsal_image_packages[@]}" "${rehearsal_packages[@]}" | cat - "$BILLING_ROOT/eng/rehearse.sh" | sha256sum | cut -c 1-16)
+  rehearsal_image="$BILLING_CACHE/rehearsal-image-$key"
+  [[ -d $rehearsal_image ]] || locked "$BILLING_CACHE/rehearsal-image.lock" make_rehearsal_image
+}
+
+make_rehearsal_image() {
+  local folder
+  [[ ! -d $rehearsal_image ]] || return 0
+  temporary_folder folder "$BILLING_CACHE"
+  with_progress "making the machines' image, once for this machine" "$folder/image.log" rehearsal_image_in "$folder" ||
+    die "the machines' image could not be made"
+  rm -rf -- "$BILLING_CACHE"/rehearsal-image-*/
+  mkdir "$folder/done"
+  mv -- "$folder/root" "$folder/packages" "$folder/done/"
+  mv -T -- "$folder/done" "$rehearsal_image"
+}
+
+# Runs where errexit is off, hence the chain of &&.
+rehearsal_image_in() {
+  local root="$1/root" packages="$1/packages"
+  debootstrap --variant=minbase bookworm "$root" &&
+    # Nothing is started in what is only a folder, and dpkg need not wait for the disk.
+    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d" &&
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" &&
+    in_image "$root" apt-get -q update &&
+    in_image "$root" apt-get -q -y --no-install-recommends install "${rehearsal_image_packages[@]}" &&
+    in_image "$root" apt-get clean &&
+    in_image "$root" apt-get -q -y --no-install-recommends --download-only install "${rehearsal_packages[@]}" &&
+    mkdir "$packages" && mv -- "$root"/var/cache/apt/archives/*.deb "$packages/" &&
+    (cd "$packages" && apt-ftparchive packages . >Packages && apt-ftparchive release . >Release) &&
+    rm -rf -- "$root"/var/lib/apt/lists/* "$root/etc/apt/sources.list" "$root"/etc/apt/sources.list.d/* "$root/usr/sbin/policy-rc.d" \
+      "$root/etc/hostname" "$root/etc/machine-id" "$root/var/lib/dbus/machine-id" &&
+    echo 'deb [trusted=yes] file:/srv/billing/packages ./' >"$root/etc/apt/sources.list" &&
+    : >"$root/etc/machine-id" && : >"$root/etc/resolv.conf" &&
+    # Nobody's timers in machines that live for minutes.
+    rm -f -- "$root"/etc/systemd/system/timers.target.wants/*
+}
+
+in_image() {
+  local root="$1"
+  shift
+  DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" "$@"
+}
