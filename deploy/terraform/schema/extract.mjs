@@ -87,7 +87,7 @@ function block(file, className, writes) {
   }
   const written = inputs(writes);
   for (const [name, input] of written) {
-    const optional = new RegExp(`reset${input.property}\\(`, 'i').test(owner.text);
+    const optional = new RegExp(`reset\\w+\\(\\) \\{\\n\\s+this\\._${input.property}(\\.internalValue)? = undefined;`).test(owner.text);
     const mark = marks.get(name);
     if (input.nested && !mark?.computed) {
       result.blocks[name] = nested(file, owner, name, input, !optional);

@@ -1,0 +1,36 @@
+using System.Text.Json;
+
+namespace Billing.DeploymentTests.Terraform;
+
+/// <summary>What Terraform would make: a plan's planned values.</summary>
+internal sealed class TerraformPlan(JsonElement values)
+{
+    /// <summary>Every resource, of all modules.</summary>
+    public IReadOnlyList<PlannedResource> Resources { get; } = values.TryGetProperty("root_module", out var root) ? [.. Collect(root)] : [];
+
+    /// <summary>The resources of a type.</summary>
+    public IEnumerable<PlannedResource> OfType(string type) => Resources.Where(resource => resource.Type == type);
+
+    /// <summary>An output's value.</summary>
+    public JsonElement Output(string name) => values.GetProperty("outputs").GetProperty(name).GetProperty("value");
+
+    private static IEnumerable<PlannedResource> Collect(JsonElement module)
+    {
+        var own = module.TryGetProperty("resources", out var resources) ? resources.EnumerateArray().Select(PlannedResource.Read) : [];
+        var inner = module.TryGetProperty("child_modules", out var modules) ? modules.EnumerateArray().SelectMany(Collect) : [];
+        return own.Concat(inner);
+    }
+}
+
+/// <summary>A resource of a plan: its address, its key among its kind, and what is known of it.</summary>
+internal sealed record PlannedResource(string Address, string Type, string Key, JsonElement Values)
+{
+    public static PlannedResource Read(JsonElement resource) => new(
+        resource.GetProperty("address").GetString()!,
+        resource.GetProperty("type").GetString()!,
+        resource.TryGetProperty("index", out var index) ? index.ToString() : "",
+        resource.GetProperty("values"));
+
+    /// <summary>An attribute as text; empty where it is null or known after apply.</summary>
+    public string Text(string attribute) => Values.TryGetProperty(attribute, out var value) ? value.ToString() : "";
+}
