@@ -8,8 +8,8 @@ output "addresses" {
   }
 
   precondition {
-    condition     = var.postgres != "existing" || (var.postgres_host != "" && length(var.postgres_networks) > 0)
-    error_message = "postgres_host and postgres_networks must say where an existing database is."
+    condition     = var.postgres != "existing" || length(var.postgres_networks) > 0
+    error_message = "postgres_networks must say where an existing database is, or no machine may connect to it."
   }
 }
 

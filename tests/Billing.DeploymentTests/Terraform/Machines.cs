@@ -1,0 +1,148 @@
+using System.Text.Json;
+
+namespace Billing.DeploymentTests.Terraform;
+
+/// <summary>The machines, and what they may do on AWS.</summary>
+public sealed class Machines
+{
+    private static readonly string[] Secret =
+        ["random_password", "aws_ssm_parameter", "aws_secretsmanager_secret_version", "aws_key_pair", "tls_private_key"];
+
+    [Fact]
+    public async Task Volumes_are_encrypted_and_credentials_are_kept_from_plain_requests()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var plan = await copy.PlanAsync("");
+
+        Assert.Equal(17, plan.OfType("aws_instance").Count());
+        Assert.Empty(Careless(plan));
+    }
+
+    [Theory]
+    [InlineData("modules/host/main.tf", "encrypted             = true", "encrypted             = false", "volume")]
+    [InlineData("modules/host/main.tf", "\"required\"", "\"optional\"", "metadata")]
+    [InlineData("modules/host/main.tf", "  user_data_replace_on_change = false", "  key_name                    = \"operator\"", "key")]
+    [InlineData("modules/host/main.tf", "= var.user_data\n", "= \"#!/bin/sh\\nexport PGPASSWORD=hunter2\\n\"\n", "secret")]
+    [InlineData("main.tf", "module \"access\"", "resource \"aws_db_instance\" \"other\" {\n  instance_class = \"db.t4g.micro\"\n  password = \"hunter2\"\n}\n\nmodule \"access\"", "password")]
+    public async Task A_careless_machine_is_found(string file, string old, string mistake, string said)
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var found = Careless(await copy.Plant(file, old, mistake).PlanAsync(""));
+
+        Assert.Contains(found, careless => careless.EndsWith(said, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Terraform_makes_no_secret_and_so_keeps_none() =>
+        Assert.DoesNotContain(
+            Repository.Files("deploy/terraform", "*.tf").SelectMany(Repository.Lines),
+            line => Secret.Any(type => line.StartsWith($"resource \"{type}\"", StringComparison.Ordinal)));
+
+    [Fact]
+    public async Task Each_tier_reads_its_own_secrets_and_the_release()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        Assert.Equal(
+            [
+                "balance-backend reads /billing/kafka/balance-backend /billing/postgres/backend",
+                "client reads ",
+                "kafka reads /billing/kafka/*",
+                "monitoring reads /billing/kafka/operator /billing/postgres/audit /billing/postgres/owner",
+                "payment-backend reads /billing/kafka/payment-backend /billing/postgres/backend",
+                "postgres reads /billing/postgres/*",
+                "proxy reads /billing/kafka/proxy",
+            ],
+            Readers(await copy.PlanAsync("", "release=s3://elsewhere/0.1.0")));
+    }
+
+    [Theory]
+    [InlineData("    client          = []", "    client          = [\"*\"]", "client reads /billing/*")]
+    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",", "client reads *")]
+    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",", "client reads *")]
+    public async Task A_tier_that_reads_too_much_is_found(string old, string mistake, string said)
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var found = Readers(await copy.Plant("modules/access/main.tf", old, mistake).PlanAsync("", "release=s3://elsewhere/0.1.0"));
+
+        Assert.Contains(said, found);
+    }
+
+    [Theory]
+    [InlineData(17, "instance_type=t3.micro")]
+    [InlineData(16, "postgres=rds")]
+    [InlineData(16, "postgres=existing", "postgres_host=db.example.com", "postgres_networks=[\"10.9.0.0/16\"]")]
+    [InlineData(14, "kafka_bootstrap=k1.example.com:9096", "kafka_networks=[\"10.9.0.0/16\"]")]
+    [InlineData(20, "tiers={proxy={count=6}}", "release=https://releases.example.com/billing")]
+    [InlineData(17, "tiers={kafka={instance_type=\"t4g.small\"}}", "region=eu-central-1", "load_balancer_internal=false")]
+    public async Task Variables_choose_machines(int machines, params string[] variables)
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        Assert.Equal(machines, (await copy.PlanAsync("", variables)).OfType("aws_instance").Count());
+    }
+
+    [Fact]
+    public async Task A_type_that_the_release_has_no_programs_for_is_refused()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var result = await copy.TryPlanAsync("", "tiers={proxy={instance_type=\"c7gn.large\"}}");
+
+        Assert.NotEqual(0, result.ExitCode);
+        Assert.Contains("proxy needs an x86 instance type", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_folder_without_the_release_is_refused()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+        File.Delete(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"));
+
+        var result = await copy.TryPlanAsync("");
+
+        Assert.NotEqual(0, result.ExitCode);
+        Assert.Contains("./billing package makes it", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("0.3233 USD an hour", "name=billing")]
+    [InlineData("unknown: no price at hand of x9.huge", "instance_type=x9.huge")]
+    public async Task The_cost_is_told_beforehand(string said, string variable)
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        Assert.StartsWith(said, (await copy.PlanAsync("", variable)).Output("cost").GetString(), StringComparison.Ordinal);
+    }
+
+    private static List<string> Careless(TerraformPlan plan) =>
+    [
+        .. from machine in plan.OfType("aws_instance")
+           from careless in new[]
+           {
+               machine.Values.GetProperty("root_block_device")[0].GetProperty("encrypted").ValueKind == JsonValueKind.True ? "" : "volume",
+               machine.Values.GetProperty("metadata_options")[0].GetProperty("http_tokens").GetString() == "required" ? "" : "metadata",
+               machine.Text("key_name").Length == 0 ? "" : "key",
+               Secrecy.Find(machine.Text("user_data")).Count == 0 ? "" : "secret",
+           }
+           where careless.Length > 0
+           select $"{machine.Address}: {careless}",
+        .. plan.Resources.Where(resource => resource.Text("password").Length > 0).Select(resource => $"{resource.Address}: password"),
+    ];
+
+    /// <summary>What each tier may read of the parameter store.</summary>
+    private static List<string> Readers(TerraformPlan plan)
+    {
+        Assert.Empty(plan.OfType("aws_iam_role_policy_attachment"));
+        return [.. plan.OfType("aws_iam_role_policy").Select(policy => $"{policy.Key} reads {string.Join(' ', Read(policy.Text("policy")))}").Order(StringComparer.Ordinal)];
+    }
+
+    private static IEnumerable<string> Read(string policy) =>
+        from statement in JsonDocument.Parse(policy).RootElement.GetProperty("Statement").EnumerateArray()
+        where statement.GetProperty("Action").EnumerateArray().Any(action => action.GetString() is "*" or "ssm:*" || action.GetString()!.StartsWith("ssm:Get", StringComparison.Ordinal))
+        from resource in statement.GetProperty("Resource").EnumerateArray()
+        select resource.GetString()!.Split(":parameter").Last();
+}

@@ -1,0 +1,105 @@
+using System.Runtime.Versioning;
+
+namespace Billing.DeploymentTests.Terraform;
+
+/// <summary>The script that makes passwords, against a stand-in for AWS's command line that keeps parameters as files.</summary>
+[UnsupportedOSPlatform("windows")]
+public sealed class SecretsScript : IDisposable
+{
+    private const string StandIn = """
+        #!/usr/bin/env bash
+        set -euo pipefail
+        echo "$*" >>"$STORE/.arguments"
+        case "$1 $2" in
+          "ssm describe-parameters") name=${4#Key=Name,Values=}; [[ -e $STORE/${name//\//_} ]] && echo 1 || echo 0 ;;
+          "ssm put-parameter")
+            input=$(cat)
+            name=$(sed 's/.*"Name": "\([^"]*\)".*/\1/' <<<"$input")
+            [[ $input == *'"Overwrite": true'* || ! -e $STORE/${name//\//_} ]]
+            [[ $input == *'"Type": "SecureString"'* ]]
+            sed 's/.*"Value": "\([^"]*\)".*/\1/' <<<"$input" >"$STORE/${name//\//_}" ;;
+          "ssm delete-parameter") rm "$STORE/${4//\//_}" ;;
+          *) exit 9 ;;
+        esac
+        """;
+
+    private readonly string _store = Directory.CreateTempSubdirectory("billing-secrets-").FullName;
+    private readonly string _bin = Directory.CreateTempSubdirectory("billing-secrets-bin-").FullName;
+
+    public void Dispose()
+    {
+        Directory.Delete(_store, recursive: true);
+        Directory.Delete(_bin, recursive: true);
+    }
+
+    [Fact]
+    public async Task Secrets_are_made_once_and_each_is_another()
+    {
+        (await RunAsync()).Succeeded();
+        var made = Kept();
+        (await RunAsync()).Succeeded();
+
+        Assert.Equal(8, made.Values.Distinct().Count());
+        Assert.All(made.Values, password => Assert.Matches("^[A-Za-z0-9]{32}$", password));
+        Assert.Equal(made, Kept());
+    }
+
+    [Fact]
+    public async Task A_named_secret_is_rotated_and_the_others_stay()
+    {
+        (await RunAsync()).Succeeded();
+        var made = Kept();
+
+        (await RunAsync("--rotate", "kafka/proxy")).Succeeded();
+
+        var changed = Kept().Where(secret => made[secret.Key] != secret.Value);
+        Assert.Equal("_billing_kafka_proxy", Assert.Single(changed).Key);
+    }
+
+    [Fact]
+    public async Task Secrets_can_be_deleted()
+    {
+        (await RunAsync("--prefix", "/other")).Succeeded();
+        (await RunAsync("--prefix", "/other", "--delete")).Succeeded();
+
+        Assert.Empty(Kept());
+    }
+
+    [Fact]
+    public async Task No_argument_and_no_line_of_output_holds_a_password()
+    {
+        var output = (await RunAsync()).Succeeded().Output;
+
+        var arguments = await File.ReadAllTextAsync(Path.Combine(_store, ".arguments"), TestContext.Current.CancellationToken);
+        Assert.All(Kept().Values, password => Assert.DoesNotContain(password, arguments + output, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("kafka/proxies")]
+    [InlineData("--prefix", "billing")]
+    [InlineData("--all")]
+    public async Task Nonsense_is_refused(params string[] arguments)
+    {
+        Assert.Equal(2, (await RunAsync(arguments)).ExitCode);
+        Assert.Empty(Kept());
+    }
+
+    private Dictionary<string, string> Kept() =>
+        Directory.EnumerateFiles(_store).Where(file => Path.GetFileName(file) != ".arguments")
+            .ToDictionary(file => Path.GetFileName(file), file => File.ReadAllText(file).Trim());
+
+    private async Task<ToolResult> RunAsync(params IEnumerable<string> arguments)
+    {
+        var aws = Path.Combine(_bin, "aws");
+        await File.WriteAllTextAsync(aws, StandIn);
+        File.SetUnixFileMode(aws, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        return await Tool.RunAsync(
+            Tool.Need("bash"),
+            ["deploy/terraform/secrets.sh", .. arguments],
+            environment: new Dictionary<string, string>
+            {
+                ["STORE"] = _store,
+                ["PATH"] = $"{_bin}:{Environment.GetEnvironmentVariable("PATH")}",
+            });
+    }
+}

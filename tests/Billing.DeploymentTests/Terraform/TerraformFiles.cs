@@ -1,0 +1,50 @@
+namespace Billing.DeploymentTests.Terraform;
+
+/// <summary>How the modules are written.</summary>
+public sealed class TerraformFiles
+{
+    [Fact]
+    public async Task Terraform_would_format_no_file_otherwise()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        Assert.Equal("", (await copy.RunAsync("", "fmt", "-check", "-recursive", "-no-color")).Output);
+    }
+
+    [Fact]
+    public async Task Terraform_names_a_file_that_it_would_format()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var result = await copy.Plant("modules/network/main.tf", "  cidr_block           =", "cidr_block=").RunAsync("", "fmt", "-check", "-recursive");
+
+        Assert.NotEqual(0, result.ExitCode);
+        Assert.Contains("modules/network/main.tf", result.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Tflint_has_nothing_to_say()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        (await LintAsync(copy)).Succeeded();
+    }
+
+    [Theory]
+    [InlineData("modules/network/variables.tf", "variable \"name\"", "variable \"unused\" {\n  description = \"\"\n  type        = string\n}\n\nvariable \"name\"", "terraform_unused_declarations")]
+    [InlineData("modules/host/outputs.tf", "  description = \"The instance, for sessions of the systems manager.\"\n", "", "terraform_documented_outputs")]
+    [InlineData("modules/release/variables.tf", "  type        = string\n", "", "terraform_typed_variables")]
+    public async Task Tflint_finds_a_planted_mistake(string file, string old, string mistake, string rule)
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var result = await LintAsync(copy.Plant(file, old, mistake));
+
+        Assert.NotEqual(0, result.ExitCode);
+        Assert.Contains(rule, result.Output, StringComparison.Ordinal);
+    }
+
+    private static Task<ToolResult> LintAsync(TerraformCopy copy) =>
+        Tool.RunAsync(
+            Tool.Need("tflint"), ["--recursive", "--no-color", $"--config={Path.Combine(copy.Folder, ".tflint.hcl")}"], copy.Folder);
+}

@@ -1,0 +1,91 @@
+using System.Text.Json.Nodes;
+
+namespace Billing.DeploymentTests.Terraform;
+
+/// <summary>The module that says which machines there are: it needs no provider, and so Terraform plans it anywhere.</summary>
+public sealed class TopologyModule
+{
+    internal const string Module = "modules/topology";
+
+    private static readonly string[] Kept = ["hosts", "rules", "subnets"];
+
+    [Fact]
+    public async Task Topology_json_is_what_the_module_says_by_default()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var plan = await copy.PlanAsync(Module);
+
+        var said = new JsonObject(Kept
+            .Select(name => KeyValuePair.Create(name, JsonNode.Parse(plan.Output(name).GetRawText()))));
+        var kept = JsonNode.Parse(File.ReadAllText(Path.Combine(Repository.Root, "deploy/terraform/topology.json")));
+        Assert.True(JsonNode.DeepEquals(said, kept), "terraform plan of modules/topology says otherwise than topology.json");
+    }
+
+    [Fact]
+    public async Task A_machine_more_takes_no_address_of_another()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var plan = await copy.PlanAsync(
+            Module, """tiers={kafka={count=9},proxy={count=30},"payment-backend"={count=30},"balance-backend"={count=30},client={count=30}}""");
+
+        var addresses = plan.Output("hosts").EnumerateArray().Select(host => host.GetProperty("address").GetString()).ToList();
+        Assert.Equal(9 + (4 * 30) + 2, addresses.Distinct().Count());
+        Assert.Equal(addresses.Count, addresses.Distinct().Count());
+    }
+
+    [Fact]
+    public async Task Brokers_and_a_database_of_somebody_else_take_the_place_of_machines()
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var plan = await copy.PlanAsync(
+            Module, "kafka_bootstrap=k1.example.com:9096,k2.example.com:9096", "postgres_own=false", "postgres_host=db.example.com", "postgres_port=6432");
+
+        var hosts = plan.Output("hosts").EnumerateArray().ToList();
+        Assert.DoesNotContain(hosts, host => host.GetProperty("tier").GetString() is "kafka" or "postgres");
+        var environment = hosts[0].GetProperty("environment");
+        Assert.Equal("k1.example.com:9096,k2.example.com:9096", environment.GetProperty("BILLING_KAFKA").GetString());
+        Assert.Equal("", environment.GetProperty("BILLING_KAFKA_NODES").GetString());
+        Assert.Equal("db.example.com:6432", environment.GetProperty("BILLING_POSTGRES").GetString());
+        Assert.Equal("false", environment.GetProperty("BILLING_POSTGRES_OWN").GetString());
+        var rules = plan.Output("rules").EnumerateArray().ToList();
+        Assert.All(rules.Where(rule => rule.GetProperty("to").GetString() == "kafka"), rule => Assert.Equal(9096, rule.GetProperty("port").GetInt32()));
+        Assert.All(rules.Where(rule => rule.GetProperty("to").GetString() == "postgres"), rule => Assert.Equal(6432, rule.GetProperty("port").GetInt32()));
+    }
+
+    [Theory]
+    [InlineData("tiers={proxy={count=0}}", "tiers: a count of 0")]
+    [InlineData("tiers={proxy={count=31}}", "tiers: a count is a whole number of at most 30")]
+    [InlineData("tiers={proxy={count=1.5}}", "tiers: a count is a whole number")]
+    [InlineData("tiers={kafka={count=4}}", "tiers: kafka's count must be odd")]
+    [InlineData("tiers={kafka={count=1}}", "tiers: kafka's count must be odd and at least 3")]
+    [InlineData("tiers={postgres={count=2}}", "tiers: there is one machine of postgres")]
+    [InlineData("tiers={proxies={count=3}}", "tiers may name kafka, postgres, proxy")]
+    [InlineData("tiers={proxy={instance_type=\"big\"}}", "tiers: an instance_type looks like t2.micro")]
+    [InlineData("instance_type=micro", "instance_type must look like t2.micro")]
+    [InlineData("network_cidr=10.20.0.0/8", "network_cidr must be")]
+    [InlineData("network_cidr=10.20.0.7/16", "network_cidr must be")]
+    [InlineData("network_cidr=here", "network_cidr must be")]
+    [InlineData("zones=[\"a\",\"b\"]", "zones must be three")]
+    [InlineData("zones=[\"a\",\"b\",\"b\"]", "zones must be three")]
+    [InlineData("kafka_bootstrap=broker", "kafka_bootstrap must be host:port")]
+    [InlineData("postgres_own=false", "postgres_host must name the database")]
+    [InlineData("postgres_port=70000", "postgres_port must be")]
+    [InlineData("partitions=-1", "partitions must be")]
+    [InlineData("release=ftp://host/folder", "release must be")]
+    [InlineData("release=https://host/it's", "release must be")]
+    [InlineData("release_version=latest", "release_version must look like")]
+    [InlineData("bootstrap_sha256=abc", "bootstrap_sha256 must be 64")]
+    [InlineData("secrets=hunter2", "secrets must be ssm:/PATH")]
+    public async Task Nonsense_is_refused_in_words_that_name_the_variable(string variable, string said)
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var result = await copy.TryPlanAsync(Module, variable);
+
+        Assert.NotEqual(0, result.ExitCode);
+        Assert.Contains(said, result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+    }
+}
