@@ -35,6 +35,9 @@ locals {
   tiers  = toset([for host in module.topology.hosts : host.tier])
   bucket = "${var.name}-release-${data.aws_caller_identity.this.account_id}-${var.region}"
 
+  # Whose bucket it is makes no difference to the machines; over https they need no leave.
+  release_bucket = var.release == "" ? local.bucket : startswith(var.release, "s3://") ? split("/", var.release)[2] : ""
+
   parameters = "arn:${data.aws_partition.this.partition}:ssm:${var.region}:${data.aws_caller_identity.this.account_id}:parameter${var.secrets_prefix}"
 
   # Graviton's types have a g behind the generation, as in t4g, m6g and c7gn.
@@ -102,7 +105,7 @@ module "access" {
   region         = var.region
   tiers          = local.tiers
   parameters_arn = local.parameters
-  release_arns   = module.release[*].bucket_arn
+  release_arns   = local.release_bucket == "" ? [] : ["arn:${data.aws_partition.this.partition}:s3:::${local.release_bucket}"]
 }
 
 module "database" {

@@ -5,6 +5,8 @@ namespace Billing.DeploymentTests.Terraform;
 /// <summary>The machines, and what they may do on AWS.</summary>
 public sealed class Machines
 {
+    private const string Release = "billing-release-123456789012-us-east-1/*";
+
     private static readonly string[] Secret =
         ["random_password", "aws_ssm_parameter", "aws_secretsmanager_secret_version", "aws_key_pair", "tls_private_key"];
 
@@ -47,26 +49,38 @@ public sealed class Machines
 
         Assert.Equal(
             [
-                "balance-backend reads /billing/kafka/balance-backend /billing/postgres/backend",
-                "client reads ",
-                "kafka reads /billing/kafka/*",
-                "monitoring reads /billing/kafka/operator /billing/postgres/audit /billing/postgres/owner",
-                "payment-backend reads /billing/kafka/payment-backend /billing/postgres/backend",
-                "postgres reads /billing/postgres/*",
-                "proxy reads /billing/kafka/proxy",
+                $"balance-backend reads {Release} parameter/billing/kafka/balance-backend parameter/billing/postgres/backend",
+                $"client reads {Release}",
+                $"kafka reads {Release} parameter/billing/kafka/*",
+                $"monitoring reads {Release} parameter/billing/kafka/operator parameter/billing/postgres/audit parameter/billing/postgres/owner",
+                $"payment-backend reads {Release} parameter/billing/kafka/payment-backend parameter/billing/postgres/backend",
+                $"postgres reads {Release} parameter/billing/postgres/*",
+                $"proxy reads {Release} parameter/billing/kafka/proxy",
             ],
-            Readers(await copy.PlanAsync("", "release=s3://elsewhere/0.1.0")));
+            Readers(await copy.PlanAsync("")));
+    }
+
+    [Fact]
+    public async Task Every_secret_that_the_script_makes_has_a_reader_and_no_other_is_asked_for()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+        var listed = (await Tool.RunAsync(Tool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"])).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+
+        var asked = Readers(await copy.PlanAsync("")).SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
+
+        Assert.All(asked.Where(secret => !secret.EndsWith('*')), secret => Assert.Contains(secret, listed));
+        Assert.All(listed, secret => Assert.Contains(asked, name => name == secret || (name.EndsWith('*') && secret.StartsWith(name[..^1], StringComparison.Ordinal))));
     }
 
     [Theory]
-    [InlineData("    client          = []", "    client          = [\"*\"]", "client reads /billing/*")]
-    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",", "client reads *")]
-    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",", "client reads *")]
+    [InlineData("    client          = []", "    client          = [\"*\"]", "client reads billing-release-123456789012-us-east-1/* parameter/billing/*")]
+    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",", "client reads * billing-release-123456789012-us-east-1/*")]
+    [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",", "client reads * billing-release-123456789012-us-east-1/*")]
     public async Task A_tier_that_reads_too_much_is_found(string old, string mistake, string said)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
-        var found = Readers(await copy.Plant("modules/access/main.tf", old, mistake).PlanAsync("", "release=s3://elsewhere/0.1.0"));
+        var found = Readers(await copy.Plant("modules/access/main.tf", old, mistake).PlanAsync(""));
 
         Assert.Contains(said, found);
     }
@@ -133,7 +147,7 @@ public sealed class Machines
         .. plan.Resources.Where(resource => resource.Text("password").Length > 0).Select(resource => $"{resource.Address}: password"),
     ];
 
-    /// <summary>What each tier may read of the parameter store.</summary>
+    /// <summary>What each tier may read of the parameter store and of buckets.</summary>
     private static List<string> Readers(TerraformPlan plan)
     {
         Assert.Empty(plan.OfType("aws_iam_role_policy_attachment"));
@@ -142,7 +156,10 @@ public sealed class Machines
 
     private static IEnumerable<string> Read(string policy) =>
         from statement in JsonDocument.Parse(policy).RootElement.GetProperty("Statement").EnumerateArray()
-        where statement.GetProperty("Action").EnumerateArray().Any(action => action.GetString() is "*" or "ssm:*" || action.GetString()!.StartsWith("ssm:Get", StringComparison.Ordinal))
+        where statement.GetProperty("Action").EnumerateArray().Any(action => Reads(action.GetString()!))
         from resource in statement.GetProperty("Resource").EnumerateArray()
-        select resource.GetString()!.Split(":parameter").Last();
+        select resource.GetString()!.Split(':').Last();
+
+    private static bool Reads(string action) =>
+        action is "*" or "ssm:*" || action.StartsWith("s3:", StringComparison.Ordinal) || action.StartsWith("ssm:Get", StringComparison.Ordinal);
 }

@@ -42,7 +42,7 @@ locals {
     for tier, names in local.secrets : tier => {
       Sid      = "Secrets"
       Effect   = "Allow"
-      Action   = ["ssm:GetParameter"]
+      Action   = ["ssm:GetParameter", "ssm:GetParameters"]
       Resource = [for name in names : "${var.parameters_arn}/${name}"]
     }
   }

@@ -19,6 +19,6 @@ variable "parameters_arn" {
 }
 
 variable "release_arns" {
-  description = "The release's bucket; empty where the release is elsewhere."
+  description = "The release's bucket; none where the release is no bucket."
   type        = list(string)
 }
