@@ -6,7 +6,7 @@ using Grpc.Core;
 namespace Billing.DeploymentTests.Terraform;
 
 /// <summary>A provider that knows AWS's schema and no AWS: Terraform itself compares the modules with the schema. Plans have
-/// whatever the modules say and leave open what AWS would say; data sources answer with made-up values.</summary>
+/// whatever the modules say and leave open what AWS would say, which is made up in what is applied and in data sources.</summary>
 internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
 {
     private static readonly Dictionary<string, string> MadeUp = new()
@@ -43,23 +43,41 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
     public override Task<ReadDataSource.Types.Response> ReadDataSource(ReadDataSource.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new ReadDataSource.Types.Response
         {
-            State = FillIn(request.Config, schema.Data[request.TypeName], MakeUp),
+            State = FillIn(request.Config, schema.Data[request.TypeName], MessagePackMap.Null, MakeUp),
         });
 
     public override Task<PlanResourceChange.Types.Response> PlanResourceChange(
         PlanResourceChange.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new PlanResourceChange.Types.Response
         {
-            PlannedState = FillIn(request.ProposedNewState, schema.Resources[request.TypeName], _ => MessagePackMap.Unknown),
+            PlannedState = FillIn(request.ProposedNewState, schema.Resources[request.TypeName], MessagePackMap.Null, _ => MessagePackMap.Unknown),
         });
 
-    /// <summary>Puts a value wherever the provider would compute one.</summary>
-    private static DynamicValue FillIn(DynamicValue resource, Schema schema, Func<Schema.Types.Attribute, byte[]> value)
+    public override Task<ApplyResourceChange.Types.Response> ApplyResourceChange(
+        ApplyResourceChange.Types.Request request, ServerCallContext context) =>
+        Task.FromResult(new ApplyResourceChange.Types.Response
+        {
+            NewState = FillIn(request.PlannedState, schema.Resources[request.TypeName], MessagePackMap.Unknown, MakeUp),
+        });
+
+    public override Task<UpgradeResourceState.Types.Response> UpgradeResourceState(
+        UpgradeResourceState.Types.Request request, ServerCallContext context) =>
+        Task.FromResult(new UpgradeResourceState.Types.Response { UpgradedState = new DynamicValue { Json = request.RawState.Json } });
+
+    public override Task<ReadResource.Types.Response> ReadResource(ReadResource.Types.Request request, ServerCallContext context) =>
+        Task.FromResult(new ReadResource.Types.Response { NewState = request.CurrentState });
+
+    /// <summary>Puts a value wherever the provider would compute one and there is none yet.</summary>
+    private static DynamicValue FillIn(DynamicValue resource, Schema schema, byte[] none, Func<Schema.Types.Attribute, byte[]> value)
     {
+        if (resource.Msgpack.Span.SequenceEqual(MessagePackMap.Null))
+        {
+            return resource;
+        }
         var computed = schema.Block.Attributes.Where(attribute => attribute.Computed).ToDictionary(attribute => attribute.Name);
         var filled = MessagePackMap.Rewrite(
             resource.Msgpack.Span,
-            (name, old) => old.AsSpan().SequenceEqual(MessagePackMap.Null) && computed.TryGetValue(name, out var attribute) ? value(attribute) : old);
+            (name, old) => old.AsSpan().SequenceEqual(none) && computed.TryGetValue(name, out var attribute) ? value(attribute) : old);
         return new DynamicValue { Msgpack = ByteString.CopyFrom(filled) };
     }
 
@@ -69,7 +87,7 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
         var kind = type.RootElement.ValueKind == JsonValueKind.Array ? type.RootElement[0].GetString() : type.RootElement.GetString();
         return kind switch
         {
-            "string" => MessagePackMap.Text(MadeUp.GetValueOrDefault(attribute.Name, "made up")),
+            "string" => MessagePackMap.Text(MadeUp.GetValueOrDefault(attribute.Name, "made-up")),
             "number" => MessagePackMap.Zero,
             "bool" => MessagePackMap.True,
             "map" => MessagePackMap.EmptyMap,

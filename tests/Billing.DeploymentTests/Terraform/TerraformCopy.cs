@@ -86,7 +86,14 @@ internal sealed class TerraformCopy : IAsyncDisposable
     {
         (await TryPlanAsync(module, variables)).Succeeded();
         var shown = (await RunAsync(module, "show", "-json", "plan")).Succeeded();
-        return new TerraformPlan(JsonDocument.Parse(shown.Output).RootElement.GetProperty("planned_values"));
+        return new TerraformPlan(JsonDocument.Parse(shown.Output).RootElement);
+    }
+
+    /// <summary>Plans and applies the whole, which makes nothing but a state.</summary>
+    public async Task ApplyAsync(params IEnumerable<string> variables)
+    {
+        (await TryPlanAsync("", variables)).Succeeded();
+        (await RunAsync("", "apply", "-no-color", "-lock=false", "plan")).Succeeded();
     }
 
     public async ValueTask DisposeAsync()

@@ -2,17 +2,28 @@ using System.Text.Json;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>What Terraform would make: a plan's planned values.</summary>
-internal sealed class TerraformPlan(JsonElement values)
+/// <summary>What Terraform would make.</summary>
+internal sealed class TerraformPlan(JsonElement plan)
 {
+    private readonly JsonElement _values = plan.GetProperty("planned_values");
+
+    /// <summary>What Terraform would do to what there is, such as "create module.host[...]".</summary>
+    public IReadOnlyList<string> Changes { get; } = plan.TryGetProperty("resource_changes", out var changes) ? [.. Read(changes)] : [];
+
     /// <summary>Every resource, of all modules.</summary>
-    public IReadOnlyList<PlannedResource> Resources { get; } = values.TryGetProperty("root_module", out var root) ? [.. Collect(root)] : [];
+    public IReadOnlyList<PlannedResource> Resources { get; } = plan.GetProperty("planned_values").TryGetProperty("root_module", out var root) ? [.. Collect(root)] : [];
 
     /// <summary>The resources of a type.</summary>
     public IEnumerable<PlannedResource> OfType(string type) => Resources.Where(resource => resource.Type == type);
 
     /// <summary>An output's value.</summary>
-    public JsonElement Output(string name) => values.GetProperty("outputs").GetProperty(name).GetProperty("value");
+    public JsonElement Output(string name) => _values.GetProperty("outputs").GetProperty(name).GetProperty("value");
+
+    private static IEnumerable<string> Read(JsonElement changes) =>
+        from change in changes.EnumerateArray()
+        let actions = string.Join(' ', change.GetProperty("change").GetProperty("actions").EnumerateArray().Select(action => action.GetString()))
+        where actions is not ("no-op" or "read")
+        select $"{actions} {change.GetProperty("address").GetString()}";
 
     private static IEnumerable<PlannedResource> Collect(JsonElement module)
     {

@@ -1,0 +1,39 @@
+namespace Billing.DeploymentTests.Terraform;
+
+/// <summary>What becomes of machines that run already.</summary>
+public sealed class Changes
+{
+    [Theory]
+    [InlineData("postgres=machine")]
+    [InlineData("postgres=rds")]
+    public async Task What_is_applied_needs_no_change(string variable)
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+        await copy.ApplyAsync(variable);
+
+        Assert.Empty((await copy.PlanAsync("", variable)).Changes);
+    }
+
+    [Fact]
+    public async Task A_tier_grows_without_a_change_to_any_machine_that_runs()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+        await copy.ApplyAsync();
+
+        Assert.Equal(
+            [
+                "create module.host[\"proxy-4\"].aws_instance.this",
+                "create module.load_balancer.aws_lb_target_group_attachment.proxy[\"proxy-4\"]",
+            ],
+            (await copy.PlanAsync("", "tiers={proxy={count=4}}")).Changes.Order());
+    }
+
+    [Fact]
+    public async Task Machines_that_would_be_changed_are_found()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+        await copy.Plant("modules/host/main.tf", "[ami, user_data]", "[ami]").ApplyAsync();
+
+        Assert.Contains("update module.host[\"kafka-1\"].aws_instance.this", (await copy.PlanAsync("", "tiers={proxy={count=4}}")).Changes);
+    }
+}
