@@ -21,7 +21,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
     public static TerraformCopy Make()
     {
         var copy = new TerraformCopy(Tool.Need("terraform"));
-        foreach (var file in Repository.Files("deploy/terraform", "*").Where(file => !file.Split('/').Contains(".terraform")))
+        foreach (var file in Repository.Files("deploy/terraform", "*").Where(IsPartOfTheModules))
         {
             var target = Path.Combine(copy._root, Path.GetRelativePath("deploy", file));
             Directory.CreateDirectory(Path.GetDirectoryName(target)!);
@@ -104,6 +104,10 @@ internal sealed class TerraformCopy : IAsyncDisposable
         }
         Directory.Delete(_root, recursive: true);
     }
+
+    /// <summary>A developer's own variables, state and downloads beside the modules are none of the checks' business.</summary>
+    private static bool IsPartOfTheModules(string file) =>
+        !file.Split('/').Contains(".terraform") && (file.EndsWith("/.tflint.hcl", StringComparison.Ordinal) || Path.GetExtension(file) is ".tf" or ".tftpl");
 
     private async Task InitAsync(string module) =>
         (await RunAsync(module, "init", "-input=false", "-no-color", "-backend=false")).Succeeded();
