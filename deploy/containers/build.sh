@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Builds images from a release's archives, with whichever of podman, buildah and Docker is at hand.
+set -euo pipefail
+
+usage() {
+  cat <<'HELP'
+Usage: deploy/containers/build.sh [options] [proxy|backend|client|cli]...
+
+Builds billing-SERVICE:VERSION for each of the named services, or all four.
+
+  --release FOLDER   what ./billing package has made; default: the newest of artifacts/release
+  --base IMAGE       default: that of the Containerfile
+  --builder NAME     podman, buildah or docker; default: the first that is at hand
+HELP
+}
+
+die() {
+  printf 'build.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+# A docker command without an engine that answers builds nothing.
+can_build() {
+  case $1 in
+    docker) command -v docker >/dev/null && docker info >/dev/null 2>&1 ;;
+    podman | buildah) command -v "$1" >/dev/null ;;
+    *) die "--builder: '$1' is none; there are podman, buildah, docker" ;;
+  esac
+}
+
+choose_builder() {
+  local name
+  for name in podman buildah docker; do
+    if can_build "$name"; then
+      echo "$name"
+      return
+    fi
+  done
+  die 'nothing here builds images: podman, buildah, or a docker whose engine answers (Debian: apt-get install buildah)'
+}
+
+here=$(cd -- "$(dirname -- "$0")" && pwd)
+release='' base='' builder='' services=()
+while (($#)); do
+  case $1 in
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    --release | --base | --builder)
+      (($# > 1)) || die "$1: the value is missing"
+      printf -v "${1#--}" '%s' "$2"
+      shift 2
+      ;;
+    proxy | backend | client | cli)
+      services+=("$1")
+      shift
+      ;;
+    *) die "unknown: '$1'; see --help" ;;
+  esac
+done
+((${#services[@]})) || services=(proxy backend client cli)
+if [[ -z $release ]]; then
+  release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
+    sort -rn | head -n 1 | cut -d ' ' -f 2-)
+  [[ -n $release ]] || die 'there is no release in artifacts/release; run ./billing package, or give --release FOLDER'
+fi
+[[ -f $release/SHA256SUMS ]] || die "--release: $release has no SHA256SUMS"
+(cd -- "$release" && sha256sum --check --strict --quiet SHA256SUMS) || die "$release is not what its SHA256SUMS says"
+version=$(sed -nE 's/.*"release_version": "([^"]+)".*/\1/p' "$release/release.auto.tfvars.json")
+[[ -n $version ]] || die "$release/release.auto.tfvars.json names no version"
+case $(uname -m) in
+  x86_64) runtime=linux-x64 ;;
+  aarch64) runtime=linux-arm64 ;;
+  *) die "there are no archives for $(uname -m)" ;;
+esac
+if [[ -z $builder ]]; then
+  builder=$(choose_builder)
+else
+  can_build "$builder" || die "--builder: $builder is not at hand"
+fi
+
+declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [client]=Billing.Client [cli]=Billing.Cli)
+for service in "${services[@]}"; do
+  [[ -f $release/billing-$service-$version-$runtime.tar.gz ]] || die "$release has no billing-$service for $runtime"
+  "$builder" build -f "$here/Containerfile" -t "billing-$service:$version" ${base:+--build-arg "BASE=$base"} \
+    --build-arg "SERVICE=$service" --build-arg "PROGRAM=${programs[$service]}" --build-arg "VERSION=$version" \
+    --build-arg "RUNTIME=$runtime" "$release"
+  printf 'build.sh: billing-%s:%s\n' "$service" "$version" >&2
+done

@@ -1,0 +1,65 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+
+namespace Billing.DeploymentTests;
+
+/// <summary>What the documents say that deployments have to keep to: deploy/README.md's tiers, ports and callers, and the settings
+/// of docs/operations.md.</summary>
+internal static partial class ReleaseContract
+{
+    /// <summary>The product's version.</summary>
+    public static string Version { get; } = VersionElement().Match(Read("Directory.Build.props")).Groups[1].Value;
+
+    /// <summary>The ports that each tier listens at for others.</summary>
+    public static IReadOnlyDictionary<string, IReadOnlySet<int>> Ports { get; } = Rows("deploy/README.md", "| tier | machines | listens at |")
+        .ToDictionary(row => row[0], row => (IReadOnlySet<int>)Numbers(row[2]));
+
+    /// <summary>Who calls whom, and where.</summary>
+    public static IReadOnlySet<(string From, string To, int Port)> Arrows { get; } = (
+        from row in Rows("deploy/README.md", "| from | to | at |")
+        from caller in row[0].Split(", ")
+        from called in row[1].Split(", ")
+        from port in Numbers(row[2])
+        select (caller, called, port)).ToHashSet();
+
+    /// <summary>Whether a variable of the environment is one of the platform's settings.</summary>
+    public static bool IsSetting(string variable)
+    {
+        var key = variable.Replace("__", ":", StringComparison.Ordinal);
+        return Settings.Contains(key) || key.StartsWith("Billing:Kafka:Properties:", StringComparison.Ordinal);
+    }
+
+    private static HashSet<string> Settings { get; } =
+    [
+        .. from row in Rows("docs/operations.md", "| key | default | range |")
+           let names = Quoted().Matches(row[0]).Select(match => match.Groups[1].Value).ToList()
+           from name in names
+           // `Billing:Jitter:PaymentMin`, `PaymentMax`: the others are in the section of the first.
+           select name.Contains(':', StringComparison.Ordinal) || name == names[0]
+               ? name
+               : names[0][..(names[0].LastIndexOf(':') + 1)] + name,
+    ];
+
+    // A Markdown table's rows, by its first line.
+    private static IEnumerable<string[]> Rows(string file, string head)
+    {
+        var lines = Repository.Lines(file).SkipWhile(line => line != head).ToList();
+        Assert.True(lines.Count > 2, $"{file} has no table '{head}'");
+        return lines.Skip(2).TakeWhile(line => line.StartsWith('|'))
+            .Select(line => line.Trim('|').Split('|').Select(cell => cell.Trim()).ToArray());
+    }
+
+    private static HashSet<int> Numbers(string text) =>
+        [.. Port().Matches(text).Select(match => int.Parse(match.Value, CultureInfo.InvariantCulture))];
+
+    private static string Read(string file) => File.ReadAllText(Path.Combine(Repository.Root, file));
+
+    [GeneratedRegex("<Version>(.*?)</Version>")]
+    private static partial Regex VersionElement();
+
+    [GeneratedRegex("`([^`]+)`")]
+    private static partial Regex Quoted();
+
+    [GeneratedRegex(@"\b\d{4,5}\b")]
+    private static partial Regex Port();
+}

@@ -1,0 +1,86 @@
+using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using YamlDotNet.Core;
+using YamlDotNet.RepresentationModel;
+
+namespace Billing.DeploymentTests;
+
+/// <summary>YAML as the programs that read it see it: as JSON, with anchors and merges resolved.</summary>
+internal static class ReleaseYaml
+{
+    private const string Merge = "<<";
+
+    /// <summary>The documents of a text.</summary>
+    public static IReadOnlyList<JsonObject> Read(string text)
+    {
+        var stream = new YamlStream();
+        stream.Load(new StringReader(text));
+        return [.. stream.Documents.Select(document => (JsonObject)Convert(document.RootNode)!)];
+    }
+
+    /// <summary>The node at a path of names and numbers with dots between; null where there is none.</summary>
+    public static JsonNode? At(this JsonNode? node, string path) => path.Split('.').Aggregate(node, (at, name) => at switch
+    {
+        JsonObject map => map[name],
+        JsonArray list when int.TryParse(name, CultureInfo.InvariantCulture, out var index) && index < list.Count => list[index],
+        _ => null,
+    });
+
+    /// <summary>The text at a path, be it written with quotes or without; null where there is none.</summary>
+    public static string? Text(this JsonNode? node, string path) => node.At(path)?.ToString();
+
+    /// <summary>The number at a path; null where there is none.</summary>
+    public static double? Number(this JsonNode? node, string path) =>
+        double.TryParse(node.Text(path), CultureInfo.InvariantCulture, out var number) ? number : null;
+
+    /// <summary>The items of the list at a path; none where there is no list.</summary>
+    public static IEnumerable<JsonNode?> Items(this JsonNode? node, string path) => node.At(path) as JsonArray ?? [];
+
+    /// <summary>The entries of the map at a path; none where there is no map.</summary>
+    public static IEnumerable<KeyValuePair<string, JsonNode?>> Entries(this JsonNode? node, string path) =>
+        node.At(path) as JsonObject ?? [];
+
+    private static JsonNode? Convert(YamlNode node) => node switch
+    {
+        YamlMappingNode map => Map(map),
+        YamlSequenceNode list => new JsonArray([.. list.Children.Select(Convert)]),
+        YamlScalarNode { Style: ScalarStyle.Plain, Value: var value } => Plain(value),
+        YamlScalarNode { Value: var value } => JsonValue.Create(value),
+        _ => throw new JsonException($"a {node.NodeType}, which JSON has not"),
+    };
+
+    // What a map takes over from others by "<<" yields to its own entries.
+    private static JsonObject Map(YamlMappingNode map)
+    {
+        var merged = new JsonObject();
+        foreach (var entry in map.Children.OrderBy(entry => Key(entry) != Merge))
+        {
+            if (Key(entry) == Merge)
+            {
+                foreach (var (name, inherited) in (JsonObject)Convert(entry.Value)!)
+                {
+                    merged[name] = inherited?.DeepClone();
+                }
+            }
+            else
+            {
+                merged[Key(entry)] = Convert(entry.Value);
+            }
+        }
+        return merged;
+    }
+
+    private static string Key(KeyValuePair<YamlNode, YamlNode> entry) => ((YamlScalarNode)entry.Key).Value!;
+
+    // A value without quotes, by YAML's core schema.
+    private static JsonValue? Plain(string? value) => value switch
+    {
+        null or "" or "~" or "null" => null,
+        "true" => JsonValue.Create(true),
+        "false" => JsonValue.Create(false),
+        _ when long.TryParse(value, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number) => JsonValue.Create(number),
+        _ when decimal.TryParse(value, NumberStyles.Float, CultureInfo.InvariantCulture, out var number) => JsonValue.Create(number),
+        _ => JsonValue.Create(value),
+    };
+}
