@@ -192,7 +192,7 @@ has_librdkafka() {
 
 # package_program STAGING FOLDER SERVICE PROGRAM ARCHITECTURE PUBLISHED
 package_program() {
-  local staging="$1" service="$3" program="$4" architecture="$5" published="$6" top name other
+  local staging="$1" service="$3" program="$4" architecture="$5" published="$6" top name other packages
   top="$staging/billing-$service-$package_version_wanted"
   name="billing-$service-$package_version_wanted-$architecture"
   say "packing $name ..."
@@ -206,10 +206,28 @@ package_program() {
   printf '%s\n' "$package_version_wanted" >"$top/VERSION"
   required_packages "$top" >"$staging/requires"
   mv -- "$staging/requires" "$top/REQUIRES"
-  write_sbom "$published" "$program" "$package_version_wanted" "$architecture" "$(packages_of_release "$program")" "$package_epoch" \
-    >"$top/sbom.json"
+  packages=$(packages_of_release "$program")
+  write_sbom "$published" "$program" "$package_version_wanted" "$architecture" "$packages" "$package_epoch" >"$top/sbom.json"
+  copy_licenses "$published" "$packages" "$top"
   cp -- "$top/sbom.json" "$2/$name.sbom.json"
   archive_of "$staging" "${top##*/}" "$2/$name.tar.gz"
+}
+
+# copy_licenses PUBLISHED PACKAGES TOP: what their makers want to go with the libraries.
+copy_licenses() {
+  local name file own
+  own="$BILLING_CACHE/librdkafka-$(package_version librdkafka.redist)/LICENSES.txt"
+  mkdir -- "$3/licenses"
+  while read -r name; do
+    while IFS= read -r file; do
+      mkdir -p -- "$3/licenses/${name%/*}"
+      cp -- "$file" "$3/licenses/${name%/*}/"
+    done < <(find "$2/${name,,}" -maxdepth 1 -type f \( -iname 'license*' -o -iname 'notice*' -o -iname 'third-party*' \))
+  done < <(jq -r '.libraries | to_entries[] | select(.value.type != "project") | .key | ltrimstr("runtimepack.")' "$1"/*.deps.json)
+  if [[ -f $3/librdkafka.so && -f $own ]] && stands_in librdkafka.redist; then
+    mkdir -- "$3/licenses/librdkafka"
+    cp -- "$own" "$3/licenses/librdkafka/"
+  fi
 }
 
 # packages_of_release PROGRAM: the folder that restore took packages from.

@@ -7,7 +7,7 @@ run_tests() {
   local passed=0 failed=0 skipped=0 programs=() projects=() name
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
-  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || try_shellcheck
+  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done
@@ -46,6 +46,11 @@ try_faketime() {
 # The tests of shell scripts need it and are skipped without.
 try_shellcheck() {
   have shellcheck || (as_root_install 'to check shell scripts' shellcheck) || say 'going on without shellcheck'
+}
+
+# The test of what a release says that it is made of needs it and is skipped without.
+try_jq() {
+  have jq || (as_root_install 'to list what a program is made of' jq) || say 'going on without jq'
 }
 
 # Adds to the caller's passed, failed and skipped. A program that ends without counts is one failure.

@@ -1,0 +1,64 @@
+using System.Text.RegularExpressions;
+
+namespace Billing.DeploymentTests;
+
+/// <summary>The Containerfile, as far as it can be judged without building it.</summary>
+public sealed partial class ReleaseContainerfile
+{
+    private static readonly string Text = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/Containerfile"));
+
+    [Fact]
+    public void The_Containerfile_keeps_to_our_rules() => Assert.Empty(Problems(Text));
+
+    [Theory]
+    [InlineData("debian:bookworm-slim", "debian:latest", "its base is not pinned")]
+    [InlineData("USER 10001:10001", "USER billing", "no user by number")]
+    [InlineData("USER 10001:10001\n", "", "no user by number")]
+    [InlineData("USER 10001:10001", "USER 0:0", "no user by number")]
+    [InlineData("ENTRYPOINT [", "USER 0\nENTRYPOINT [", "no user by number")]
+    [InlineData("${VERSION}-${RUNTIME}", "${VERSON}-${RUNTIME}", "no ARG VERSON")]
+    [InlineData("ARG RUNTIME=linux-x64", "ARG RUNTIME=linux-x64\nARG FURTHER", "build.sh gives no FURTHER")]
+    [InlineData("ENTRYPOINT [\"/usr/local/bin/billing\"]", "ENTRYPOINT /usr/local/bin/billing", "a shell stands before the program")]
+    public void The_rules_find_a_planted_mistake(string there, string planted, string found)
+    {
+        Assert.Contains(there, Text, StringComparison.Ordinal);
+
+        Assert.Contains(Problems(Text.Replace(there, planted, StringComparison.Ordinal)), problem => problem.Contains(found, StringComparison.Ordinal));
+    }
+
+    private static IEnumerable<string> Problems(string text)
+    {
+        var builder = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/build.sh"));
+        var arguments = Argument().Matches(text).Select(match => match.Groups[1].Value).ToHashSet();
+        if (!Regex.IsMatch(text, @"^ARG BASE=\S+:(?!latest)\S+$", RegexOptions.Multiline))
+        {
+            yield return "its base is not pinned";
+        }
+        if (!Regex.IsMatch(User().Matches(text).LastOrDefault()?.Groups[1].Value ?? "", @"^[1-9]\d*:[1-9]\d*$"))
+        {
+            yield return "no user by number, which Kubernetes cannot tell from root";
+        }
+        // A signal would end the shell, and not reach the program.
+        if (!text.Contains("\nENTRYPOINT [", StringComparison.Ordinal))
+        {
+            yield return "a shell stands before the program";
+        }
+        foreach (var name in Used().Matches(text).Select(match => match.Groups[1].Value).Where(name => name != "Status" && !arguments.Contains(name)).Distinct())
+        {
+            yield return $"no ARG {name}";
+        }
+        foreach (var name in arguments.Where(name => !builder.Contains($"{name}=$", StringComparison.Ordinal)))
+        {
+            yield return $"build.sh gives no {name}";
+        }
+    }
+
+    [GeneratedRegex(@"^ARG (\w+)", RegexOptions.Multiline)]
+    private static partial Regex Argument();
+
+    [GeneratedRegex(@"^USER (\S+)", RegexOptions.Multiline)]
+    private static partial Regex User();
+
+    [GeneratedRegex(@"\$\{(\w+)\}")]
+    private static partial Regex Used();
+}
