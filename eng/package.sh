@@ -247,6 +247,8 @@ package_kafka() {
   [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release holds Kafka, and none is at hand: KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download'
   mkdir -p -- "$top/libs"
   cp -- "$BILLING_KAFKA_HOME"/libs/*.jar "$top/libs/"
+  # An installation of jars only has no licence; it is the same as ours.
+  cp -- "$BILLING_ROOT/LICENSE" "$top/LICENSE"
   for file in LICENSE NOTICE; do
     [[ ! -f $BILLING_KAFKA_HOME/$file ]] || cp -- "$BILLING_KAFKA_HOME/$file" "$top/"
   done
