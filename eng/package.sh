@@ -90,6 +90,7 @@ check_output() {
 
 # package_release: does what the flags say.
 package_release() {
+  [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release holds Kafka, and none is at hand: KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download'
   [[ -z $package_check ]] || require_committed
   need_program jq jq 'to list what a program is made of'
   need_program readelf binutils 'to find out which libraries a program needs'
@@ -115,6 +116,7 @@ package_release() {
 # When the commit was made, unless SOURCE_DATE_EPOCH says otherwise; outside of a clone, when the newest source was changed.
 release_time() {
   [[ -z ${SOURCE_DATE_EPOCH:-} ]] || {
+    [[ $SOURCE_DATE_EPOCH =~ ^[0-9]+$ ]] || die "SOURCE_DATE_EPOCH is '$SOURCE_DATE_EPOCH', which is no number of seconds"
     echo "$SOURCE_DATE_EPOCH"
     return
   }
@@ -244,7 +246,6 @@ archive_of() {
 # package_kafka STAGING FOLDER
 package_kafka() {
   local top="$1/kafka-$kafka_version" file
-  [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release holds Kafka, and none is at hand: KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download'
   mkdir -p -- "$top/libs"
   cp -- "$BILLING_KAFKA_HOME"/libs/*.jar "$top/libs/"
   # An installation of jars only has no licence; it is the same as ours.

@@ -49,6 +49,27 @@ public sealed class ReleasePackaging : IDisposable
     }
 
     [Fact]
+    public async Task The_bootstrap_archive_covers_the_others_and_its_own_hash_is_Terraforms()
+    {
+        _ = Tool.Need("jq");
+        Write("root/deploy/bootstrap/install.sh", "#!/bin/sh\n");
+        Write("release/billing-proxy-1.2.3-linux-x64.tar.gz", "an archive");
+        var script = """
+            package_epoch=1700000000 package_version_wanted=1.2.3 BILLING_ROOT="$FOLDER/root"
+            mkdir "$FOLDER/staging" "$FOLDER/unpacked"
+            package_bootstrap "$FOLDER/staging" "$FOLDER/release"
+            cd "$FOLDER/release"
+            tar -xzf billing-bootstrap-1.2.3.tar.gz -C "$FOLDER/unpacked"
+            test -f "$FOLDER/unpacked/install.sh"
+            sha256sum --check --strict "$FOLDER/unpacked/SHA256SUMS"
+            grep -q "\"release_version\": \"1.2.3\"" release.auto.tfvars.json
+            grep -q "\"bootstrap_sha256\": \"$(sha256sum <billing-bootstrap-1.2.3.tar.gz | cut -d ' ' -f 1)\"" release.auto.tfvars.json
+            """;
+
+        (await BashAsync(script)).Succeeded();
+    }
+
+    [Fact]
     public async Task A_bill_of_materials_names_each_library_with_version_hash_and_licence()
     {
         _ = Tool.Need("jq");
