@@ -81,8 +81,13 @@ internal sealed class RunningMachine : IAsyncDisposable
 
     /// <summary>Runs commands of a shell on it.</summary>
     /// <exception cref="StackException">One failed.</exception>
-    public Task<string> RunAsync(string commands, CancellationToken cancellationToken, string? input = null) =>
-        Shell().RunAsync([commands], cancellationToken, input);
+    public async Task<string> RunAsync(string commands, CancellationToken cancellationToken)
+    {
+        var (exitCode, output, errors) = await Shell().TryAsync([commands], cancellationToken);
+        return exitCode == 0
+            ? output
+            : throw new StackException($"{Machine.Name}: {commands}: exit code {exitCode}: {errors}{output}".TrimEnd());
+    }
 
     /// <summary>The command line that starts a program on it from outside.</summary>
     public IReadOnlyList<string> CommandLine(params string[] program) => Joining(_group, Entering(program), log: null);

@@ -14,6 +14,7 @@ internal static class Upgrade
     /// <exception cref="StackException">A machine failed, or runs another release afterwards.</exception>
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
     {
+        await platform.OfferAsync(next, cancellationToken);
         var topology = await platform.PlanAsync(next, [], cancellationToken);
         foreach (var machine in Order.SelectMany(tier => topology.Tier(tier)))
         {

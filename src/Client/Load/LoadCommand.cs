@@ -83,7 +83,8 @@ public static class LoadCommand
         {
             Console.WriteLine("ready");
             await Console.In.ReadLineAsync(cancellationToken);
-            _ = CancelAtEndOfInputAsync(enough);
+            // On a thread of its own: the console's reader reads without giving its thread back, by whatever name.
+            _ = Task.Run(() => CancelAtEndOfInput(enough), CancellationToken.None);
         }
         var running = generator.RunAsync(enough.Token, cancellationToken);
         while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
@@ -100,12 +101,12 @@ public static class LoadCommand
         return 0;
     }
 
-    private static async Task CancelAtEndOfInputAsync(CancellationTokenSource enough)
+    private static void CancelAtEndOfInput(CancellationTokenSource enough)
     {
-        while (await Console.In.ReadLineAsync() is not null)
+        while (Console.In.ReadLine() is not null)
         {
         }
-        await enough.CancelAsync();
+        enough.Cancel();
     }
 
     private static void Print(LoadResult result)

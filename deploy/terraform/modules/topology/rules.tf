@@ -22,6 +22,7 @@ locals {
     { from = "load-balancer", to = "proxy", port = 5000, why = "gRPC" },
     { from = "load-balancer", to = "proxy", port = 5080, why = "health" },
     { from = "client", to = "proxy", port = 5000, why = "gRPC" },
+    { from = "client", to = "proxy", port = 5080, why = "REST" },
     { from = "monitoring", to = "proxy", port = 5000, why = "audit asks for balances" },
     { from = "monitoring", to = "proxy", port = 5080, why = "health" },
     { from = "monitoring", to = "payment-backend", port = 5001, why = "health" },
@@ -29,6 +30,7 @@ locals {
   ]
 
   between_brokers = [
+    { from = "kafka", to = "kafka", port = 9092, why = "Kafka's tools, started on a broker" },
     { from = "kafka", to = "kafka", port = 9093, why = "controllers" },
     { from = "kafka", to = "kafka", port = 9094, why = "replication" },
   ]

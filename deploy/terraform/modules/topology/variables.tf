@@ -49,8 +49,8 @@ variable "tiers" {
   }
 
   validation {
-    condition     = alltrue([for name, tier in var.tiers : name != "kafka" || (coalesce(tier.count, 3) >= 3 && coalesce(tier.count, 3) % 2 == 1)])
-    error_message = "tiers: kafka's count must be odd and at least 3: an even number of controllers tolerates no more failures, and topics have three replicas."
+    condition     = alltrue([for name, tier in var.tiers : name != "kafka" || coalesce(tier.count, 3) >= 3])
+    error_message = "tiers: kafka's count must be at least 3: topics have three replicas. The first three are controllers, those after them brokers only."
   }
 
   validation {
