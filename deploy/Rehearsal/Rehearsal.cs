@@ -75,7 +75,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         await StepAsync($"upgrades to {next.Version}, machine by machine, while payments go on", async () => Add(await experiment.PayingAsync(
             "upgrade", 301, platform.Tier("client"),
             () => Upgrade.RunAsync(platform, next, machine => console.WriteLine("    " + machine), cancellationToken), cancellationToken)));
-        await StepAsync("adds a payment backend and partitions while payments go on", async () => Add(await experiment.PayingAsync(
+        await StepAsync("adds a payment backend, a broker and partitions while payments go on", async () => Add(await experiment.PayingAsync(
             "growth", 401, platform.Tier("client"),
             async () =>
             {

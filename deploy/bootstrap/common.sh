@@ -4,6 +4,10 @@
 # Whether something that the tier's service depends on has changed since the service was last started.
 changed=0
 
+# Where programs are, and where their settings are.
+programs=/opt/billing
+settings_folder=/etc/billing
+
 say() { printf 'billing: %s\n' "$*"; }
 
 die() {
@@ -69,14 +73,14 @@ fetch() {
   esac
 }
 
-# install_archive NAME ARCHIVE: unpacks an archive of the release to /opt/billing/NAME-RELEASE and makes /opt/billing/NAME
+# install_archive NAME ARCHIVE: unpacks an archive of the release to NAME-RELEASE below the programs' folder and makes NAME
 # point there. The archive must be what SHA256SUMS, which came with this very script, says. Sets `changed`. The release before
 # stays, to go back to.
 install_archive() {
   local name="$1" archive="$2" target folder
-  target="/opt/billing/${archive%.tar.gz}"
+  target="$programs/${archive%.tar.gz}"
   if [[ ! -d $target ]]; then
-    folder=$(mktemp -d /opt/billing/.unpack.XXXXXX)
+    folder=$(mktemp -d "$programs/.unpack.XXXXXX")
     fetch "$archive" "$folder/$archive"
     (cd "$folder" && grep -F "  $archive" "$BILLING_BOOTSTRAP/SHA256SUMS" | sha256sum --check --strict --status) || {
       rm -rf -- "$folder"
@@ -92,9 +96,9 @@ install_archive() {
     mapfile -t required <"$target/REQUIRES"
     need_packages "${required[@]}"
   fi
-  if [[ $(readlink -- "/opt/billing/$name" || true) != "$target" ]]; then
-    ln -sfn -- "$target" "/opt/billing/.$name.new"
-    mv -T -- "/opt/billing/.$name.new" "/opt/billing/$name"
+  if [[ $(readlink -- "$programs/$name" || true) != "$target" ]]; then
+    ln -sfn -- "$target" "$programs/.$name.new"
+    mv -T -- "$programs/.$name.new" "$programs/$name"
     changed=1
   fi
 }
@@ -183,7 +187,7 @@ install_base() {
   changed=0
   need_packages curl ca-certificates prometheus-node-exporter
   own_user billing
-  mkdir -p /opt/billing
+  mkdir -p "$programs"
   put_file /etc/systemd/journald.conf.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/journald.conf"
   if ((changed)); then
     systemctl restart systemd-journald
@@ -227,13 +231,13 @@ postgres_connection() {
   printf 'Host=%s;Port=%s;Database=billing;Username=%s;Password=%s' "${BILLING_POSTGRES%:*}" "${BILLING_POSTGRES##*:}" "billing_$1" "$password"
 }
 
-# put_settings FOLDER GROUP: /etc/billing/FOLDER/appsettings.json, readable by root and the group alone.
+# put_settings FOLDER GROUP: FOLDER/appsettings.json below the settings' folder, readable by root and the group alone.
 put_settings() {
   local number text='{' separator=
   for ((number = 0; number < ${#settings[@]}; number += 2)); do
     text+="$separator"$'\n'"  \"${settings[number]}\": \"${settings[number + 1]}\""
     separator=,
   done
-  install -d -o root -g "$2" -m 750 "/etc/billing/$1"
-  put_file "/etc/billing/$1/appsettings.json" "root:$2" 640 <<<"$text"$'\n}'
+  install -d -o root -g "$2" -m 750 "$settings_folder/$1"
+  put_file "$settings_folder/$1/appsettings.json" "root:$2" 640 <<<"$text"$'\n}'
 }

@@ -94,7 +94,7 @@ module "release" {
   count  = var.release == "" ? 1 : 0
 
   bucket          = local.bucket
-  folder          = var.release_folder
+  folder          = var.release_folder == "" ? "${path.root}/../../artifacts/release/${var.release_version}" : var.release_folder
   release_version = var.release_version
 }
 

@@ -210,9 +210,9 @@ variable "release" {
 }
 
 variable "release_folder" {
-  description = "Where ./billing package has put the archives."
+  description = "Where ./billing package has put the archives; empty for artifacts/release/ and the release's version."
   type        = string
-  default     = "../../artifacts/release"
+  default     = ""
 }
 
 variable "release_version" {

@@ -92,12 +92,20 @@ internal sealed class RunningMachine : IAsyncDisposable
     /// <summary>The command line that starts a program on it from outside.</summary>
     public IReadOnlyList<string> CommandLine(params string[] program) => Joining(_group, Entering(program), log: null);
 
-    /// <summary>The largest resident memory that a service's main process has had, in bytes; 0 where it does not run.</summary>
-    public async Task<long> PeakResidentAsync(string unit, CancellationToken cancellationToken)
+    /// <summary>The memory of a service, in bytes: the most that its main process has had resident or, if that is more, what all
+    /// of its processes have now, shared pages counted once. 0 where it does not run.</summary>
+    public async Task<long> ResidentAsync(string unit, CancellationToken cancellationToken)
     {
-        var (_, output, _) = await Shell().TryAsync(
-            [$"pid=$(systemctl show -p MainPID --value {unit}) && sed -nE 's/^VmHWM:\\s+([0-9]+) kB$/\\1/p' /proc/$pid/status"], cancellationToken);
-        return long.TryParse(output.Trim(), CultureInfo.InvariantCulture, out var kilobytes) ? kilobytes * 1024 : 0;
+        var output = await RunAsync(
+            $$"""
+            peak=$(sed -nE 's/^VmHWM:\s+([0-9]+) kB$/\1/p' /proc/$(systemctl show -p MainPID --value {{unit}})/status)
+            all=$(systemctl show -p MainPID --value {{unit}}; pgrep -P $(systemctl show -p MainPID --value {{unit}}) || true)
+            now=0
+            for process in $all; do now=$((now + $(sed -nE 's/^Pss:\s+([0-9]+) kB$/\1/p' /proc/$process/smaps_rollup 2>/dev/null || echo 0) + 0)); done
+            echo $((now > peak ? now : peak))
+            """,
+            cancellationToken);
+        return long.Parse(output.Trim(), CultureInfo.InvariantCulture) * 1024;
     }
 
     /// <summary>The last lines that a unit of it, or all of it, has said.</summary>

@@ -9,13 +9,17 @@ internal static class Growth
     /// <summary>Partitions of a request topic afterwards.</summary>
     public const int Partitions = 4;
 
-    /// <summary>Adds a payment backend, then partitions of a topic for it to have a share of.</summary>
+    /// <summary>Adds a payment backend and a broker, then partitions for the backend to have a share of, and gives the broker its
+    /// share of all topics.</summary>
     /// <returns>How many members the group of the payment backends has, and how many of them have partitions.</returns>
     /// <exception cref="StackException">A machine or a command failed.</exception>
     public static async Task<(int Members, int Working)> RunAsync(Platform platform, Release release, CancellationToken cancellationToken)
     {
         await platform.GrowAsync(
-            await platform.PlanAsync(release, new() { ["tiers"] = new Dictionary<string, object> { ["payment-backend"] = new { count = 4 } } }, cancellationToken),
+            await platform.PlanAsync(
+                release,
+                new() { ["tiers"] = new Dictionary<string, object> { ["payment-backend"] = new { count = 4 }, ["kafka"] = new { count = 4 } } },
+                cancellationToken),
             cancellationToken);
         var broker = platform["kafka-1"];
         foreach (var type in (string[])["visa", "mastercard", "discover", "amex"])
@@ -23,8 +27,17 @@ internal static class Growth
             await broker.RunAsync(
                 string.Create(CultureInfo.InvariantCulture, $"billing-kafka topics --alter --topic billing.payments.{type} --partitions {Partitions}"), cancellationToken);
         }
+        await broker.RunAsync("billing-kafka spread 1,2,3,4", cancellationToken);
+        var described = await broker.RunAsync("billing-kafka topics --describe --topic billing.events", cancellationToken);
+        if (!described.Split('\n').Any(HasReplicaOnNewBroker))
+        {
+            throw new StackException("The new broker has no replica of billing.events: " + described);
+        }
         return await MembersAsync(platform, cancellationToken);
     }
+
+    private static bool HasReplicaOnNewBroker(string line) =>
+        line.Split("Replicas:") is [_, var rest, ..] && rest.Split('\t')[0].Split(',').Any(replica => replica.Trim() == "4");
 
     /// <summary>Waits until every payment backend has a share.</summary>
     private static async Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken)

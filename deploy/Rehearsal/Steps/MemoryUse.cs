@@ -3,7 +3,7 @@ namespace Billing.Rehearsal.Steps;
 /// <summary>What a service has taken of its machine.</summary>
 /// <param name="Machine">Which.</param>
 /// <param name="Service">Its unit.</param>
-/// <param name="ResidentPeakBytes">The largest resident memory of its main process.</param>
+/// <param name="ResidentPeakBytes">The largest resident memory of its main process, or what all of its processes have together.</param>
 /// <param name="MachinePeakBytes">The most that all of the machine took at a time, page cache included.</param>
 internal sealed record MemoryUse(string Machine, string Service, long ResidentPeakBytes, long MachinePeakBytes)
 {
@@ -27,7 +27,7 @@ internal sealed record MemoryUse(string Machine, string Service, long ResidentPe
             };
             if (unit is not null)
             {
-                uses.Add(new MemoryUse(machine.Machine.Name, unit, await machine.PeakResidentAsync(unit, cancellationToken), machine.PeakBytes));
+                uses.Add(new MemoryUse(machine.Machine.Name, unit, await machine.ResidentAsync(unit, cancellationToken), machine.PeakBytes));
             }
         }
         return uses;

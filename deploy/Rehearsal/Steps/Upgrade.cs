@@ -15,12 +15,12 @@ internal static class Upgrade
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
     {
         await platform.OfferAsync(next, cancellationToken);
-        var topology = await platform.PlanAsync(next, [], cancellationToken);
-        foreach (var machine in Order.SelectMany(tier => topology.Tier(tier)))
+        foreach (var machine in Order.SelectMany(platform.Tier))
         {
-            progress(machine.Name);
-            await platform.InstallAsync(topology, machine.Name, cancellationToken);
-            await CheckAsync(platform[machine.Name], next.Version, cancellationToken);
+            progress(machine.Machine.Name);
+            await machine.RunAsync(
+                $"/opt/billing/bootstrap/upgrade.sh {next.Version} {next.BootstrapHash} file:///srv/billing/releases/{next.Version}", cancellationToken);
+            await CheckAsync(machine, next.Version, cancellationToken);
         }
     }
 

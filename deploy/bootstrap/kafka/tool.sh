@@ -2,7 +2,42 @@
 # Kafka's own tools on this broker, as the administrator; as root:
 #   billing-kafka topics --describe
 #   billing-kafka consumer-groups --describe --group billing-payments
+#   billing-kafka spread 1,2,3,4        spreads the platform's topics over these brokers, and waits until it is done
 set -euo pipefail
+
+tool() {
+  java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$@"
+}
+
+# spread BROKERS
+spread() {
+  [[ ${1:-} =~ ^[0-9]+(,[0-9]+)+$ ]] || usage
+  local folder topic separator=''
+  folder=$(mktemp -d)
+  # shellcheck disable=SC2064 # The folder's name now: it is gone with this function.
+  trap "rm -rf -- '$folder'" EXIT
+  {
+    printf '{"version":1,"topics":['
+    for topic in $("$0" topics --list | grep '^billing\.' | grep -v '^billing\.replies\.'); do
+      printf '%s{"topic":"%s"}' "$separator" "$topic"
+      separator=,
+    done
+    printf ']}\n'
+  } >"$folder/topics.json"
+  "$0" reassign-partitions --topics-to-move-json-file "$folder/topics.json" --broker-list "$1" --generate |
+    sed -n '/^Proposed partition/,$p' | grep '^{' >"$folder/plan.json"
+  "$0" reassign-partitions --reassignment-json-file "$folder/plan.json" --execute >/dev/null
+  while "$0" reassign-partitions --reassignment-json-file "$folder/plan.json" --verify >"$folder/state" &&
+    grep -q 'still in progress' "$folder/state"; do
+    sleep 2
+  done
+  echo "the topics of the platform are spread over brokers $1"
+}
+
+usage() {
+  echo 'usage: billing-kafka acls|broker-api-versions|configs|consumer-groups|leader-election|metadata-quorum|reassign-partitions|topics ARGUMENT... | spread BROKER,...' >&2
+  exit 2
+}
 
 case ${1:-} in
   acls) class=org.apache.kafka.tools.AclCommand ;;
@@ -13,14 +48,14 @@ case ${1:-} in
   metadata-quorum) class=org.apache.kafka.tools.MetadataQuorumCommand ;;
   reassign-partitions) class=org.apache.kafka.tools.reassign.ReassignPartitionsCommand ;;
   topics) class=org.apache.kafka.tools.TopicCommand ;;
-  *)
-    echo 'usage: billing-kafka acls|broker-api-versions|configs|consumer-groups|leader-election|metadata-quorum|reassign-partitions|topics ARGUMENT...' >&2
-    exit 2
+  spread)
+    spread "${2:-}"
+    exit
     ;;
+  *) usage ;;
 esac
 shift
 address=$(sed -nE 's|^listeners=CLIENT://([^,]+),.*|\1|p' /etc/billing/kafka/server.properties)
 settings=--command-config
 [[ $class != *LeaderElectionCommand ]] || settings=--admin.config
-exec java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$address" \
-  "$settings" /etc/billing/kafka/admin.properties "$@"
+tool "$class" --bootstrap-server "$address" "$settings" /etc/billing/kafka/admin.properties "$@"

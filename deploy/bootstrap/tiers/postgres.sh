@@ -6,6 +6,9 @@ postgres_settings=/etc/postgresql/15/main
 
 install_tier() {
   need_packages postgresql-15
+  # The audit, which says whether what was restored is whole.
+  install_program cli
+  changed=0
   install -d -o postgres -g postgres -m 700 /var/backups/billing /var/backups/billing/wal /var/backups/billing/base
   put_file "$postgres_settings/conf.d/billing.conf" root:root 644 <<END
 listen_addresses = '127.0.0.1,$BILLING_ADDRESS'

@@ -11,7 +11,8 @@ internal sealed record ProxyServices(V1.Billing.BillingClient Billing, BillingAd
 /// <summary>Connections to all proxies, and whose turn it is. Safe from any thread.</summary>
 internal sealed class ProxyPool : IDisposable
 {
-    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan SilenceMax = TimeSpan.FromSeconds(5);
 
     private readonly GrpcChannel[] _channels;
     private readonly ProxyServices[] _proxies;
@@ -45,8 +46,9 @@ internal sealed class ProxyPool : IDisposable
             // A burst needs more streams than one connection has.
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            KeepAlivePingDelay = TimeSpan.FromSeconds(15),
-            KeepAlivePingTimeout = TimeSpan.FromSeconds(5),
+            // A proxy whose host or zone is lost says nothing: its calls go to another one after twice this.
+            KeepAlivePingDelay = SilenceMax,
+            KeepAlivePingTimeout = SilenceMax,
             // A stream has no deadline that would end the attempt to reach a host that does not answer.
             ConnectTimeout = ConnectTimeout,
         },

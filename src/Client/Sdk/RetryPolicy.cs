@@ -24,9 +24,10 @@ internal sealed class RetryPolicy
         _furtherTries = FurtherTries();
     }
 
-    /// <summary>For calls of one answer: what the proxy did not take.</summary>
+    /// <summary>For calls of one answer: what the proxy did not take, and what a broken connection left unknown. A transaction id
+    /// makes the latter as safe to send again as the former.</summary>
     public static RetryPolicy ForCalls(BillingClientOptions options, TimeProvider time) =>
-        new(options, time, e => IsTransient(e.StatusCode));
+        new(options, time, e => IsTransient(e.StatusCode) || IsBrokenConnection(e.Status));
 
     /// <summary>For streams: also what a connection that breaks in the middle looks like. What was on its way is sent again
     /// under the same ids, so nothing is done twice.</summary>
@@ -76,6 +77,11 @@ internal sealed class RetryPolicy
     }
 
     private static bool IsTransient(StatusCode status) => status is StatusCode.Unavailable or StatusCode.ResourceExhausted;
+
+    // Said by this end of the connection, not by the proxy: a proxy that stopped or was cut off while it had the call is told as
+    // Internal.
+    private static bool IsBrokenConnection(Status status) =>
+        status is { StatusCode: StatusCode.Internal, DebugException: HttpRequestException or IOException };
 
     private static TimeSpan? Pushback(RpcException e) =>
         int.TryParse(e.Trailers.GetValue(Trailers.RetryPushback), out var milliseconds) && milliseconds >= 0

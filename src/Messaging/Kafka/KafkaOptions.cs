@@ -10,6 +10,10 @@ public sealed class KafkaOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Kafka";
 
+    // Whoever publishes may know of a partition that was just added, and callers wait for what is published there; librdkafka's
+    // five minutes are more than they do.
+    private static readonly TimeSpan PartitionsNoticedWithin = TimeSpan.FromSeconds(5);
+
     /// <summary>Addresses of some of the brokers, <c>host:port</c>, with commas between.</summary>
     [Required(ErrorMessage = "Billing:Kafka:BootstrapServers is missing; give the brokers' addresses, e.g. localhost:9092.")]
     public string BootstrapServers { get; set; } = "";
@@ -139,6 +143,7 @@ public sealed class KafkaOptions
     internal ConsumerConfig GroupMember(string clientId, string groupId)
     {
         var config = Consumer(clientId, groupId);
+        config.TopicMetadataRefreshIntervalMs = (int)PartitionsNoticedWithin.TotalMilliseconds;
         config.GroupProtocol = GroupProtocol;
         if (GroupProtocol == GroupProtocol.Classic)
         {

@@ -52,7 +52,7 @@ public sealed class Machines
                 $"balance-backend reads {Release} parameter/billing/kafka/balance-backend parameter/billing/postgres/backend",
                 $"client reads {Release}",
                 $"kafka reads {Release} parameter/billing/kafka/*",
-                $"monitoring reads {Release} parameter/billing/kafka/operator parameter/billing/postgres/audit parameter/billing/postgres/owner",
+                $"monitoring reads {Release} parameter/billing/kafka/admin parameter/billing/kafka/operator parameter/billing/postgres/audit parameter/billing/postgres/owner",
                 $"payment-backend reads {Release} parameter/billing/kafka/payment-backend parameter/billing/postgres/backend",
                 $"postgres reads {Release} parameter/billing/postgres/*",
                 $"proxy reads {Release} parameter/billing/kafka/proxy",

@@ -7,7 +7,7 @@ locals {
     payment-backend = ["kafka/payment-backend", "postgres/backend"]
     balance-backend = ["kafka/balance-backend", "postgres/backend"]
     client          = []
-    monitoring      = ["kafka/operator", "postgres/audit", "postgres/owner"]
+    monitoring      = ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"]
   }
 
   # What the systems manager's agent needs for sessions and commands. AWS's own policy for it, AmazonSSMManagedInstanceCore, also

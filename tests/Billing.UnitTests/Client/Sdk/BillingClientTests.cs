@@ -64,6 +64,23 @@ public sealed class BillingClientTests : IAsyncDisposable
         Assert.Equal(2, client.Retried);
     }
 
+    /// <summary>As a proxy does that ends with calls in hand, and as a host looks that is cut off.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_call_whose_connection_breaks_goes_to_the_next_proxy(bool saysGoodbye)
+    {
+        await StartAsync([[]]);
+        using var breaking = new BreakingProxy(saysGoodbye);
+        using var client = Client(further: breaking.Address);
+
+        // In turn: one of two begins at the proxy that breaks.
+        var answers = new[] { await PayAsync(client), await PayAsync(client) };
+
+        Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
+        Assert.Equal(1, client.Retried);
+    }
+
     [Fact]
     public async Task Every_try_is_on_the_proxy_after_the_one_that_failed_until_there_were_enough()
     {

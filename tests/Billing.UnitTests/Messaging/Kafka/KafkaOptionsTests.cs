@@ -74,6 +74,11 @@ public sealed class KafkaOptionsTests
         Assert.Equal(5000, producer.MessageTimeoutMs);
     }
 
+    /// <summary>A proxy that has just started uses a partition that was just added at once.</summary>
+    [Fact]
+    public void A_backend_notices_a_new_partition_while_its_callers_still_wait() =>
+        Assert.InRange(new KafkaOptions { BootstrapServers = "a:9092" }.GroupMember("test", "group").TopicMetadataRefreshIntervalMs!.Value, 1, 5000);
+
     [Fact]
     public void A_consumer_stores_no_offset_by_itself()
     {

@@ -1,0 +1,135 @@
+namespace Billing.DeploymentTests.Bootstrap;
+
+/// <summary>The parts that machines are made with, without a machine: each test runs them in a shell, in a folder of its own.
+/// </summary>
+public sealed class BootstrapScripts : IDisposable
+{
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory();
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    [Fact]
+    public async Task A_machine_without_settings_is_told_which_file_is_missing() =>
+        AssertRefused("nowhere/host.env is missing: it says what this machine is to be", await RunAsync("load_settings nowhere/host.env"));
+
+    [Fact]
+    public async Task A_missing_setting_is_named() =>
+        AssertRefused("BILLING_ZONE is missing in /etc/billing/host.env", await RunAsync("BILLING_NAME=proxy-1; require_settings BILLING_NAME BILLING_ZONE"));
+
+    [Theory]
+    [InlineData("short", "must be 8 to 200 letters, digits")]
+    [InlineData("with \"quotes\" in it", "must be 8 to 200 letters, digits")]
+    [InlineData("", "must be 8 to 200 letters, digits")]
+    public async Task A_secret_that_would_break_a_file_is_refused_and_not_printed(string value, string message)
+    {
+        await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "one"), value, TestContext.Current.CancellationToken);
+
+        var result = await RunAsync($"BILLING_SECRETS=file:{_folder.FullName}; password=$(secret one); echo \"not reached: $password\"");
+
+        AssertRefused(message, result);
+        Assert.DoesNotContain("not reached", result.Output, StringComparison.Ordinal);
+        Assert.True(value.Length == 0 || !(result.Output + result.Errors).Contains(value, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Secrets_come_from_nowhere_else_than_a_store_or_a_folder() =>
+        AssertRefused("BILLING_SECRETS=http://there: must begin with ssm: or file:", await RunAsync("BILLING_SECRETS=http://there; secret one"));
+
+    [Fact]
+    public async Task A_file_that_says_the_same_is_left_alone_and_another_one_is_a_change()
+    {
+        var result = (await RunAsync("""
+            chown() { :; }
+            put_file folder/file root:root 640 <<<one; echo "$changed"
+            changed=0; put_file folder/file root:root 640 <<<one; echo "$changed"
+            changed=0; put_file folder/file root:root 640 <<<two; echo "$changed"
+            cat folder/file; stat -c %a folder/file; ls -A folder
+            """)).Succeeded();
+
+        Assert.Equal("1\n0\n1\ntwo\n640\nfile\n", result.Output);
+    }
+
+    [Fact]
+    public async Task Settings_become_a_file_that_a_program_reads()
+    {
+        var result = (await RunAsync("""
+            install() { mkdir -p "${!#}"; }
+            chown() { :; }
+            BILLING_SECRETS=file:$PWD; BILLING_KAFKA=10.0.0.1:9092,10.0.0.2:9092; BILLING_PARTITIONS=3; settings_folder=$PWD
+            mkdir kafka; echo -n secret-of-proxy >kafka/proxy
+            settings=(Urls http://10.0.0.3:5000)
+            kafka_settings proxy
+            put_settings proxy billing
+            cat proxy/appsettings.json
+            """)).Succeeded();
+
+        using var json = System.Text.Json.JsonDocument.Parse(result.Output);
+        Assert.Equal("http://10.0.0.3:5000", json.RootElement.GetProperty("Urls").GetString());
+        Assert.Equal("secret-of-proxy", json.RootElement.GetProperty("Billing:Kafka:Properties:sasl.password").GetString());
+        Assert.Equal("10.0.0.1:9092,10.0.0.2:9092", json.RootElement.GetProperty("Billing:Kafka:BootstrapServers").GetString());
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_archive_is_installed_only_as_the_release_has_it(bool isChanged)
+    {
+        var result = await RunAsync($$"""
+            BILLING_BOOTSTRAP=$PWD; BILLING_RELEASE=file://$PWD/release; programs=$PWD/programs
+            mkdir -p release programs content/billing-one-1.0.0 && echo of-it >content/billing-one-1.0.0/program
+            tar -czf release/billing-one-1.0.0.tar.gz -C content billing-one-1.0.0
+            (cd release && sha256sum ./*.tar.gz | sed 's|\./||') >SHA256SUMS
+            {{(isChanged ? "echo more >>release/billing-one-1.0.0.tar.gz" : "")}}
+            install_archive one billing-one-1.0.0.tar.gz
+            echo "$changed $(cat programs/one/program) $(readlink programs/one | sed "s|$PWD||")"
+            changed=0; install_archive one billing-one-1.0.0.tar.gz; echo "$changed"
+            """);
+
+        if (isChanged)
+        {
+            AssertRefused("billing-one-1.0.0.tar.gz is not the one that the release names in SHA256SUMS", result);
+            Assert.Empty(Directory.EnumerateFileSystemEntries(Path.Combine(_folder.FullName, "programs")));
+        }
+        else
+        {
+            Assert.Equal("1 of-it /programs/billing-one-1.0.0\n0\n", result.Succeeded().Output);
+        }
+    }
+
+    [Fact]
+    public async Task The_first_three_brokers_are_controllers_and_later_ones_are_not()
+    {
+        const string Nodes = "BILLING_KAFKA_NODES=1@10.0.0.1,2@10.0.1.1,3@10.0.2.1,4@10.0.0.2; BILLING_ZONE=a; BILLING_SECRETS=file:$PWD; mkdir -p kafka; echo -n secret-of-admin >kafka/admin; . \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; ";
+
+        var first = (await RunAsync(Nodes + "BILLING_ADDRESS=10.0.0.1; kafka_properties")).Succeeded().Output.Split('\n');
+        var fourth = (await RunAsync(Nodes + "BILLING_ADDRESS=10.0.0.2; kafka_properties")).Succeeded().Output.Split('\n');
+
+        Assert.Contains("process.roles=broker,controller", first);
+        Assert.Contains("listeners=CLIENT://10.0.0.1:9092,BROKER://10.0.0.1:9094,CONTROLLER://10.0.0.1:9093", first);
+        Assert.Contains("process.roles=broker", fourth);
+        Assert.Contains("node.id=4", fourth);
+        Assert.Contains("listeners=CLIENT://10.0.0.2:9092,BROKER://10.0.0.2:9094", fourth);
+        Assert.All([first, fourth], lines => Assert.Contains("controller.quorum.voters=1@10.0.0.1:9093,2@10.0.1.1:9093,3@10.0.2.1:9093", lines));
+    }
+
+    [Fact]
+    public async Task A_broker_that_is_not_among_the_nodes_is_refused() => AssertRefused(
+        "BILLING_KAFKA_NODES=1@10.0.0.1 does not name this machine, 10.0.0.9",
+        await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; BILLING_KAFKA_NODES=1@10.0.0.1; BILLING_ADDRESS=10.0.0.9; kafka_properties"));
+
+    private static void AssertRefused(string message, ToolResult result)
+    {
+        Assert.NotEqual(0, result.ExitCode);
+        Assert.Contains("billing: ", result.Errors, StringComparison.Ordinal);
+        Assert.Contains(message, result.Errors, StringComparison.Ordinal);
+    }
+
+    private Task<ToolResult> RunAsync(string script)
+    {
+        var bootstrap = Path.Combine(Repository.Root, "deploy/bootstrap");
+        return Tool.RunAsync(
+            Tool.Need("bash"),
+            ["-c", $"set -euo pipefail; shopt -s inherit_errexit; BILLING_BOOTSTRAP='{bootstrap}'; . \"$BILLING_BOOTSTRAP/common.sh\"\n{script}"],
+            _folder.FullName);
+    }
+}
