@@ -89,6 +89,10 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             console.WriteLine(printed);
             Expect(isClean, "the audit of the restored database is not clean");
         });
+        await StepAsync("restores it as of now, and lets that take over", async () =>
+            await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
+        await StepAsync("pays once more", async () => Add(await experiment.PayingAsync(
+            "restored", 501, platform.Tier("client"), () => Task.Delay(Experiment.CutOff, cancellationToken), cancellationToken)));
     }
 
     private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)

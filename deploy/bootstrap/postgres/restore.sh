@@ -15,8 +15,22 @@ die() {
   exit 1
 }
 
-# query SQL [DATABASE]
-query() { runuser -u postgres -- psql -p 5433 -qAt -d "${2:-postgres}" -c "$1"; }
+# query PORT SQL [DATABASE]
+query() { runuser -u postgres -- psql -p "$1" -qAt -d "${3:-postgres}" -c "$2"; }
+
+# archive_all: has what the running database has written so far archived, with a transaction at its end: a moment after the last
+# transaction is one that recovery never reaches.
+archive_all() {
+  local segment second
+  query 5432 'select pg_current_xact_id()' >/dev/null
+  segment=$(query 5432 'select pg_walfile_name(pg_current_wal_insert_lsn())')
+  query 5432 'select pg_switch_wal()' >/dev/null
+  for ((second = 0; second < 120; second++)); do
+    [[ ! -f $folder/wal/$segment ]] || return 0
+    sleep 1
+  done
+  die "$segment was not archived within two minutes; see the log of postgresql@15-main"
+}
 
 # newest_before MOMENT: the last base backup that was complete by then.
 newest_before() {
@@ -33,6 +47,9 @@ restore() {
   local backup second
   backup=$(newest_before "$1")
   [[ ! -e $settings ]] || die "there is a restored cluster already; --take-over or --drop it first"
+  if pg_ctlcluster 15 main status >/dev/null; then
+    archive_all
+  fi
   pg_createcluster 15 restored --port 5433 >/dev/null
   rm -rf -- "$data"
   install -d -o postgres -g postgres -m 700 "$data"
@@ -49,8 +66,9 @@ END
   runuser -u postgres -- touch "$data/recovery.signal"
   pg_ctlcluster 15 restored start || die "the restored cluster does not start: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
   for ((second = 0; second < 3600; second++)); do
-    if [[ $(query 'select pg_is_in_recovery()') == f ]]; then
-      printf 'restore: from %s; the newest event is of %s; port 5433\n' "${backup##*/}" "$(query "select coalesce(max(timestamp)::text, 'no event') from billing.mt_events" billing)"
+    pg_ctlcluster 15 restored status >/dev/null || die "the recovery ended: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
+    if [[ $(query 5433 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
+      printf 'restore: from %s; the newest event is of %s; port 5433\n' "${backup##*/}" "$(query 5433 "select coalesce(max(timestamp)::text, 'no event') from billing.mt_events" billing)"
       return
     fi
     sleep 1
@@ -59,14 +77,16 @@ END
 }
 
 take_over() {
+  local kept
   [[ -e $settings ]] || die 'nothing is restored'
+  kept="/var/lib/postgresql/15/main-until-$(date -u +%Y%m%dT%H%M%SZ)"
   pg_ctlcluster 15 restored stop
-  systemctl disable --quiet --now postgresql@15-main
-  pg_conftool 15 restored set port 5432
-  rm -- "$settings/conf.d/restore.conf"
-  cp -- /etc/postgresql/15/main/conf.d/billing.conf "$settings/conf.d/billing.conf"
-  systemctl enable --quiet --now postgresql@15-restored
-  printf 'restore: the restored cluster serves port 5432; the former one is stopped and kept in /var/lib/postgresql/15/main\n'
+  systemctl stop postgresql@15-main
+  mv -- /var/lib/postgresql/15/main "$kept"
+  mv -- "$data" /var/lib/postgresql/15/main
+  rm -rf -- "$settings"
+  systemctl start postgresql@15-main
+  printf 'restore: what was restored serves port 5432; what did before is kept in %s\n' "$kept"
 }
 
 case ${1:-} in

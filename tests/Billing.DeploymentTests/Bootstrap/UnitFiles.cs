@@ -21,7 +21,7 @@ public sealed partial class UnitFiles
 
     [Theory]
     [InlineData("Restart=on-failure", "Restart=on-failur", "Failed to parse")]
-    [InlineData("NoNewPrivileges=yes", "NoNewPrivilege=yes", "Unknown key name 'NoNewPrivilege'")]
+    [InlineData("NoNewPrivileges=yes", "NoNewPrivilege=yes", "Unknown key")]
     [InlineData("MemoryMax=600M", "MemoryMax=600 megabytes", "Invalid memory limit")]
     [InlineData("[Service]", "[Servise]", "Unknown section 'Servise'")]
     public async Task A_broken_unit_is_found(string sound, string broken, string finding)
