@@ -31,7 +31,7 @@ rehearse() {
   unshare --mount --propagation private sh -euc 'mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec setpriv --pdeathsig=KILL "$@"' sh \
     dotnet "$program" rehearse "$@" --repository "$BILLING_ROOT" --folder "$folder" --image "$rehearsal_image" \
     --release "$release" --next-release "$package_output" || status=$?
-  sysctl -qw "$rehearsal_watch_limit"
+  restore_watch_limit
   return "$status"
 }
 
@@ -44,6 +44,11 @@ raise_watch_limit() {
     say "setting $name to 1024 while the machines run; it is ${rehearsal_watch_limit#*=}"
     sysctl -qw "$name=1024"
   fi
+}
+
+restore_watch_limit() {
+  [[ -z ${rehearsal_watch_limit:-} ]] || sysctl -qw "$rehearsal_watch_limit"
+  rehearsal_watch_limit=
 }
 
 rehearsal_architecture() {

@@ -1,3 +1,4 @@
+using Billing.Cli.Stack;
 using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Steps;
 using Spectre.Console;
@@ -30,6 +31,11 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             await OperateAsync(platform!, next, cancellationToken);
             await ConcludeAsync(platform!, cancellationToken);
         }
+        catch (StackException e)
+        {
+            // What was measured until then is shown all the same.
+            _report.Amiss.Add(e.Message);
+        }
         finally
         {
             if (platform is not null)
@@ -38,6 +44,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             }
             await KeepAsync();
         }
+        RehearsalTable.Print(console, _report);
         return _report.Amiss.Count == 0 ? 0 : 1;
     }
 
@@ -114,7 +121,6 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         {
             _report.Amiss.Add($"{machine.Machine.Name}: the kernel killed {machine.MemoryKills} processes for want of memory");
         }
-        RehearsalTable.Print(console, _report);
     }
 
     private void Add(LoadRun run)

@@ -91,7 +91,11 @@ take_over() {
 
 case ${1:-} in
   --take-over) take_over ;;
-  --drop) pg_dropcluster --stop 15 restored ;;
+  --drop)
+    pg_dropcluster --stop 15 restored
+    # It leaves files that are not its own.
+    rm -rf -- "$settings"
+    ;;
   '' | -*) die "usage: billing-restore 'MOMENT' | --take-over | --drop" ;;
   *) restore "$1" ;;
 esac
