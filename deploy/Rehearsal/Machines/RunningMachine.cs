@@ -93,7 +93,8 @@ internal sealed class RunningMachine : IAsyncDisposable
     public IReadOnlyList<string> CommandLine(params string[] program) => Joining(_group, Entering(program), log: null);
 
     /// <summary>The memory of a service, in bytes: the most that its main process has had resident or, if that is more, what all
-    /// of its processes have now, shared pages counted once. 0 where it does not run.</summary>
+    /// of its processes have now, shared pages counted once.</summary>
+    /// <exception cref="StackException">It does not run.</exception>
     public async Task<long> ResidentAsync(string unit, CancellationToken cancellationToken)
     {
         var output = await RunAsync(
@@ -108,11 +109,10 @@ internal sealed class RunningMachine : IAsyncDisposable
         return long.Parse(output.Trim(), CultureInfo.InvariantCulture) * 1024;
     }
 
-    /// <summary>The last lines that a unit of it, or all of it, has said.</summary>
-    public async Task<string> JournalAsync(int lines, CancellationToken cancellationToken, string? unit = null)
+    /// <summary>The last lines that anything on it has said.</summary>
+    public async Task<string> JournalAsync(int lines, CancellationToken cancellationToken)
     {
-        var of = unit is null ? "" : "-u " + unit;
-        var (_, output, errors) = await Shell().TryAsync([$"journalctl --no-pager -o short-iso -n {lines} {of}"], cancellationToken);
+        var (_, output, errors) = await Shell().TryAsync([$"journalctl --no-pager -o short-iso -n {lines}"], cancellationToken);
         return output + errors;
     }
 

@@ -15,6 +15,8 @@ install_tier() {
     systemctl restart prometheus
   fi
   write_operator_settings
+  [[ $BILLING_POSTGRES_OWN == true ]] || say "the database at $BILLING_POSTGRES is somebody else's: postgres/roles.sql must have been run there, with the passwords of $BILLING_SECRETS"
+  [[ -n $BILLING_KAFKA_NODES ]] || say "the brokers at $BILLING_KAFKA are somebody else's: they must know the principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512)"
   retry make_tables
   retry make_topics
 }
