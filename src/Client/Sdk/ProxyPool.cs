@@ -46,9 +46,10 @@ internal sealed class ProxyPool : IDisposable
             // A burst needs more streams than one connection has.
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            // A proxy whose host or zone is lost says nothing: its calls go to another one after twice this.
+            // A proxy whose host or zone is lost says nothing, and its calls go to another one. One that is merely overrun may take
+            // its time, and must not be given more to do for it.
             KeepAlivePingDelay = SilenceMax,
-            KeepAlivePingTimeout = SilenceMax,
+            KeepAlivePingTimeout = 2 * SilenceMax,
             // A stream has no deadline that would end the attempt to reach a host that does not answer.
             ConnectTimeout = ConnectTimeout,
         },
