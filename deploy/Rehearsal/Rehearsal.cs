@@ -72,6 +72,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         var clients = platform.Tier("client").Where(client => client.Machine.Zone != "b").ToList();
         await StepAsync($"zone b, {zone.Count} machines, lost for {Experiment.CutOff.TotalSeconds:0} s while payments go on", async () =>
             Add(await experiment.PayingAsync("zone", 201, clients, () => experiment.CutOffAsync(zone, cancellationToken), cancellationToken)));
+        await StepAsync("kill -9 of a proxy, two backends, a broker and the database while payments go on", async () =>
+            Add(await experiment.PayingAsync("killed", 251, platform.Tier("client"), () => Kills.RunAsync(platform, cancellationToken), cancellationToken)));
     }
 
     private async Task OperateAsync(Platform platform, Release next, CancellationToken cancellationToken)
@@ -92,7 +94,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             cancellationToken)));
         await StepAsync($"restores the database as of {moment}, beside", async () =>
         {
-            var (isClean, printed) = await RestoreDrill.RunAsync(platform, moment, "/srv/billing/shared/{burst,cut,zone}-*.csv", cancellationToken);
+            var (isClean, printed) = await RestoreDrill.RunAsync(platform, moment, "/srv/billing/shared/{burst,cut,zone,killed}-*.csv", cancellationToken);
             console.WriteLine(printed);
             Expect(isClean, "the audit of the restored database is not clean");
         });

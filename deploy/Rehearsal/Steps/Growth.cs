@@ -1,13 +1,14 @@
 using System.Globalization;
 using Billing.Cli.Stack;
+using Billing.Contracts;
 
 namespace Billing.Rehearsal.Steps;
 
 /// <summary>A backend, a broker and partitions more, while the platform runs.</summary>
 internal static class Growth
 {
-    /// <summary>Partitions of a request topic afterwards.</summary>
-    public const int Partitions = 4;
+    private const int Partitions = 4;
+    private const string Group = "billing-payments";
 
     /// <summary>Adds a payment backend and a broker, then partitions for the backend to have a share of, and gives the broker its
     /// share of all topics.</summary>
@@ -22,10 +23,10 @@ internal static class Growth
                 cancellationToken),
             cancellationToken);
         var broker = platform["kafka-1"];
-        foreach (var type in (string[])["visa", "mastercard", "discover", "amex"])
+        foreach (var topic in Topics.AllPayments)
         {
             await broker.RunAsync(
-                string.Create(CultureInfo.InvariantCulture, $"billing-kafka topics --alter --topic billing.payments.{type} --partitions {Partitions}"), cancellationToken);
+                string.Create(CultureInfo.InvariantCulture, $"billing-kafka topics --alter --topic {topic} --partitions {Partitions}"), cancellationToken);
         }
         await broker.RunAsync("billing-kafka spread 1,2,3,4", cancellationToken);
         var described = await broker.RunAsync("billing-kafka topics --describe --topic billing.events", cancellationToken);
@@ -49,10 +50,10 @@ internal static class Growth
         for (var attempt = 0; attempt < Attempts && working < wanted; attempt++)
         {
             var printed = await platform["kafka-1"].RunAsync(
-                "billing-kafka consumer-groups --describe --members --group billing-payments", cancellationToken);
+                "billing-kafka consumer-groups --describe --members --group " + Group, cancellationToken);
             // GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS
             var rows = printed.Split('\n').Select(line => line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
-                .Where(words => words is ["billing-payments", _, _, _, _, ..]).ToList();
+                .Where(words => words is [Group, _, _, _, _, ..]).ToList();
             members = rows.Count;
             working = rows.Count(words => words[4] != "0");
             await pause.WaitForNextTickAsync(cancellationToken);

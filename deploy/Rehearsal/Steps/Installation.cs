@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Billing.Cli.Stack;
 using Billing.Rehearsal.Network;
 
@@ -29,16 +30,26 @@ internal static class Installation
     public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
         AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);
 
-    /// <summary>Asks the monitoring host's Prometheus which machines it reads.</summary>
+    /// <summary>Asks the monitoring host's Prometheus which machines it reads, until it reads all or a minute has passed.</summary>
     /// <returns>Machines that it reads, and machines that it cannot read.</returns>
     public static async Task<(int Up, int Down)> TargetsAsync(Platform platform, CancellationToken cancellationToken)
     {
-        var monitoring = platform.Tier("monitoring")[0];
-        const string Ask = "curl -fsS --retry 20 --retry-delay 2 --retry-all-errors 'http://127.0.0.1:9090/api/v1/query?query=sum(up)%20or%20vector(0)' >/dev/null; " +
-            "for second in $(seq 60); do down=$(curl -fsS http://127.0.0.1:9090/api/v1/targets | grep -o '\"health\":\"[a-z]*\"' | sort | uniq -c); case $down in *unknown*|*down*) sleep 1;; *) break;; esac; done; echo \"$down\"";
-        var counts = (await monitoring.RunAsync(Ask, cancellationToken)).Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        int Count(string health) => counts.Where(line => line.Contains($"\"{health}\"", StringComparison.Ordinal))
-            .Sum(line => int.Parse(line.TrimStart().Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture));
-        return (Count("up"), Count("down") + Count("unknown"));
+        const int Attempts = 60;
+        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(1));
+        var health = new List<string>();
+        for (var attempt = 0; attempt < Attempts && !(health.Count > 0 && health.TrueForAll(state => state == "up")); attempt++)
+        {
+            await pause.WaitForNextTickAsync(cancellationToken);
+            var (exitCode, answer, _) = await platform.Tier("monitoring")[0].Shell().TryAsync(
+                ["curl -fsS http://127.0.0.1:9090/api/v1/targets"], cancellationToken);
+            health = exitCode == 0 ? Health(answer) : [];
+        }
+        return (health.Count(state => state == "up"), health.Count(state => state != "up"));
+    }
+
+    private static List<string> Health(string targets)
+    {
+        using var json = JsonDocument.Parse(targets);
+        return [.. json.RootElement.GetProperty("data").GetProperty("activeTargets").EnumerateArray().Select(target => target.GetProperty("health").GetString()!)];
     }
 }

@@ -17,6 +17,8 @@ END
   local access
   access=$(<"$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
   put_file "$postgres_settings/pg_hba.conf" postgres:postgres 640 <<<"${access//NETWORK/$BILLING_NETWORK}"
+  put_file /etc/systemd/system/postgresql@15-main.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/postgresql.conf"
+  systemctl daemon-reload
   systemctl enable --quiet postgresql@15-main
   if ((changed)); then
     systemctl restart postgresql@15-main

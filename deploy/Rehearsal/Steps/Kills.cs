@@ -1,0 +1,39 @@
+using Billing.Cli.Stack;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>Services killed by <c>kill -9</c>, one of each kind; that they come back is systemd's work.</summary>
+internal static class Kills
+{
+    private static readonly (string Machine, string Unit, string Ready)[] Services =
+    [
+        ("proxy-3", "billing-proxy", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5080/health/ready"),
+        ("payment-backend-1", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
+        ("balance-backend-3", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
+        ("kafka-2", "billing-kafka", "billing-kafka broker-api-versions >/dev/null"),
+        ("postgres-1", "postgresql@15-main", "runuser -u postgres -- psql -qAt -c 'select 1' >/dev/null"),
+    ];
+
+    /// <summary>Kills one after the other, each when the one before is there again.</summary>
+    /// <exception cref="StackException">One was not there again, as another process, within a minute.</exception>
+    public static async Task RunAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        foreach (var (machine, unit, ready) in Services)
+        {
+            await platform[machine].RunAsync(
+                $$"""
+                . /etc/billing/host.env
+                main() { systemctl show -p MainPID --value {{unit}}; }
+                before=$(main)
+                kill -9 "$before"
+                for second in $(seq 60); do
+                  sleep 1
+                  if [ "$(main)" != "$before" ] && [ "$(main)" != 0 ] && {{ready}} 2>/dev/null; then exit 0; fi
+                done
+                echo "{{unit}} was not started again" >&2
+                exit 1
+                """,
+                cancellationToken);
+        }
+    }
+}
