@@ -59,10 +59,10 @@ internal sealed class RunningMachine : IAsyncDisposable
             "--bind-ro=" + site.Packages + ":/srv/billing/packages", "--bind=" + site.Shared + ":/srv/billing/shared",
             "--bind-ro=" + site.Secrets + ":/etc/billing/secrets",
         ];
-        var container = Process.Start(new ProcessStartInfo("setpriv", ["--pdeathsig=KILL", .. Joining(group, nspawn, log)])
+        var container = ChildProcess.Launch(new ProcessStartInfo("setpriv", ["--pdeathsig=KILL", .. Joining(group, nspawn, log)])
         {
             RedirectStandardInput = true,
-        }) ?? throw new StackException("systemd-nspawn did not start.");
+        });
         var running = new RunningMachine(machine, container, group, log);
         try
         {
