@@ -5,10 +5,6 @@
 #   billing-kafka spread 1,2,3,4        spreads the platform's topics over these brokers, and waits until it is done
 set -euo pipefail
 
-tool() {
-  java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$@"
-}
-
 # spread BROKERS
 spread() {
   [[ ${1:-} =~ ^[0-9]+(,[0-9]+)+$ ]] || usage
@@ -58,4 +54,4 @@ shift
 address=$(sed -nE 's|^listeners=CLIENT://([^,]+),.*|\1|p' /etc/billing/kafka/server.properties)
 settings=--command-config
 [[ $class != *LeaderElectionCommand ]] || settings=--admin.config
-tool "$class" --bootstrap-server "$address" "$settings" /etc/billing/kafka/admin.properties "$@"
+exec java -Xmx96m -XX:TieredStopAtLevel=1 -cp '/opt/billing/kafka/libs/*' "$class" --bootstrap-server "$address" "$settings" /etc/billing/kafka/admin.properties "$@"
