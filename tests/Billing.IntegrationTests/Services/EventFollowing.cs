@@ -59,10 +59,11 @@ public sealed class TopicsFixture : IAsyncLifetime
 [Collection(OneStackAtATime.Name)]
 public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
 {
+    private static readonly TimeSpan _bound = TimeSpan.FromSeconds(60);
     private readonly TopicsFixture _topics;
     private readonly RecordingModel _model = new();
     private readonly ApplicationLifetime _lifetime = new(NullLogger<ApplicationLifetime>.Instance);
-    private readonly CancellationTokenSource _patience = new(TimeSpan.FromSeconds(60), TimeProvider.System);
+    private readonly CancellationTokenSource _patience = new(_bound, TimeProvider.System);
     private readonly EventFollower _follower;
     private readonly IProducer<string, byte[]> _producer;
 
@@ -141,6 +142,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         using var admin = Admin();
 
         await admin.CreatePartitionsAsync([new PartitionsSpecification { Topic = Topics.Events, IncreaseTo = 6 }]);
+        await UntilTheBrokerKnowsAsync(admin, partitions: 6);
         await ProduceToAsync(new TopicPartition(Topics.Events, 5), Event("visa/new", 1));
         await ProduceToAsync(new TopicPartition(Topics.Events, 0), Event("visa/old", 1));
 
@@ -219,6 +221,13 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
 
     private async Task<TopicPartitionOffset> ProduceAsync(string key, byte[]? value, string version) =>
         (await _producer.ProduceAsync(Topics.Events, Message(key, value, version), _patience.Token)).TopicPartitionOffset;
+
+    /// <summary>The controller answers before the broker has learnt of the partitions; a producer asks the broker.</summary>
+    private Task UntilTheBrokerKnowsAsync(IAdminClient admin, int partitions) =>
+        _topics.Kafka.Processes.Single().WaitUntilAsync(
+            _ => Task.FromResult(admin.GetMetadata(Topics.Events, _bound).Topics.Single().Partitions.Count == partitions),
+            _bound,
+            _patience.Token);
 
     private async Task ProduceToAsync(TopicPartition partition, Event recorded)
     {
