@@ -23,6 +23,27 @@ public static class ErrorReasons
     /// <summary>OUT_OF_RANGE: the account's stream has not reached the version that was asked for.</summary>
     public const string VersionNotReached = "VERSION_NOT_REACHED";
 
+    /// <summary>UNAUTHENTICATED: the call needs a token or a client certificate and has none.</summary>
+    public const string TokenMissing = "TOKEN_MISSING";
+
+    /// <summary>UNAUTHENTICATED: the token has expired; get another.</summary>
+    public const string TokenExpired = "TOKEN_EXPIRED";
+
+    /// <summary>UNAUTHENTICATED: the token is not one that the proxy trusts.</summary>
+    public const string TokenInvalid = "TOKEN_INVALID";
+
+    /// <summary>PERMISSION_DENIED: the caller's token lacks the scope that the call needs.</summary>
+    public const string ScopeMissing = "SCOPE_MISSING";
+
+    /// <summary>PERMISSION_DENIED: the account is not one of those that the caller's token names.</summary>
+    public const string AccountNotAllowed = "ACCOUNT_NOT_ALLOWED";
+
+    /// <summary>UNIMPLEMENTED: what was asked for is for operators, and served at the proxy's admin address alone.</summary>
+    public const string NotServedHere = "NOT_SERVED_HERE";
+
+    /// <summary>RESOURCE_EXHAUSTED: the caller makes more calls a second, or has more in flight, than one may.</summary>
+    public const string CallerLimitReached = "CALLER_LIMIT_REACHED";
+
     /// <summary>RESOURCE_EXHAUSTED: the proxy has as many calls in flight as it may have.</summary>
     public const string TooManyInFlight = "TOO_MANY_IN_FLIGHT";
 

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
 
@@ -6,12 +7,15 @@ namespace Billing.Proxy;
 
 /// <summary>How many calls the proxy has taken, and whether it takes another. Refusing early keeps the calls it has at
 /// their normal latency. A stream of payments counts as one call, or as many as it has payments in hand, and all streams
-/// together have a share that they cannot exceed, so that calls always find room beside them.</summary>
-public sealed class Admission(IOptions<ProxyOptions> options) : IDisposable
+/// together have a share that they cannot exceed, so that calls always find room beside them. Callers share the places
+/// fairly (<see cref="CallerShares"/>).</summary>
+public sealed class Admission(
+    IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, CallerRates rates, TimeProvider time) : IDisposable
 {
     private readonly ProxyOptions _options = options.Value;
     private readonly CancellationTokenSource _closing = new();
     private readonly int _streamsMax = Math.Max(1, (int)((long)options.Value.InFlightMax * options.Value.StreamPercent / 100));
+    private readonly CallerShares _shares = new(options.Value.InFlightMax, limits.Value.InFlightPerCaller, time);
     private int _inFlight;
     private int _ofStreams;
 
@@ -25,57 +29,77 @@ public sealed class Admission(IOptions<ProxyOptions> options) : IDisposable
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
     /// <summary>Takes a call in; dispose of the result when it is answered.</summary>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED where there are too many already, UNAVAILABLE where the proxy is
-    /// shutting down.</exception>
-    public Admitted Enter()
+    /// <param name="caller">Who makes it.</param>
+    /// <param name="accountId">The account that it is about.</param>
+    /// <exception cref="RpcException">PERMISSION_DENIED where the account is not the caller's, RESOURCE_EXHAUSTED where there are
+    /// too many calls already, or too many of this caller, UNAVAILABLE where the proxy is shutting down.</exception>
+    public Admitted Enter(Caller caller, string accountId)
     {
+        caller.MustReach(accountId);
+        rates.Count(caller);
+        var share = _shares.Of(caller);
+        var taken = InFlight;
+        if (taken < _options.InFlightMax && !_shares.Allows(share, taken))
+        {
+            throw FullOfCaller(share);
+        }
         if (!TryTake(ref _inFlight, _options.InFlightMax))
         {
             throw Full();
         }
+        share.Add(1);
         if (_closing.IsCancellationRequested)
         {
-            Leave();
+            Leave(share);
             throw Closed();
         }
-        return new Admitted(this);
+        return new Admitted(this, share);
     }
 
     /// <summary>Takes the first place of a stream.</summary>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED where there are too many calls, or too many of streams, already,
-    /// UNAVAILABLE where the proxy is shutting down.</exception>
-    internal void EnterStream()
+    /// <returns>The share of its caller, from which its further places come.</returns>
+    /// <exception cref="RpcException">RESOURCE_EXHAUSTED where there are too many calls, or too many of streams or of this
+    /// caller, already, UNAVAILABLE where the proxy is shutting down.</exception>
+    internal CallerShares.Share EnterStream(Caller caller)
     {
-        if (!TryGrowStream())
+        var share = _shares.Of(caller);
+        if (!TryGrowStream(share))
         {
-            throw OfStreams >= _streamsMax ? FullOfStreams() : Full();
+            throw OfStreams >= _streamsMax ? FullOfStreams() : InFlight >= _options.InFlightMax ? Full() : FullOfCaller(share);
         }
         if (_closing.IsCancellationRequested)
         {
-            ShrinkStream(1);
+            ShrinkStream(share, 1);
             throw Closed();
         }
+        return share;
     }
 
     /// <summary>Takes a further place for a stream.</summary>
     /// <returns>Whether there was one.</returns>
-    internal bool TryGrowStream()
+    internal bool TryGrowStream(CallerShares.Share share)
     {
-        if (!TryTake(ref _ofStreams, _streamsMax))
+        if (!_shares.Allows(share, InFlight) || !TryTake(ref _ofStreams, _streamsMax))
         {
             return false;
         }
         if (TryTake(ref _inFlight, _options.InFlightMax))
         {
+            share.Add(1);
             return true;
         }
         Interlocked.Decrement(ref _ofStreams);
         return false;
     }
 
+    /// <summary>Waits until a caller may send the next payment on a stream.</summary>
+    internal ValueTask WaitForTurnAsync(Caller caller, CancellationToken cancellationToken) =>
+        rates.WaitAsync(caller, cancellationToken);
+
     /// <summary>Gives places of a stream back.</summary>
-    internal void ShrinkStream(int places)
+    internal void ShrinkStream(CallerShares.Share share, int places)
     {
+        share.Add(-places);
         Interlocked.Add(ref _inFlight, -places);
         Interlocked.Add(ref _ofStreams, -places);
     }
@@ -112,12 +136,28 @@ public sealed class Admission(IOptions<ProxyOptions> options) : IDisposable
     private RpcException FullOfStreams() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
         $"The proxy's streams have {_streamsMax} places, as many as they may: {_options.StreamPercent} % of {_options.InFlightMax} (Billing:Proxy:StreamPercent).", _options.RetryAfter);
 
-    private void Leave() => Interlocked.Decrement(ref _inFlight);
+    private RpcException FullOfCaller(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
+        $"The caller has {share.Taken} calls in flight, as many as it may with {_shares.Callers} callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _options.RetryAfter);
+
+    private void Leave(CallerShares.Share share)
+    {
+        share.Add(-1);
+        Interlocked.Decrement(ref _inFlight);
+    }
 
     /// <summary>A call that was taken in.</summary>
-    public readonly struct Admitted(Admission admission) : IDisposable
+    public readonly struct Admitted : IDisposable
     {
+        private readonly Admission _admission;
+        private readonly CallerShares.Share _share;
+
+        internal Admitted(Admission admission, CallerShares.Share share)
+        {
+            _admission = admission;
+            _share = share;
+        }
+
         /// <summary>The call is answered.</summary>
-        public void Dispose() => admission.Leave();
+        public void Dispose() => _admission.Leave(_share);
     }
 }

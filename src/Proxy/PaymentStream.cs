@@ -101,6 +101,7 @@ internal sealed class PaymentStream : IDisposable
             await _places.TakeAsync(stop.Token);
             while (await _requests.MoveNext(stop.Token))
             {
+                await _places.WaitForTurnAsync(stop.Token);
                 Interlocked.Increment(ref _inHand);
                 Interlocked.Increment(ref _active);
                 _ = AnswerAsync(_requests.Current);
@@ -139,6 +140,7 @@ internal sealed class PaymentStream : IDisposable
         try
         {
             _sender.Check(request, FieldRules.Check(request));
+            _places.Caller.MustReach(request.AccountId);
             var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
             var reply = await _sender.SendAsync(command, _patience, _ended.Token);
             return reply.Payment ?? throw Failure.OtherReply(reply);

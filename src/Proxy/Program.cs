@@ -4,6 +4,7 @@ using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
 using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
 
 return await Service.RunAsync(() =>
 {
@@ -19,8 +20,10 @@ return await Service.RunAsync(() =>
     }
     builder.Services.AddProxy(builder.Configuration);
     builder.AddRest();
+    builder.AddSecurity();
     var app = builder.Build();
     app.MapProxy();
     app.MapRest();
+    app.UseSecurity();
     return app;
 });

@@ -2,6 +2,7 @@ using Billing.Messaging.Hosting;
 using Billing.Proxy.Health;
 using Billing.Proxy.Reflection;
 using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Options;
 using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
@@ -23,11 +24,12 @@ public static class ProxyServices
             new ProblemValidation<ProxyOptions>(options => options.Problems()));
         services.AddOptions<RestOptions>().Bind(configuration.GetSection(RestOptions.Section)).ValidateOnStart();
         services.AddServiceTime();
-        services.AddGrpc();
+        services.AddGrpc(grpc => grpc.MaxReceiveMessageSize = MessageBytesMax);
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
         return services
+            .AddSingleton<CallerRates>()
             .AddSingleton<Admission>()
             .AddSingleton<CommandSender>()
             .AddSingleton<ServingState>()
@@ -43,24 +45,49 @@ public static class ProxyServices
     public static void MapProxy(this IEndpointRouteBuilder routes)
     {
         routes.MapGrpcService<BillingService>();
-        routes.MapGrpcService<BillingAdminService>();
-        routes.MapGrpcService<HealthService>();
-        routes.MapGrpcService<ReflectionService>();
-        routes.MapGrpcService<ReflectionV1AlphaService>();
+        routes.MapGrpcService<BillingAdminService>().ForOperators();
+        routes.MapGrpcService<HealthService>().AllowAnonymous();
+        routes.MapGrpcService<ReflectionService>().AllowAnonymous();
+        routes.MapGrpcService<ReflectionV1AlphaService>().AllowAnonymous();
     }
 
     private const int StreamWindowBytes = 128 * 1024;
 
-    private sealed class FrontServer(IOptions<ProxyOptions> options, IOptions<RestOptions> rest) : IConfigureOptions<KestrelServerOptions>
+    // What is above Billing:Proxy:RequestBytesMax, but not so far that it is not worth reading, is refused with its size.
+    private const int MessageBytesMax = 64 * 1024;
+
+    private sealed class FrontServer(
+        IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest, IOptions<AdminOptions> admin,
+        IOptions<TlsOptions> tls, TlsServer server) : IConfigureOptions<KestrelServerOptions>
     {
         public void Configure(KestrelServerOptions kestrel)
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
             kestrel.Limits.MaxConcurrentConnections = options.Value.ConnectionsMax;
+            kestrel.Limits.MaxRequestHeadersTotalSize = limits.Value.HeaderBytesMax;
+            kestrel.Limits.RequestHeadersTimeout = limits.Value.HeadersTimeout;
+            kestrel.Limits.KeepAliveTimeout = limits.Value.ConnectionIdleMax;
             // What one call may have sent and nobody has read: a stream's whole window of ordinary payments, and no more.
             kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
+            var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
             // gRPC without TLS needs HTTP/2 by prior knowledge.
-            kestrel.Speak(HttpProtocols.Http2, rest.Value.Url, HttpProtocols.Http1);
+            kestrel.Speak(HttpProtocols.Http2, Further(), endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
+            if (tls.Value.IsOn)
+            {
+                kestrel.ConfigureHttpsDefaults(server.Configure);
+            }
+        }
+
+        private IEnumerable<(string Url, HttpProtocols Protocols)> Further()
+        {
+            foreach (var url in new[] { rest.Value.Url, admin.Value.Url }.Where(url => url.Length > 0))
+            {
+                yield return (url, url.StartsWith("https:", StringComparison.OrdinalIgnoreCase) ? HttpProtocols.Http1AndHttp2 : HttpProtocols.Http1);
+            }
+            if (admin.Value.GrpcUrl.Length > 0)
+            {
+                yield return (admin.Value.GrpcUrl, HttpProtocols.Http2);
+            }
         }
     }
 }

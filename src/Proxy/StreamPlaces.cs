@@ -1,3 +1,4 @@
+using Billing.Proxy.Security;
 using Grpc.Core;
 
 namespace Billing.Proxy;
@@ -7,6 +8,7 @@ namespace Billing.Proxy;
 internal sealed class StreamPlaces : IDisposable
 {
     private readonly Admission _admission;
+    private readonly CallerShares.Share _share;
     private readonly int _window;
     private readonly Lock _gate = new();
     private TaskCompletionSource? _givenBack;
@@ -14,15 +16,20 @@ internal sealed class StreamPlaces : IDisposable
 
     /// <summary>Opens the stream.</summary>
     /// <param name="admission">Where the places come from.</param>
+    /// <param name="caller">Whose stream it is.</param>
     /// <param name="window">How many payments the stream holds at most; at least 1.</param>
     /// <exception cref="RpcException">RESOURCE_EXHAUSTED where the proxy or the streams' share of it is full, UNAVAILABLE where
     /// the proxy is shutting down.</exception>
-    public StreamPlaces(Admission admission, int window)
+    public StreamPlaces(Admission admission, Caller caller, int window)
     {
-        admission.EnterStream();
+        _share = admission.EnterStream(caller);
         _admission = admission;
+        Caller = caller;
         _window = window;
     }
+
+    /// <summary>Whose stream it is.</summary>
+    public Caller Caller { get; }
 
     /// <summary>Payments in hand, with the one that is read next.</summary>
     public int Held
@@ -46,7 +53,7 @@ internal sealed class StreamPlaces : IDisposable
             lock (_gate)
             {
                 // The first place is the open stream's own.
-                if (_held < _window && (_held == 0 || _admission.TryGrowStream()))
+                if (_held < _window && (_held == 0 || _admission.TryGrowStream(_share)))
                 {
                     _held++;
                     return;
@@ -58,6 +65,9 @@ internal sealed class StreamPlaces : IDisposable
         }
     }
 
+    /// <summary>Waits until the caller may send one more payment.</summary>
+    public ValueTask WaitForTurnAsync(CancellationToken cancellationToken) => _admission.WaitForTurnAsync(Caller, cancellationToken);
+
     /// <summary>Gives places back.</summary>
     /// <param name="count">How many payments were answered.</param>
     public void GiveBack(int count)
@@ -67,7 +77,7 @@ internal sealed class StreamPlaces : IDisposable
         {
             var before = Math.Max(1, _held);
             _held -= count;
-            _admission.ShrinkStream(before - Math.Max(1, _held));
+            _admission.ShrinkStream(_share, before - Math.Max(1, _held));
             (waiting, _givenBack) = (_givenBack, null);
         }
         waiting?.TrySetResult();
@@ -78,7 +88,7 @@ internal sealed class StreamPlaces : IDisposable
     {
         lock (_gate)
         {
-            _admission.ShrinkStream(Math.Max(1, _held));
+            _admission.ShrinkStream(_share, Math.Max(1, _held));
         }
     }
 }

@@ -65,8 +65,8 @@ public static class DirectBackend
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
             kestrel.Speak(
-                HttpProtocols.Http1, options.Value.KnownProtocol == DirectProtocol.Grpc ? "http://" + options.Value.Listen : null,
-                HttpProtocols.Http2);
+                HttpProtocols.Http1,
+                options.Value.KnownProtocol == DirectProtocol.Grpc ? [("http://" + options.Value.Listen, HttpProtocols.Http2)] : []);
         }
     }
 }

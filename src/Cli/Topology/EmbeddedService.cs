@@ -4,6 +4,7 @@ using Billing.Messaging.Embedded;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
 
 namespace Billing.Cli.Topology;
 
@@ -21,9 +22,11 @@ public static class EmbeddedService
         builder.Services.AddHostedService(provider => provider.GetRequiredService<EmbeddedTransport>());
         builder.Services.AddProxy(builder.Configuration);
         builder.AddRest();
+        builder.AddSecurity();
         var app = builder.Build();
         app.MapProxy();
         app.MapRest();
+        app.UseSecurity();
         return app;
     });
 }

@@ -22,14 +22,18 @@ public static class ServiceAddresses
     /// <summary>Says what is spoken where.</summary>
     /// <param name="kestrel">The server.</param>
     /// <param name="protocols">What is spoken at the addresses of <c>Urls</c>.</param>
-    /// <param name="furtherUrl">The further address; null or empty for none.</param>
-    /// <param name="furtherProtocols">What is spoken there.</param>
+    /// <param name="further">The further addresses and what is spoken there.</param>
+    /// <param name="each">What else is to be done to every address; null for nothing.</param>
     public static void Speak(
-        this KestrelServerOptions kestrel, HttpProtocols protocols, string? furtherUrl, HttpProtocols furtherProtocols)
+        this KestrelServerOptions kestrel, HttpProtocols protocols, IEnumerable<(string Url, HttpProtocols Protocols)> further,
+        Action<ListenOptions>? each = null)
     {
-        var further = string.IsNullOrEmpty(furtherUrl) ? -1 : BindingAddress.Parse(furtherUrl).Port;
-        kestrel.ConfigureEndpointDefaults(
-            endpoint => endpoint.Protocols = endpoint.IPEndPoint?.Port == further ? furtherProtocols : protocols);
+        var ports = further.ToDictionary(f => BindingAddress.Parse(f.Url).Port, f => f.Protocols);
+        kestrel.ConfigureEndpointDefaults(endpoint =>
+        {
+            endpoint.Protocols = ports.GetValueOrDefault(endpoint.IPEndPoint?.Port ?? -1, protocols);
+            each?.Invoke(endpoint);
+        });
     }
 
     /// <summary>Sets the server up for many small calls on few HTTP/2 connections.</summary>
@@ -56,13 +60,13 @@ public static class ServiceAddresses
         {
             return $"'{url}' is not of the form http://host:port.";
         }
-        if (address.Scheme != "http" || address.PathBase.Length > 0)
+        if (address.Scheme is not ("http" or "https") || address.PathBase.Length > 0)
         {
             return $"'{url}' is not of the form http://host:port.";
         }
         var others = string.IsNullOrEmpty(urls) ? DefaultUrls : urls;
         return others.Split(';').Any(other => PortOf(other) == address.Port)
-            ? $"'{url}' has the same port as Urls ('{others}'); the two speak different versions of HTTP."
+            ? $"'{url}' has the same port as one of '{others}'; each needs a port of its own."
             : null;
     }
 

@@ -1,6 +1,7 @@
 using System.ComponentModel;
 using System.Text.Json.Serialization.Metadata;
 using Billing.Contracts;
+using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -32,7 +33,7 @@ internal sealed class RestFront(
             Amount = body.Amount.ToMoney(),
         };
         sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter();
+        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
             new Command { TransactionId = transactionId, Payment = request }, patience, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.Payment ?? throw Failure.OtherReply(reply)), RestJson.Default.PaymentAnswer);
@@ -53,7 +54,7 @@ internal sealed class RestFront(
             MinVersion = RestRequest.Number("min_version", minVersion, 0),
         };
         sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter();
+        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
             new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, patience, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.Balance ?? throw Failure.OtherReply(reply)), RestJson.Default.BalanceAnswer);
@@ -76,7 +77,7 @@ internal sealed class RestFront(
             Limit = (int)Math.Clamp(RestRequest.Number("limit", limit, PageDefault), int.MinValue, int.MaxValue),
         };
         sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter();
+        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var page = await StatementPages.AskAsync(sender, request, patience, http.RequestAborted);
         return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
     }
@@ -96,7 +97,7 @@ internal sealed class RestFront(
             Limit = body.Limit.ToMoney(),
         };
         sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter();
+        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
             new Command { TransactionId = request.TransactionId, CreditLimit = request }, patience, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.CreditLimit ?? throw Failure.OtherReply(reply)), RestJson.Default.CreditLimitAnswer);

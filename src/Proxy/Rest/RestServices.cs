@@ -1,5 +1,6 @@
 using Billing.Messaging.Hosting;
 using Billing.Proxy.Health;
+using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
 using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
@@ -38,28 +39,29 @@ public static class RestServices
         app.Use(AnswerFailuresAsync);
         app.UseRestPage();
         app.MapPut("/v1/payments/{transaction_id}", front.PayAsync)
-            .WithTags("Billing").WithName("MakePayment").Accepts<PaymentBody>("application/json").Answers<PaymentAnswer>();
+            .WithTags("Billing").WithName("MakePayment").Accepts<PaymentBody>("application/json").Answers<PaymentAnswer>(Scopes.PaymentsWrite);
         app.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", front.BalanceAsync)
-            .WithTags("Billing").WithName("CheckBalance").Answers<BalanceAnswer>();
+            .WithTags("Billing").WithName("CheckBalance").Answers<BalanceAnswer>(Scopes.BalancesRead);
         app.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", front.StatementAsync)
-            .WithTags("Billing").WithName("GetStatement").Answers<StatementAnswer>();
+            .WithTags("Billing").WithName("GetStatement").Answers<StatementAnswer>(Scopes.BalancesRead);
         app.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", front.LimitAsync)
-            .WithTags("Billing").WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").Answers<CreditLimitAnswer>();
+            .WithTags("Billing").WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").ForOperators().Answers<CreditLimitAnswer>(Scopes.Admin);
         // For load balancers that cannot ask over gRPC; the same state as that of the gRPC health service.
         var serving = app.Services.GetRequiredService<ServingState>();
-        app.MapGet("/health/live", () => "live").ExcludeFromDescription();
+        app.MapGet("/health/live", () => "live").AllowAnonymous().ExcludeFromDescription();
         app.MapGet("/health/ready", () => serving.Find("") == ServingStatus.Serving
             ? Results.Text("ready")
-            : Results.Text("not ready", statusCode: StatusCodes.Status503ServiceUnavailable)).ExcludeFromDescription();
-        app.MapOpenApi();
+            : Results.Text("not ready", statusCode: StatusCodes.Status503ServiceUnavailable)).AllowAnonymous().ExcludeFromDescription();
+        app.MapOpenApi().AllowAnonymous();
     }
 
     private static bool IsOn(IConfiguration configuration) => configuration[RestOptions.Section + ":Url"] is { Length: > 0 };
 
-    private static void Answers<T>(this RouteHandlerBuilder endpoint)
+    private static void Answers<T>(this RouteHandlerBuilder endpoint, string scope)
     {
+        endpoint.RequireAuthorization(scope);
         endpoint.Produces<T>(StatusCodes.Status200OK, "application/json");
-        foreach (var status in (int[])[400, 409, 413, 415, 429, 500, 503, 504])
+        foreach (var status in (int[])[400, 401, 403, 409, 413, 415, 429, 500, 503, 504])
         {
             endpoint.Produces<ProblemAnswer>(status, ProblemJson);
         }

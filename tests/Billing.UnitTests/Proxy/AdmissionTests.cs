@@ -1,26 +1,26 @@
 using Billing.Contracts;
 using Billing.Proxy;
+using Billing.Proxy.Security;
 using Grpc.Core;
-using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
 public sealed class AdmissionTests : IDisposable
 {
-    private readonly Admission _admission = new(Options.Create(new ProxyOptions
+    private readonly Admission _admission = Admissions.With(new ProxyOptions
     {
         InFlightMax = 2,
         RetryAfter = TimeSpan.FromMilliseconds(250),
-    }));
+    });
 
     public void Dispose() => _admission.Dispose();
 
     [Fact]
     public void The_call_above_the_bound_is_refused_with_the_time_to_wait()
     {
-        using var first = _admission.Enter();
-        using var second = _admission.Enter();
-        var e = Assert.Throws<RpcException>(() => _admission.Enter());
+        using var first = _admission.Enter(Admissions.Caller, "acct-1");
+        using var second = _admission.Enter(Admissions.Caller, "acct-1");
+        var e = Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
         Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
         Assert.Equal(ErrorReasons.TooManyInFlight, e.Trailers.GetValue(Trailers.Reason));
         Assert.Equal("250", e.Trailers.GetValue(Trailers.RetryPushback));
@@ -31,30 +31,30 @@ public sealed class AdmissionTests : IDisposable
     [Fact]
     public void An_answered_call_makes_room()
     {
-        using var first = _admission.Enter();
-        _admission.Enter().Dispose();
-        using var second = _admission.Enter();
+        using var first = _admission.Enter(Admissions.Caller, "acct-1");
+        _admission.Enter(Admissions.Caller, "acct-1").Dispose();
+        using var second = _admission.Enter(Admissions.Caller, "acct-1");
         Assert.Equal(2, _admission.InFlight);
     }
 
     [Fact]
     public void Streams_take_their_share_and_leave_the_rest_to_calls()
     {
-        using var first = new StreamPlaces(_admission, window: 8);
-        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, window: 8));
+        using var first = new StreamPlaces(_admission, Admissions.Caller, window: 8);
+        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
         Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
         Assert.Equal("250", e.Trailers.GetValue(Trailers.RetryPushback));
         Assert.Contains("Billing:Proxy:StreamPercent", e.Status.Detail, StringComparison.Ordinal);
-        using var call = _admission.Enter();
+        using var call = _admission.Enter(Admissions.Caller, "acct-1");
         Assert.Equal((2, 1), (_admission.InFlight, _admission.OfStreams));
     }
 
     [Fact]
     public void A_stream_finds_no_place_where_calls_have_them_all()
     {
-        using var first = _admission.Enter();
-        using var second = _admission.Enter();
-        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, window: 8));
+        using var first = _admission.Enter(Admissions.Caller, "acct-1");
+        using var second = _admission.Enter(Admissions.Caller, "acct-1");
+        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
         Assert.Contains("Billing:Proxy:InFlightMax", e.Status.Detail, StringComparison.Ordinal);
         Assert.Equal((2, 0), (_admission.InFlight, _admission.OfStreams));
     }
@@ -67,9 +67,10 @@ public sealed class AdmissionTests : IDisposable
     [InlineData(10_000_000, 99, 9_900_000)]
     public void The_share_of_the_streams_is_rounded_down_and_at_least_one(int inFlightMax, int percent, int share)
     {
-        using var admission = new Admission(Options.Create(new ProxyOptions { InFlightMax = inFlightMax, StreamPercent = percent }));
+        using var admission = Admissions.With(new ProxyOptions { InFlightMax = inFlightMax, StreamPercent = percent });
+        var caller = new CallerShares.Share();
         var taken = 0;
-        while (admission.TryGrowStream())
+        while (admission.TryGrowStream(caller))
         {
             taken++;
         }
@@ -87,9 +88,9 @@ public sealed class AdmissionTests : IDisposable
     [Fact]
     public void Closed_it_refuses_new_calls_and_keeps_those_it_has()
     {
-        var taken = _admission.Enter();
+        var taken = _admission.Enter(Admissions.Caller, "acct-1");
         _admission.Close();
-        var e = Assert.Throws<RpcException>(() => _admission.Enter());
+        var e = Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
         Assert.Equal(StatusCode.Unavailable, e.StatusCode);
         Assert.Equal(ErrorReasons.ShuttingDown, e.Trailers.GetValue(Trailers.Reason));
         Assert.Equal(1, _admission.InFlight);
@@ -107,7 +108,7 @@ public sealed class AdmissionTests : IDisposable
             {
                 try
                 {
-                    using var admitted = _admission.Enter();
+                    using var admitted = _admission.Enter(Admissions.Caller, "acct-1");
                     taken++;
                 }
                 catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)

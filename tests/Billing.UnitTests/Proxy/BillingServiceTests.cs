@@ -30,7 +30,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
             DeadlineMax = TimeSpan.FromSeconds(60),
             RequestBytesMax = 256,
         });
-        _admission = new Admission(options);
+        _admission = Admissions.With(options.Value);
         _steady = new SteadyTime(_time);
         var sender = new CommandSender(this, options, _steady);
         _service = new BillingService(sender, _admission, options, _steady);

@@ -19,7 +19,7 @@ public sealed class DrainTests : IDisposable
     public DrainTests()
     {
         var options = Options.Create(new ProxyOptions { DrainTimeout = TimeSpan.FromSeconds(5) });
-        _admission = new Admission(options);
+        _admission = Admissions.With(options.Value);
         _drain = new Drain(_admission, _serving, options, _supervisor, _time);
     }
 
@@ -44,13 +44,13 @@ public sealed class DrainTests : IDisposable
         Assert.Equal(ServingStatus.Serving, _serving.Find(""));
         await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
-        Assert.Throws<RpcException>(() => _admission.Enter());
+        Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
     }
 
     [Fact]
     public async Task It_does_not_wait_for_calls_where_a_loop_has_failed()
     {
-        var call = _admission.Enter();
+        var call = _admission.Enter(Admissions.Caller, "acct-1");
         _supervisor.Fail("replies", new IOException());
         await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(1, _admission.InFlight);
@@ -60,7 +60,7 @@ public sealed class DrainTests : IDisposable
     [Fact]
     public async Task It_waits_for_the_calls_it_has_taken()
     {
-        var call = _admission.Enter();
+        var call = _admission.Enter(Admissions.Caller, "acct-1");
         var stopping = _drain.StoppingAsync(CancellationToken.None);
         Assert.False(stopping.IsCompleted);
         call.Dispose();
@@ -71,7 +71,7 @@ public sealed class DrainTests : IDisposable
     [Fact]
     public async Task It_does_not_wait_for_ever()
     {
-        using var call = _admission.Enter();
+        using var call = _admission.Enter(Admissions.Caller, "acct-1");
         await _time.RunToEndAsync(_drain.StoppingAsync(CancellationToken.None));
         Assert.Equal(1, _admission.InFlight);
     }

@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -35,12 +36,18 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
-    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null)
+    public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null,
+        IReadOnlyDictionary<string, string?>? settings = null)
     {
         using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.Configuration["Billing:Rest:Url"] = withRest ? $"http://127.0.0.1:{ports.Take()}" : "";
+        foreach (var (name, value) in settings ?? new Dictionary<string, string?>())
+        {
+            builder.Configuration[name] = value;
+        }
         builder.Services.AddSingleton(backend);
         if (time is not null)
         {
@@ -48,11 +55,12 @@ internal sealed class ProxyHost : IAsyncDisposable
         }
         builder.Services.AddProxy(builder.Configuration);
         builder.Services.Configure(configure ?? (_ => { }));
-        builder.Configuration["Billing:Rest:Url"] = withRest ? $"http://127.0.0.1:{ports.Take()}" : "";
         builder.AddRest();
+        builder.AddSecurity();
         var app = builder.Build();
         app.MapProxy();
         app.MapRest();
+        app.UseSecurity();
         await app.StartAsync();
         return new ProxyHost(app);
     }

@@ -1,18 +1,17 @@
 using Billing.Proxy;
-using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
 public sealed class StreamPlacesTests : IDisposable
 {
-    private readonly Admission _admission = new(Options.Create(new ProxyOptions { InFlightMax = 8, StreamPercent = 50 }));
+    private readonly Admission _admission = Admissions.With(new ProxyOptions { InFlightMax = 8, StreamPercent = 50 });
 
     public void Dispose() => _admission.Dispose();
 
     [Fact]
     public async Task An_open_stream_has_one_place_and_takes_more_with_use()
     {
-        var places = new StreamPlaces(_admission, window: 3);
+        var places = new StreamPlaces(_admission, Admissions.Caller, window: 3);
         Assert.Equal(1, _admission.InFlight);
         await places.TakeAsync(CancellationToken.None);
         Assert.Equal(1, _admission.InFlight);
@@ -32,7 +31,7 @@ public sealed class StreamPlacesTests : IDisposable
     [InlineData(4, 4)]
     public async Task Beyond_its_window_or_the_share_it_waits_until_one_of_its_own_is_given_back(int window, int most)
     {
-        using var places = new StreamPlaces(_admission, window);
+        using var places = new StreamPlaces(_admission, Admissions.Caller, window);
         var full = Math.Min(window, most);
         for (var i = 0; i < full; i++)
         {
@@ -51,7 +50,7 @@ public sealed class StreamPlacesTests : IDisposable
     [Fact]
     public async Task A_wait_for_a_place_can_be_ended()
     {
-        using var places = new StreamPlaces(_admission, window: 1);
+        using var places = new StreamPlaces(_admission, Admissions.Caller, window: 1);
         await places.TakeAsync(CancellationToken.None);
         using var ended = new CancellationTokenSource();
 
@@ -68,7 +67,7 @@ public sealed class StreamPlacesTests : IDisposable
         var most = 0;
         await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Task.Run(async () =>
         {
-            using var places = new StreamPlaces(_admission, window: 4);
+            using var places = new StreamPlaces(_admission, Admissions.Caller, window: 4);
             for (var i = 0; i < 2_000; i++)
             {
                 await places.TakeAsync(CancellationToken.None);

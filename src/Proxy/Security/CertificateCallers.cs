@@ -1,0 +1,32 @@
+using System.Security.Claims;
+using System.Security.Cryptography.X509Certificates;
+using System.Text.Encodings.Web;
+using Microsoft.AspNetCore.Authentication;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Security;
+
+/// <summary>Knows a caller by the certificate of its connection, which the TLS handshake has found to be signed by an authority
+/// that the proxy trusts.</summary>
+internal sealed class CertificateCallers(
+    IOptions<AuthOptions> auth, IOptionsMonitor<AuthenticationSchemeOptions> options, ILoggerFactory loggers, UrlEncoder encoder)
+    : AuthenticationHandler<AuthenticationSchemeOptions>(options, loggers, encoder)
+{
+    /// <summary>The scheme's name.</summary>
+    public const string SchemeName = "Certificate";
+
+    private static readonly string[] AllAccounts = ["*"];
+
+    /// <inheritdoc/>
+    protected override Task<AuthenticateResult> HandleAuthenticateAsync()
+    {
+        if (Context.Connection.ClientCertificate is not { } certificate)
+        {
+            return Task.FromResult(AuthenticateResult.NoResult());
+        }
+        var name = certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false);
+        var scopes = auth.Value.CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        var caller = new Caller(SchemeName, "certificate:" + name, scopes, AllAccounts);
+        return Task.FromResult(AuthenticateResult.Success(new AuthenticationTicket(new ClaimsPrincipal(caller), SchemeName)));
+    }
+}

@@ -1,0 +1,69 @@
+using Billing.Contracts;
+using Billing.Proxy.Rest;
+using Grpc.Core;
+using Microsoft.AspNetCore.Authentication;
+using Microsoft.AspNetCore.Authorization;
+using Microsoft.AspNetCore.Authorization.Policy;
+using Microsoft.IdentityModel.Tokens;
+using Microsoft.Net.Http.Headers;
+
+namespace Billing.Proxy.Security;
+
+/// <summary>Answers callers that may not do what they ask for, in the words of the front that they came to.</summary>
+internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
+{
+    /// <inheritdoc/>
+    public async Task HandleAsync(
+        RequestDelegate next, HttpContext context, AuthorizationPolicy policy, PolicyAuthorizationResult authorizeResult)
+    {
+        if (authorizeResult.Succeeded)
+        {
+            await next(context);
+            return;
+        }
+        Answer(context, authorizeResult.Challenged ? Unknown(await context.AuthenticateAsync()) : Forbidden(policy));
+    }
+
+    /// <summary>Answers with an error instead of what was asked for.</summary>
+    public static void Answer(HttpContext http, RpcException failure)
+    {
+        if (IsGrpc(http.Request))
+        {
+            Trailers(http.Response, failure);
+            return;
+        }
+        if (failure.StatusCode == StatusCode.Unauthenticated)
+        {
+            http.Response.Headers.Append(HeaderNames.WWWAuthenticate, "Bearer");
+        }
+        RestFailure.Write(http.Response, failure);
+    }
+
+    /// <summary>Whether a request speaks gRPC.</summary>
+    public static bool IsGrpc(HttpRequest request) =>
+        request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
+
+    // gRPC's answer without a message: the trailers come in place of the headers.
+    private static void Trailers(HttpResponse response, RpcException failure)
+    {
+        response.ContentType = "application/grpc";
+        response.Headers["grpc-status"] = ((int)failure.StatusCode).ToString(System.Globalization.CultureInfo.InvariantCulture);
+        response.Headers["grpc-message"] = Uri.EscapeDataString(failure.Status.Detail);
+        foreach (var trailer in failure.Trailers)
+        {
+            response.Headers[trailer.Key] = trailer.Value;
+        }
+    }
+
+    private static RpcException Unknown(AuthenticateResult result) => result.Failure switch
+    {
+        null => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenMissing,
+            "The call has no token; send one as authorization: Bearer."),
+        SecurityTokenExpiredException => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
+        _ => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is not one that this platform trusts."),
+    };
+
+    private static RpcException Forbidden(AuthorizationPolicy policy) => Failure.Create(
+        StatusCode.PermissionDenied, ErrorReasons.ScopeMissing,
+        $"The caller lacks the scope {string.Join(" and ", policy.Requirements.OfType<ScopeRequirement>().Select(r => r.Scope))}.");
+}

@@ -1,0 +1,102 @@
+using System.Net.Security;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using Billing.Messaging.Hosting;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Security;
+
+/// <summary>The server's side of TLS: its certificate, and the trust in those of callers.</summary>
+internal sealed class TlsServer
+{
+    private readonly TlsOptions _options;
+    private readonly ReloadedFiles<SslStreamCertificateContext> _own;
+    private readonly ReloadedFiles<X509Certificate2Collection>? _clientCa;
+
+    public TlsServer(IOptions<TlsOptions> options, TimeProvider time, ILogger<TlsServer> logger)
+    {
+        _options = options.Value;
+        IReadOnlyList<string> files = _options.KeyFile.Length > 0 ? [_options.CertificateFile, _options.KeyFile] : [_options.CertificateFile];
+        _own = new ReloadedFiles<SslStreamCertificateContext>(files, ReadOwn, time, logger);
+        if (_options.KnowsClients)
+        {
+            _clientCa = new ReloadedFiles<X509Certificate2Collection>([_options.ClientCaFile], ReadAuthorities, time, logger);
+        }
+    }
+
+    /// <summary>Reads the files for the first time.</summary>
+    /// <exception cref="StartupException">One cannot be used.</exception>
+    public void Load()
+    {
+        try
+        {
+            _ = _own.Value;
+        }
+        catch (Exception e) when (e is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException)
+        {
+            throw new StartupException($"{TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)} ('{_options.CertificateFile}') and its key cannot be used: {e.Message}");
+        }
+        try
+        {
+            _ = _clientCa?.Value;
+        }
+        catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
+        {
+            throw new StartupException($"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)} ('{_options.ClientCaFile}') cannot be used: {e.Message}");
+        }
+    }
+
+    /// <summary>Sets up the addresses that begin with <c>https</c>.</summary>
+    public void Configure(HttpsConnectionAdapterOptions https)
+    {
+        https.ServerCertificateSelector = (_, _) => _own.Value.TargetCertificate;
+        https.OnAuthenticate = (_, handshake) =>
+        {
+            // The context has the intermediate certificates too, and they are newer than the server's start.
+            handshake.ServerCertificateSelectionCallback = null;
+            handshake.ServerCertificateContext = _own.Value;
+        };
+        if (_clientCa is not null)
+        {
+            https.ClientCertificateMode = _options.RequireClientCertificate
+                ? ClientCertificateMode.RequireCertificate
+                : ClientCertificateMode.AllowCertificate;
+            https.ClientCertificateValidation = (certificate, chain, _) => IsTrusted(certificate, chain);
+        }
+    }
+
+    private bool IsTrusted(X509Certificate2 certificate, X509Chain? sent)
+    {
+        using var chain = new X509Chain();
+        chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
+        chain.ChainPolicy.CustomTrustStore.AddRange(_clientCa!.Value);
+        chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
+        chain.ChainPolicy.ApplicationPolicy.Add(new Oid("1.3.6.1.5.5.7.3.2", "Client authentication"));
+        if (sent is not null)
+        {
+            chain.ChainPolicy.ExtraStore.AddRange(sent.ChainPolicy.ExtraStore);
+        }
+        return chain.Build(certificate);
+    }
+
+    private SslStreamCertificateContext ReadOwn(IReadOnlyList<byte[]> files)
+    {
+        var certificate = Encoding.UTF8.GetString(files[0]);
+        var key = Encoding.UTF8.GetString(files[^1]);
+        var own = _options.KeyPassword.Length > 0
+            ? X509Certificate2.CreateFromEncryptedPem(certificate, key, _options.KeyPassword)
+            : X509Certificate2.CreateFromPem(certificate, key);
+        var all = new X509Certificate2Collection();
+        all.ImportFromPem(certificate);
+        return SslStreamCertificateContext.Create(own, [.. all.Skip(1)], offline: true);
+    }
+
+    private static X509Certificate2Collection ReadAuthorities(IReadOnlyList<byte[]> files)
+    {
+        var authorities = new X509Certificate2Collection();
+        authorities.ImportFromPem(Encoding.UTF8.GetString(files[0]));
+        return authorities.Count > 0 ? authorities : throw new CryptographicException("It holds no certificate.");
+    }
+}

@@ -1,0 +1,147 @@
+using System.Collections.Concurrent;
+using System.Security.Claims;
+using System.Text.Json;
+using Billing.Messaging.Hosting;
+using Microsoft.AspNetCore.Authentication.JwtBearer;
+using Microsoft.Extensions.Options;
+using Microsoft.IdentityModel.JsonWebTokens;
+using Microsoft.IdentityModel.Tokens;
+
+namespace Billing.Proxy.Security;
+
+/// <summary>Sets up how tokens are checked, and remembers those that were found good for a short while: to check a signature
+/// costs more than all else that a proxy does for a call.</summary>
+internal sealed class TokenCallers(
+    IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger) : IConfigureNamedOptions<JwtBearerOptions>
+{
+    // How long a key that was taken out of the key set may still be believed.
+    private static readonly TimeSpan RememberedFor = TimeSpan.FromSeconds(60);
+
+    private const int RememberedMax = 10_000;
+
+    private static readonly string[] Algorithms =
+    [
+        SecurityAlgorithms.RsaSha256, SecurityAlgorithms.RsaSha384, SecurityAlgorithms.RsaSha512,
+        SecurityAlgorithms.RsaSsaPssSha256, SecurityAlgorithms.RsaSsaPssSha384, SecurityAlgorithms.RsaSsaPssSha512,
+        SecurityAlgorithms.EcdsaSha256, SecurityAlgorithms.EcdsaSha384, SecurityAlgorithms.EcdsaSha512,
+    ];
+
+    private readonly AuthOptions _options = options.Value;
+    private readonly ConcurrentDictionary<string, Remembered> _remembered = new(StringComparer.Ordinal);
+
+    public void Configure(JwtBearerOptions bearer) => Configure(JwtBearerDefaults.AuthenticationScheme, bearer);
+
+    public void Configure(string? name, JwtBearerOptions bearer)
+    {
+        bearer.MapInboundClaims = false;
+        bearer.TimeProvider = time;
+        bearer.TokenValidationParameters = new TokenValidationParameters
+        {
+            ValidAlgorithms = Algorithms,
+            ValidAudience = _options.Audience,
+            ValidIssuer = _options.Issuer.Length > 0 ? _options.Issuer : null,
+            ClockSkew = _options.ClockSkew,
+            LifetimeValidator = (from, to, _, _) => IsCurrent(from, to),
+            RequireExpirationTime = true,
+            RequireSignedTokens = true,
+        };
+        if (_options.JwksFile.Length > 0)
+        {
+            var keys = new ReloadedFiles<JsonWebKeySet>([_options.JwksFile], ReadKeys, time, logger);
+            bearer.TokenValidationParameters.IssuerSigningKeyResolver = (_, _, _, _) => keys.Value.GetSigningKeys();
+        }
+        else
+        {
+            bearer.Authority = _options.Authority;
+            // Options are refused where the authority is not on this machine and has no TLS.
+            bearer.RequireHttpsMetadata = false;
+        }
+        bearer.Events = new JwtBearerEvents { OnMessageReceived = Recall, OnTokenValidated = Accept };
+    }
+
+    private DateTimeOffset Now => time.WallClock().GetUtcNow();
+
+    /// <summary>Reads a key set.</summary>
+    /// <exception cref="InvalidDataException">It is not one, or holds no key.</exception>
+    public static JsonWebKeySet ReadKeys(IReadOnlyList<byte[]> files)
+    {
+        try
+        {
+            var keys = new JsonWebKeySet(System.Text.Encoding.UTF8.GetString(files[0]));
+            return keys.GetSigningKeys().Count > 0 ? keys : throw new InvalidDataException("It holds no key for signatures.");
+        }
+        catch (Exception e) when (e is ArgumentException or JsonException)
+        {
+            throw new InvalidDataException("It is not a JSON Web Key Set: " + e.Message, e);
+        }
+    }
+
+    // As the library does it, by the services' clock.
+    private bool IsCurrent(DateTime? from, DateTime? to)
+    {
+        var now = Now.UtcDateTime;
+        if (to is null)
+        {
+            throw new SecurityTokenNoExpirationException("The token does not say when it expires.");
+        }
+        if (to + _options.ClockSkew < now)
+        {
+            throw new SecurityTokenExpiredException("The token has expired.") { Expires = to.Value };
+        }
+        return from is null || from - _options.ClockSkew <= now;
+    }
+
+    private Task Recall(MessageReceivedContext received)
+    {
+        string? header = received.Request.Headers.Authorization;
+        if (header is not null && _remembered.TryGetValue(header, out var known))
+        {
+            if (Now < known.Until)
+            {
+                received.Principal = known.Principal;
+                received.Success();
+            }
+            else
+            {
+                _remembered.TryRemove(header, out _);
+            }
+        }
+        return Task.CompletedTask;
+    }
+
+    private Task Accept(TokenValidatedContext validated)
+    {
+        var token = (JsonWebToken)validated.SecurityToken;
+        var id = token.Subject is { Length: > 0 } subject ? subject : Text(token, "client_id") ?? Text(token, "azp");
+        if (id is null)
+        {
+            validated.Fail("The token names no one: it has none of sub, client_id and azp.");
+            return Task.CompletedTask;
+        }
+        var caller = new Caller(
+            JwtBearerDefaults.AuthenticationScheme, id, Words(token, "scope").Concat(Words(token, "scp")), Words(token, _options.AccountClaim));
+        validated.Principal = new ClaimsPrincipal(caller);
+        Remember(validated.Request.Headers.Authorization.ToString(), validated.Principal, token);
+        return Task.CompletedTask;
+    }
+
+    private void Remember(string header, ClaimsPrincipal principal, JsonWebToken token)
+    {
+        if (_remembered.Count >= RememberedMax)
+        {
+            _remembered.Clear();
+        }
+        var until = Now + RememberedFor;
+        var expires = new DateTimeOffset(token.ValidTo, TimeSpan.Zero) + _options.ClockSkew;
+        _remembered[header] = new Remembered(principal, until < expires ? until : expires);
+    }
+
+    private static string? Text(JsonWebToken token, string claim) =>
+        token.TryGetPayloadValue<string>(claim, out var text) && text.Length > 0 ? text : null;
+
+    /// <summary>The words of a claim that is a string with spaces between them, or an array of strings.</summary>
+    private static IEnumerable<string> Words(JsonWebToken token, string claim) =>
+        token.Claims.Where(c => c.Type == claim).SelectMany(c => c.Value.Split(' ', StringSplitOptions.RemoveEmptyEntries));
+
+    private sealed record Remembered(ClaimsPrincipal Principal, DateTimeOffset Until);
+}

@@ -1,0 +1,18 @@
+using Billing.Proxy;
+using Billing.Proxy.Security;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Proxy;
+
+/// <summary>Admissions as proxies have them.</summary>
+internal static class Admissions
+{
+    /// <summary>Somebody who may do everything.</summary>
+    public static Caller Caller { get; } = new("somebody");
+
+    public static Admission With(ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null)
+    {
+        var limitOptions = Options.Create(limits ?? new LimitOptions());
+        return new Admission(Options.Create(options), limitOptions, new CallerRates(limitOptions), time ?? TimeProvider.System);
+    }
+}

@@ -1,0 +1,250 @@
+using System.Net;
+using System.Net.Http.Json;
+using System.Text;
+using System.Text.Json;
+using Billing.Cli.Credentials;
+using Billing.Contracts;
+using Billing.Contracts.Health.V1;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Grpc.Core;
+using Xunit.Sdk;
+
+namespace Billing.UnitTests.Proxy.Security;
+
+/// <summary>Who may do what at a proxy that asks.</summary>
+public sealed class AccessTests : IAsyncLifetime
+{
+    private SecureProxy _proxy = null!;
+
+    public async ValueTask InitializeAsync() => _proxy = await SecureProxy.StartAsync();
+
+    public ValueTask DisposeAsync() => _proxy.DisposeAsync();
+
+    [Fact]
+    public async Task A_token_with_the_scope_and_the_account_pays()
+    {
+        var client = _proxy.Client(_proxy.Token("payments:write", "acct-*"));
+
+        await client.MakePaymentAsync(Samples.Payment());
+        await client.MakePaymentAsync(Samples.Payment());
+
+        Assert.Equal(2, _proxy.Backend.Commands.Count);
+    }
+
+    [Fact]
+    public async Task A_call_without_a_token_is_refused_and_nothing_is_sent_on()
+    {
+        await RefusedAsync(_proxy.Client(), StatusCode.Unauthenticated, ErrorReasons.TokenMissing);
+    }
+
+    [Theory]
+    [InlineData("balances:read")]
+    [InlineData("payments:writer")]
+    [InlineData("admin")]
+    public async Task A_token_without_the_scope_is_refused_and_told_which(string scopes)
+    {
+        var refused = await RefusedAsync(
+            _proxy.Client(_proxy.Token(scopes, "*")), StatusCode.PermissionDenied, ErrorReasons.ScopeMissing);
+
+        Assert.Contains("payments:write", refused.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("acct-2")]
+    [InlineData("acct-*")]
+    [InlineData("ACCT-1")]
+    public async Task An_account_that_the_token_does_not_name_is_refused(string accounts)
+    {
+        var client = _proxy.Client(_proxy.Token("payments:write balances:read", accounts));
+        var payment = Samples.Payment("other-1");
+
+        var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(payment).ResponseAsync);
+        var unread = await Assert.ThrowsAsync<RpcException>(
+            () => client.CheckBalanceAsync(new CheckBalanceRequest { AccountId = "other-1", PaymentType = PaymentType.Visa }).ResponseAsync);
+
+        Assert.All([refused, unread], e => Assert.Equal(
+            (StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed), (e.StatusCode, e.Trailers.GetValue(Trailers.Reason))));
+        Assert.Empty(_proxy.Backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_token_that_names_no_accounts_reaches_none()
+    {
+        await RefusedAsync(_proxy.Client(_proxy.Token("payments:write")), StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed);
+    }
+
+    [Fact]
+    public async Task On_a_stream_each_payment_is_held_against_the_accounts()
+    {
+        var token = _proxy.Token("payments:write", Samples.Payment().AccountId);
+        using var stream = _proxy.Client(token).MakePayments(cancellationToken: TestContext.Current.CancellationToken);
+        await stream.RequestStream.WriteAsync(Samples.Payment());
+        Assert.True(await stream.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
+        var own = stream.ResponseStream.Current;
+        await stream.RequestStream.WriteAsync(Samples.Payment("somebody-else"));
+        Assert.True(await stream.ResponseStream.MoveNext(TestContext.Current.CancellationToken));
+
+        Assert.Equal(PaymentOutcome.Accepted, own.Outcome);
+        Assert.Equal(ErrorReasons.AccountNotAllowed, stream.ResponseStream.Current.Error.Reason);
+        Assert.Single(_proxy.Backend.Commands);
+    }
+
+    [Fact]
+    public async Task An_expired_token_is_refused_as_such()
+    {
+        var token = _proxy.Tokens.Issue("somebody", ["payments:write"], ["*"], -TimeSpan.FromMinutes(1));
+
+        await RefusedAsync(_proxy.Client(token), StatusCode.Unauthenticated, ErrorReasons.TokenExpired);
+    }
+
+    [Theory]
+    [InlineData("another key")]
+    [InlineData("no algorithm")]
+    [InlineData("the public key as a secret")]
+    [InlineData("another audience")]
+    [InlineData("a changed claim")]
+    [InlineData("no token")]
+    public async Task A_token_that_is_not_ours_is_refused(string fault)
+    {
+        using var stranger = TokenIssuer.New(TimeProvider.System);
+        var good = _proxy.Token("payments:write", "*");
+        var bad = fault switch
+        {
+            "another key" => stranger.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5)),
+            "no algorithm" => Forged.Unsigned(good),
+            "the public key as a secret" => Forged.WithSecret(good, Encoding.UTF8.GetBytes(_proxy.Tokens.Jwks)),
+            "another audience" => Forged.Changed(good, "aud", "somebody-else"),
+            "a changed claim" => Forged.Changed(good, "scope", "payments:write admin"),
+            "no token" => "garbage",
+            _ => throw new TestPipelineException(fault),
+        };
+
+        await RefusedAsync(_proxy.Client(bad), StatusCode.Unauthenticated, ErrorReasons.TokenInvalid);
+    }
+
+    [Fact]
+    public async Task Rest_refuses_in_its_own_words()
+    {
+        using var nobody = _proxy.Http();
+        using var reader = _proxy.Http(_proxy.Token("balances:read", "acct-1"));
+        var balance = new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-2/balance");
+        var payment = new Uri(_proxy.Rest, "/v1/payments/" + Samples.TransactionId);
+
+        var unknown = await nobody.GetAsync(balance, TestContext.Current.CancellationToken);
+        var notTheirs = await reader.GetAsync(balance, TestContext.Current.CancellationToken);
+        var mayNot = await reader.PutAsJsonAsync(payment, new { }, TestContext.Current.CancellationToken);
+
+        Assert.Equal((HttpStatusCode.Unauthorized, ErrorReasons.TokenMissing), (unknown.StatusCode, await ReasonAsync(unknown)));
+        Assert.Equal("Bearer", unknown.Headers.WwwAuthenticate.ToString());
+        Assert.Equal((HttpStatusCode.Forbidden, ErrorReasons.AccountNotAllowed), (notTheirs.StatusCode, await ReasonAsync(notTheirs)));
+        Assert.Equal((HttpStatusCode.Forbidden, ErrorReasons.ScopeMissing), (mayNot.StatusCode, await ReasonAsync(mayNot)));
+        Assert.Empty(_proxy.Backend.Commands);
+    }
+
+    [Fact]
+    public async Task The_admin_service_is_at_the_admin_address_alone_and_for_administrators()
+    {
+        var request = new SetCreditLimitRequest
+        {
+            TransactionId = Samples.TransactionId,
+            AccountId = "acct-1",
+            PaymentType = PaymentType.Visa,
+            Limit = Samples.Dollars(5),
+        };
+        _proxy.Backend.Answer = _ => Task.FromResult(new Wire.V1.Reply { CreditLimit = new SetCreditLimitResponse() });
+        var admin = _proxy.Token("admin", "*");
+        var publicly = new BillingAdmin.BillingAdminClient(_proxy.Channel(token: admin));
+        var asCaller = new BillingAdmin.BillingAdminClient(_proxy.Channel(_proxy.Admin, _proxy.Token("payments:write balances:read", "*")));
+        var asAdmin = new BillingAdmin.BillingAdminClient(_proxy.Channel(_proxy.Admin, admin));
+        using var http = _proxy.Http(admin);
+
+        var hidden = await Assert.ThrowsAsync<RpcException>(() => publicly.SetCreditLimitAsync(request).ResponseAsync);
+        var forbidden = await Assert.ThrowsAsync<RpcException>(() => asCaller.SetCreditLimitAsync(request).ResponseAsync);
+        var overRest = await http.PutAsJsonAsync(
+            new Uri(_proxy.Rest, "/v1/accounts/VISA/acct-1/credit-limit"), new { }, TestContext.Current.CancellationToken);
+        Assert.Empty(_proxy.Backend.Commands);
+        await asAdmin.SetCreditLimitAsync(request);
+
+        Assert.Equal(StatusCode.Unimplemented, hidden.StatusCode);
+        Assert.Equal(StatusCode.PermissionDenied, forbidden.StatusCode);
+        Assert.Equal(HttpStatusCode.NotFound, overRest.StatusCode);
+        Assert.Single(_proxy.Backend.Commands);
+    }
+
+    [Fact]
+    public async Task Health_and_the_description_need_no_token()
+    {
+        using var http = _proxy.Http();
+
+        var health = await new Billing.Contracts.Health.V1.Health.HealthClient(_proxy.Channel()).CheckAsync(new HealthCheckRequest());
+        using var ready = await http.GetAsync(new Uri(_proxy.Rest, "/health/ready"), TestContext.Current.CancellationToken);
+        using var description = await http.GetAsync(new Uri(_proxy.Rest, "/openapi/v1.json"), TestContext.Current.CancellationToken);
+        using var page = await http.GetAsync(new Uri(_proxy.Rest, "/docs/index.html"), TestContext.Current.CancellationToken);
+        using var nothing = await http.GetAsync(new Uri(_proxy.Rest, "/nothing"), TestContext.Current.CancellationToken);
+
+        Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, health.Status);
+        Assert.All([ready, description, page], answer => Assert.Equal(HttpStatusCode.OK, answer.StatusCode));
+        Assert.Equal(HttpStatusCode.Unauthorized, nothing.StatusCode);
+    }
+
+    [Fact]
+    public async Task A_new_key_set_is_used_without_a_restart()
+    {
+        var time = new ManualTime();
+        await using var proxy = await SecureProxy.StartAsync(time: time);
+        using var next = TokenIssuer.New(time);
+        var token = next.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+        await Assert.ThrowsAsync<RpcException>(() => proxy.Client(token).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+
+        await File.WriteAllTextAsync(proxy.JwksFile, next.Jwks, TestContext.Current.CancellationToken);
+        time.Advance(TimeSpan.FromSeconds(2));
+
+        await proxy.Client(token).MakePaymentAsync(Samples.Payment());
+    }
+
+    [Fact]
+    public async Task A_key_set_that_cannot_be_read_leaves_the_one_before_in_use()
+    {
+        var time = new ManualTime();
+        await using var proxy = await SecureProxy.StartAsync(time: time);
+        var good = proxy.Tokens.Issue("one", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+        await proxy.Client(good).MakePaymentAsync(Samples.Payment());
+
+        await File.WriteAllTextAsync(proxy.JwksFile, "{", TestContext.Current.CancellationToken);
+        time.Advance(TimeSpan.FromSeconds(2));
+
+        var other = proxy.Tokens.Issue("two", ["payments:write"], ["*"], TimeSpan.FromMinutes(5));
+        await proxy.Client(other).MakePaymentAsync(Samples.Payment());
+    }
+
+    [Fact]
+    public async Task A_token_that_was_found_good_is_not_believed_after_it_has_expired()
+    {
+        var time = new ManualTime();
+        await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Auth:ClockSkew"] = "00:00:00" }, time);
+        using var issuer = TokenIssuer.Of(proxy.Tokens.Pem, time);
+        var client = proxy.Client(issuer.Issue("somebody", ["payments:write"], ["*"], TimeSpan.FromSeconds(30)));
+        await client.MakePaymentAsync(Samples.Payment());
+
+        time.Advance(TimeSpan.FromSeconds(31));
+
+        await RefusedAsync(client, StatusCode.Unauthenticated, ErrorReasons.TokenExpired, commands: 1, proxy);
+    }
+
+    private Task<RpcException> RefusedAsync(V1.Billing.BillingClient client, StatusCode status, string reason) =>
+        RefusedAsync(client, status, reason, commands: 0, _proxy);
+
+    private static async Task<RpcException> RefusedAsync(
+        V1.Billing.BillingClient client, StatusCode status, string reason, int commands, SecureProxy proxy)
+    {
+        var refused = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
+
+        Assert.Equal((status, reason), (refused.StatusCode, refused.Trailers.GetValue(Trailers.Reason)));
+        Assert.Equal(commands, proxy.Backend.Commands.Count);
+        return refused;
+    }
+
+    private static async Task<string?> ReasonAsync(HttpResponseMessage answer) =>
+        (await answer.Content.ReadFromJsonAsync<JsonElement>(TestContext.Current.CancellationToken)).GetProperty("reason").GetString();
+}

@@ -1,0 +1,32 @@
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json.Nodes;
+using Microsoft.IdentityModel.Tokens;
+
+namespace Billing.UnitTests.Proxy.Security;
+
+/// <summary>Tokens as those make them who have no key.</summary>
+internal static class Forged
+{
+    /// <summary>The token with the algorithm "none" and no signature.</summary>
+    public static string Unsigned(string token) => $"{Header("none")}.{token.Split('.')[1]}.";
+
+    /// <summary>The token signed with a secret, where the verifier may take its public key for one.</summary>
+    public static string WithSecret(string token, byte[] secret)
+    {
+        var signed = $"{Header("HS256")}.{token.Split('.')[1]}";
+        return $"{signed}.{Base64UrlEncoder.Encode(HMACSHA256.HashData(secret, Encoding.ASCII.GetBytes(signed)))}";
+    }
+
+    /// <summary>The token with a claim changed and the signature that it had.</summary>
+    public static string Changed(string token, string claim, string value)
+    {
+        var parts = token.Split('.');
+        var claims = JsonNode.Parse(Base64UrlEncoder.Decode(parts[1]))!.AsObject();
+        claims[claim] = value;
+        return $"{parts[0]}.{Base64UrlEncoder.Encode(claims.ToJsonString())}.{parts[2]}";
+    }
+
+    private static string Header(string algorithm) =>
+        Base64UrlEncoder.Encode(new JsonObject { ["alg"] = algorithm, ["typ"] = "JWT" }.ToJsonString());
+}

@@ -1,0 +1,72 @@
+using System.Security.Cryptography.X509Certificates;
+using Billing.Cli.Credentials;
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Grpc.Core;
+using Grpc.Net.Client;
+
+namespace Billing.UnitTests.Proxy.Security;
+
+/// <summary>Certificates, the proxy's and its callers'.</summary>
+public sealed class TlsTests
+{
+    [Fact]
+    public async Task A_certificate_of_the_authority_stands_for_a_token()
+    {
+        await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Auth:CertificateScopes"] = "payments:write" });
+        var client = proxy.Client(clientPem: proxy.Authority.Client("shop"));
+
+        await client.MakePaymentAsync(Samples.Payment());
+        var unread = await Assert.ThrowsAsync<RpcException>(() => client.CheckBalanceAsync(Samples.Balance()).ResponseAsync);
+
+        Assert.Equal(ErrorReasons.ScopeMissing, unread.Trailers.GetValue(Trailers.Reason));
+    }
+
+    [Fact]
+    public async Task Where_certificates_are_required_a_caller_without_one_gets_no_connection()
+    {
+        await using var proxy = await SecureProxy.StartAsync(
+            new() { ["Billing:Tls:RequireClientCertificate"] = "true" }, tokens: false);
+        using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
+
+        await proxy.Client(clientPem: proxy.Authority.Client("shop")).MakePaymentAsync(Samples.Payment());
+        var none = await Assert.ThrowsAsync<RpcException>(() => proxy.Client().MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        var foreign = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client(clientPem: stranger.Client("shop")).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+        var ofServer = await Assert.ThrowsAsync<RpcException>(
+            () => proxy.Client(clientPem: proxy.Authority.Server("shop")).MakePaymentAsync(Samples.Payment()).ResponseAsync);
+
+        Assert.All([none, foreign, ofServer], e => Assert.Contains(e.StatusCode, (StatusCode[])[StatusCode.Internal, StatusCode.Unavailable]));
+        Assert.Single(proxy.Backend.Commands);
+    }
+
+    [Fact]
+    public async Task A_new_certificate_is_shown_to_new_connections_and_one_that_cannot_be_used_is_not()
+    {
+        var time = new ManualTime();
+        await using var proxy = await SecureProxy.StartAsync(time: time);
+        var first = await ThumbprintAsync(proxy);
+
+        await File.WriteAllTextAsync(proxy.CertificateFile, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", TestContext.Current.CancellationToken);
+        time.Advance(TimeSpan.FromSeconds(2));
+        var kept = await ThumbprintAsync(proxy);
+        var next = proxy.Authority.Server("next");
+        await File.WriteAllTextAsync(proxy.CertificateFile, next, TestContext.Current.CancellationToken);
+        time.Advance(TimeSpan.FromSeconds(2));
+        var changed = await ThumbprintAsync(proxy);
+
+        using var expected = X509Certificate2.CreateFromPem(next);
+        Assert.Equal(first, kept);
+        Assert.Equal(expected.Thumbprint, changed);
+    }
+
+    private static async Task<string> ThumbprintAsync(SecureProxy proxy)
+    {
+        var thumbprint = "";
+        using var http = new HttpClient(proxy.Handler(seen: certificate => thumbprint = certificate.Thumbprint));
+        using var channel = GrpcChannel.ForAddress(proxy.Grpc, new GrpcChannelOptions { HttpClient = http });
+        await new Billing.Contracts.Health.V1.Health.HealthClient(channel).CheckAsync(
+            new(), cancellationToken: TestContext.Current.CancellationToken);
+        return thumbprint;
+    }
+}
