@@ -13,7 +13,8 @@ public static class DirectBackend
     /// <summary>Adds the backend.</summary>
     public static void AddDirectBackend(this WebApplicationBuilder builder)
     {
-        builder.Services.AddDirectOptions(builder.Configuration, options => options.BackendProblems());
+        builder.Services.AddDirectOptions(
+            builder.Configuration, options => options.BackendProblems().Concat(ExposureProblems(options.Listen, builder.Configuration)));
         builder.Services.AddEmbeddedBackends(builder.Configuration);
         builder.Services.AddSingleton<CommandExecutor>();
         builder.Services.AddHostedService(provider => provider.GetRequiredService<CommandExecutor>());
@@ -49,6 +50,14 @@ public static class DirectBackend
         }
         return executor;
     }
+
+    // Whoever reaches it pays from any account.
+    private static IEnumerable<string> ExposureProblems(string listen, IConfiguration configuration) =>
+        listen.Length == 0 || ServiceAddresses.IsLoopback("http://" + listen) || configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] :
+        [
+            $"Billing:Direct:Listen: '{listen}' may be reached from other machines, and a backend does whatever it is told. "
+            + $"Listen on a loopback address, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.",
+        ];
 
     // After the executor, so that it stops before it: what it has taken is still answered.
     private static void AddRpcxCommands(this WebApplicationBuilder builder)

@@ -16,7 +16,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine("A stack is up already; `./billing status` shows it, `./billing down` ends it.");
             return 1;
         }
-        await using var stack = await Starting.StackAsync(options with { Detached = true }, console, cancellationToken);
+        await using var stack = await Starting.StackAsync(options with { Detached = true, CredentialsFolder = StackState.Credentials }, console, cancellationToken);
         var state = StackState.Of(stack);
         await state.WriteAsync();
         // It reads the state that was just written, and is the first to be stopped: it would start the others again.
@@ -79,6 +79,11 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         console.WriteLine($"Transport  {state.Transport}{(state.Protocol is { } protocol ? " over " + protocol : "")}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
         console.WriteLine($"Proxies    {string.Join(',', state.Proxies)}");
         console.WriteLine($"REST       {string.Join(',', state.Rest)} (documentation at /docs)");
+        if (state.Admin.Count > 0)
+        {
+            console.WriteLine($"Operators  {string.Join(',', state.Admin)}");
+            console.WriteLine($"Trust      {Path.Combine(StackState.Credentials, "ca.pem")} (./billing token --help)");
+        }
         console.WriteLine($"PostgreSQL {state.ConnectionString}");
         console.WriteLine($"Logs       {Path.Combine(state.Folder, "logs")}");
     }

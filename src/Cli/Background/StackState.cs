@@ -15,6 +15,7 @@ internal sealed record StackState
     public required string ConnectionString { get; init; }
     public required IReadOnlyList<string> Proxies { get; init; }
     public IReadOnlyList<string> Rest { get; init; } = [];
+    public IReadOnlyList<string> Admin { get; init; } = [];
 
     /// <summary>The processes in the order in which they are to be stopped.</summary>
     public required IReadOnlyList<StackProcess> Processes { get; init; }
@@ -26,6 +27,9 @@ internal sealed record StackState
             : Path.Combine(Directory.GetCurrentDirectory(), ".billing"),
         "stack.json");
 
+    /// <summary>Where the stack in the background keeps its credentials, if it has any: a path that is short to write.</summary>
+    public static string Credentials => Path.Combine(Path.GetDirectoryName(File)!, "credentials");
+
     public static StackState Of(BillingStack stack) => new()
     {
         Folder = stack.Folder.FullName,
@@ -35,6 +39,7 @@ internal sealed record StackState
         ConnectionString = stack.ConnectionString,
         Proxies = stack.ProxyAddresses,
         Rest = stack.RestAddresses,
+        Admin = stack.AdminAddresses,
         Processes =
         [
             .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
@@ -66,7 +71,14 @@ internal sealed record StackState
         System.IO.File.Move(part, File, overwrite: true);
     }
 
-    public static void Delete() => System.IO.File.Delete(File);
+    public static void Delete()
+    {
+        if (Directory.Exists(Credentials))
+        {
+            Directory.Delete(Credentials, recursive: true);
+        }
+        System.IO.File.Delete(File);
+    }
 }
 
 /// <summary>One process of a stack in the background.</summary>

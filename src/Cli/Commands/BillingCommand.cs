@@ -20,7 +20,7 @@ internal static class BillingCommand
         var root = new Command("billing", "The billing platform on this machine.")
         {
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
-            Up(console), Status(console), Down(console), Keep(console), ServeEmbedded(),
+            Up(console), Status(console), Down(console), TokenCommand.Create(), Keep(console), ServeEmbedded(),
             AuditCommand.Create(console),
             RebuildCommand.Create(console), SchemaCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console),
@@ -67,10 +67,11 @@ internal static class BillingCommand
     {
         var stack = new StackFlags();
         var port = Flags.Number("--port", "Port of the first proxy, the others on those after it; 0 for free ones", 0, 0, 65_000);
-        var command = new Command("up", "Starts the stack in the background.") { port };
+        var tls = new Option<bool>("--tls") { Description = "TLS, and callers that have to say who they are, with certificates and a key for tokens of the stack's own" };
+        var command = new Command("up", "Starts the stack in the background.") { port, tls };
         stack.AddTo(command);
         command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
-            stack.Read(parsed) with { Port = parsed.GetValue(port) }, cancellationToken)));
+            stack.Read(parsed) with { Port = parsed.GetValue(port), Secured = parsed.GetValue(tls) }, cancellationToken)));
         return command;
     }
 

@@ -110,6 +110,9 @@ public sealed class StackFolder : IAsyncDisposable
         return new StackFolder(path, guarded: !keep, delete: !keep);
     }
 
+    /// <summary>Creates a folder that its owner alone may look into; one that is there is made so.</summary>
+    internal static void CreatePrivate(string path) => CreateFolder(path, Private);
+
     private static void CreateFolder(string path, UnixFileMode mode)
     {
         Directory.CreateDirectory(path);

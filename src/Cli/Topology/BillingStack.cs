@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using System.Globalization;
+using Billing.Cli.Credentials;
 using Billing.Cli.Stack;
 
 namespace Billing.Cli.Topology;
@@ -51,6 +52,9 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>The stack's own Kafka, where it has one.</summary>
     public LocalKafka? Kafka => _kafka;
 
+    /// <summary>What the proxies and their callers prove themselves with; null where nobody asks.</summary>
+    public StackCredentials? Credentials { get; private init; }
+
     /// <summary>The services, proxies first.</summary>
     public IReadOnlyList<ServiceProcess> Services => _services;
 
@@ -59,6 +63,9 @@ public sealed class BillingStack : IAsyncDisposable
 
     /// <summary>Addresses of the proxies for REST.</summary>
     public IReadOnlyList<string> RestAddresses => [.. _services.Select(s => s.RestAddress).OfType<string>()];
+
+    /// <summary>Where the proxies serve operators; none where that is not an address of its own.</summary>
+    public IReadOnlyList<string> AdminAddresses => [.. _services.Select(s => s.AdminAddress).OfType<string>()];
 
     /// <summary>Where the backends listen for commands over <c>direct</c>, <c>host:port</c>; none elsewhere.</summary>
     public IReadOnlyList<string> BackendAddresses => _backendAddresses;
@@ -77,8 +84,13 @@ public sealed class BillingStack : IAsyncDisposable
     public static async Task<BillingStack> StartAsync(
         StackOptions options, IProgress<string> progress, CancellationToken cancellationToken)
     {
-        var stack = new BillingStack(
-            options, options.Detached ? StackFolder.CreateKept() : StackFolder.Create(), new FreePorts());
+        var folder = options.Detached ? StackFolder.CreateKept() : StackFolder.Create();
+        var stack = new BillingStack(options, folder, new FreePorts())
+        {
+            Credentials = options.Secured
+                ? StackCredentials.CreateIn(options.CredentialsFolder ?? Path.Combine(folder.FullName, "credentials"), TimeProvider.System)
+                : null,
+        };
         try
         {
             await Task.WhenAll(
@@ -247,14 +259,13 @@ public sealed class BillingStack : IAsyncDisposable
         var settings = Settings(role, number);
         if (isFront)
         {
-            settings[ServiceProcess.RestUrl] = previous?.RestAddress
-                ?? string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{_ports.Take()}");
+            AddFrontSettings(settings, previous);
         }
         foreach (var (name, value) in _options.Settings.Concat(own ?? FrozenDictionary<string, string>.Empty))
         {
             settings[name] = value;
         }
-        var service = ServiceProcess.Start(role, number, port, Folder, settings, _options.Detached);
+        var service = ServiceProcess.Start(role, number, port, Folder, settings, _options.Detached, Credentials);
         lock (_gate)
         {
             _services = [.. _services.Where(s => s.Role != role || s.Number != number).Append(service).OrderBy(s => s.Role).ThenBy(s => s.Number)];
@@ -304,6 +315,23 @@ public sealed class BillingStack : IAsyncDisposable
         }
         return settings;
     }
+
+    private void AddFrontSettings(Dictionary<string, string?> settings, ServiceProcess? previous)
+    {
+        settings[ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress();
+        if (Credentials is null)
+        {
+            return;
+        }
+        settings[ServiceProcess.AdminUrl] = previous?.AdminAddress ?? NewAddress();
+        foreach (var (name, value) in Credentials.ProxySettings)
+        {
+            settings[name] = value;
+        }
+    }
+
+    private string NewAddress() =>
+        string.Create(CultureInfo.InvariantCulture, $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{_ports.Take()}");
 
     private void AddBackendSettings(Dictionary<string, string?> settings, ServiceRole role, int number)
     {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Cli.Credentials;
 using Billing.Cli.Stack;
 using Billing.Contracts.Health.V1;
 using Grpc.Core;
@@ -33,12 +34,21 @@ public sealed class ServiceProcess
 
     private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
 
-    private ServiceProcess(ServiceRole role, int number, string address, string? restAddress, ChildProcess process)
+    /// <summary>The setting that says where a proxy serves operators, as an environment variable.</summary>
+    public const string AdminUrl = "Billing__Admin__Url";
+
+    private readonly StackCredentials? _credentials;
+
+    private ServiceProcess(
+        ServiceRole role, int number, string address, IReadOnlyDictionary<string, string?> settings, StackCredentials? credentials,
+        ChildProcess process)
     {
+        _credentials = credentials;
         Role = role;
         Number = number;
         Address = address;
-        RestAddress = restAddress;
+        RestAddress = settings.GetValueOrDefault(RestUrl);
+        AdminAddress = settings.GetValueOrDefault(AdminUrl);
         Process = process;
     }
 
@@ -53,6 +63,9 @@ public sealed class ServiceProcess
 
     /// <summary>Where a proxy listens for REST; null for a backend.</summary>
     public string? RestAddress { get; }
+
+    /// <summary>Where a proxy serves operators; null where it has no address of its own for that.</summary>
+    public string? AdminAddress { get; }
 
     /// <summary>Whether calls are made to it from outside.</summary>
     public bool IsFront => IsFrontRole(Role);
@@ -90,7 +103,8 @@ public sealed class ServiceProcess
     /// <summary>Starts a service; it may not be ready yet.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ServiceProcess Start(
-        ServiceRole role, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached)
+        ServiceRole role, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
+        StackCredentials? credentials = null)
     {
         var (name, program, arguments) = role switch
         {
@@ -100,7 +114,7 @@ public sealed class ServiceProcess
             ServiceRole.DirectBackend => ("backend", "Billing.Backends", []),
             _ => ("embedded", "Billing.Cli", ["serve-embedded"]),
         };
-        var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{port}");
+        var address = string.Create(CultureInfo.InvariantCulture, $"{(IsFrontRole(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
         var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
         var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
         {
@@ -116,7 +130,7 @@ public sealed class ServiceProcess
                 Environment = environment,
                 Detached = detached,
             });
-        return new ServiceProcess(role, number, address, settings.GetValueOrDefault(RestUrl), process);
+        return new ServiceProcess(role, number, address, settings, credentials, process);
     }
 
     /// <summary>Waits until the service takes work.</summary>
@@ -129,7 +143,7 @@ public sealed class ServiceProcess
     {
         try
         {
-            using var channel = GrpcChannel.ForAddress(Address);
+            using var channel = GrpcChannel.ForAddress(Address, new GrpcChannelOptions { HttpHandler = _credentials?.Handler(), DisposeHttpClient = true });
             var health = await new Health.HealthClient(channel).CheckAsync(
                 new HealthCheckRequest(), cancellationToken: cancellationToken);
             return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;

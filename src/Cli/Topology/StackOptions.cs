@@ -47,6 +47,12 @@ public sealed record StackOptions
     /// <c>Billing__Proxy__InFlightMax</c>; they win over the stack's own.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;
 
+    /// <summary>Whether the proxies have TLS and ask who their callers are, with credentials of the stack's own.</summary>
+    public bool Secured { get; init; }
+
+    /// <summary>Where those are kept; null for the stack's folder.</summary>
+    public string? CredentialsFolder { get; init; }
+
     /// <summary>Whether the stack goes on when this process ends.</summary>
     public bool Detached { get; init; }
 }

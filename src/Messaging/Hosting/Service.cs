@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -10,6 +11,9 @@ namespace Billing.Messaging.Hosting;
 /// <summary>Runs a service's host as a program: what its operator can mend becomes one line on standard error.</summary>
 public static class Service
 {
+    /// <summary>The setting that names a folder of settings, one a file: where an orchestrator puts secrets.</summary>
+    public const string SecretsFolder = "Billing:SecretsFolder";
+
     /// <summary>Exit code for settings that cannot be used.</summary>
     public const int BadSettings = 2;
 
@@ -24,6 +28,7 @@ public static class Service
     public static WebApplicationBuilder CreateBuilder(string[] arguments)
     {
         var builder = WebApplication.CreateSlimBuilder(arguments);
+        AddSecrets(builder.Configuration);
         builder.Logging.ClearProviders();
         builder.Logging.AddSimpleConsole(console =>
         {
@@ -79,6 +84,19 @@ public static class Service
         {
             return await ReportAsync(e.Message, BadSettings);
         }
+    }
+
+    private static void AddSecrets(ConfigurationManager configuration)
+    {
+        if (configuration[SecretsFolder] is not { Length: > 0 } folder)
+        {
+            return;
+        }
+        if (!Directory.Exists(folder))
+        {
+            throw new StartupException($"{SecretsFolder}: there is no folder '{folder}'.");
+        }
+        configuration.AddKeyPerFile(Path.GetFullPath(folder));
     }
 
     // What failed may be just what the stop waits for. A background thread, so that an end in good order is not held up.

@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
@@ -9,6 +10,9 @@ namespace Billing.Messaging.Hosting;
 /// so a port speaks either HTTP/1.1 or HTTP/2.</summary>
 public static class ServiceAddresses
 {
+    /// <summary>The setting that lets a service listen where other machines reach it though it lets anybody in.</summary>
+    public const string InsecureSetting = "Billing:Insecure";
+
     private const string DefaultUrls = "http://localhost:5000";
 
     /// <summary>Lets the service listen at a further address.</summary>
@@ -68,6 +72,21 @@ public static class ServiceAddresses
         return others.Split(';').Any(other => PortOf(other) == address.Port)
             ? $"'{url}' has the same port as one of '{others}'; each needs a port of its own."
             : null;
+    }
+
+    /// <summary>Whether only programs on this machine reach an address. One that is malformed is for others to refuse.</summary>
+    public static bool IsLoopback(string url)
+    {
+        try
+        {
+            var address = BindingAddress.Parse(url);
+            return address.IsUnixPipe || address.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
+                || (IPAddress.TryParse(address.Host, out var ip) && IPAddress.IsLoopback(ip));
+        }
+        catch (FormatException)
+        {
+            return true;
+        }
     }
 
     private static int? PortOf(string url)

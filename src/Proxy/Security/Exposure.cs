@@ -1,21 +1,18 @@
-using System.Net;
+using Billing.Messaging.Hosting;
 
 namespace Billing.Proxy.Security;
 
 /// <summary>Keeps a proxy that lets anybody in from addresses that other machines reach.</summary>
 internal static class Exposure
 {
-    /// <summary>The setting that allows it nevertheless.</summary>
-    public const string Setting = "Billing:Insecure";
-
     /// <summary>What is wrong with the addresses of a proxy, naming each.</summary>
     /// <param name="configuration">The settings of the service.</param>
     /// <param name="knowsCallers">Whether callers have to say who they are.</param>
     public static IEnumerable<string> Problems(IConfiguration configuration, bool knowsCallers) =>
-        configuration.GetValue<bool>(Setting) ? [] : Addresses(configuration)
-            .Where(a => !IsLoopback(a.Url) && !(knowsCallers && a.Url.StartsWith("https:", StringComparison.OrdinalIgnoreCase)))
+        configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Addresses(configuration)
+            .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && a.Url.StartsWith("https:", StringComparison.OrdinalIgnoreCase)))
             .Select(a => $"{a.Setting}: '{a.Url}' may be reached from other machines, and the proxy {Lack(a.Url, knowsCallers)}. "
-                + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, on a network where everybody is trusted, set {Setting}=true.");
+                + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.");
 
     private static string Lack(string url, bool knowsCallers) => (knowsCallers, url.StartsWith("https:", StringComparison.OrdinalIgnoreCase)) switch
     {
@@ -44,19 +41,4 @@ internal static class Exposure
 
     private static string[] Split(string? list) =>
         list?.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries) ?? [];
-
-    private static bool IsLoopback(string url)
-    {
-        try
-        {
-            var address = BindingAddress.Parse(url);
-            return address.IsUnixPipe || address.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
-                || (IPAddress.TryParse(address.Host, out var ip) && IPAddress.IsLoopback(ip));
-        }
-        catch (FormatException)
-        {
-            // The server refuses it by its name.
-            return true;
-        }
-    }
 }

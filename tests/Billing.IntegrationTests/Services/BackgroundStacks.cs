@@ -1,6 +1,8 @@
 using System.Text.RegularExpressions;
+using Billing.Cli.Credentials;
 using Billing.Cli.Stack;
 using Billing.V1;
+using Grpc.Core;
 using Grpc.Net.Client;
 
 namespace Billing.IntegrationTests.Services;
@@ -110,6 +112,33 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.All(after, process => Assert.False(process.IsRunning));
     }
 
+    [Fact]
+    public async Task A_stack_with_TLS_lets_in_who_has_its_token_and_takes_its_credentials_away_with_it()
+    {
+        using var ports = new FreePorts();
+        var port = ports.Take();
+        await UpAsync(port, "--tls");
+        var credentials = StackCredentials.Find(Path.Combine(State, "credentials"))!;
+        var token = await RunAsync("token", "--scope", "payments:write", "--account", "acct-*");
+        using var http = new HttpClient(credentials.Handler());
+        using var channel = GrpcChannel.ForAddress($"https://localhost:{port}", new GrpcChannelOptions { HttpClient = http });
+        var client = new V1.Billing.BillingClient(channel);
+        var headers = new Metadata { { "authorization", "Bearer " + token.Output.Trim() } };
+
+        var paid = await client.MakePaymentAsync(StackFixture.Payment("acct-1"), headers);
+        var nobody = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("acct-1")).ResponseAsync);
+        var others = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(StackFixture.Payment("other"), headers).ResponseAsync);
+        await RunAsync("down");
+        var without = await RunAsync("token", "--scope", "payments:write", "--account", "acct-*");
+
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        Assert.Equal((StatusCode.Unauthenticated, StatusCode.PermissionDenied), (nobody.StatusCode, others.StatusCode));
+        Assert.False(Directory.Exists(Path.Combine(State, "credentials")));
+        Assert.Equal((1, true), (without.ExitCode, without.Output.Contains("./billing up --tls", StringComparison.Ordinal)));
+    }
+
+    private string State => Path.Combine(_folder.FullName, "state");
+
     private static async Task<MakePaymentResponse> PayAsync(int port)
     {
         using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{port}");
@@ -124,11 +153,11 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
 
     private static string DataFolder(string output) => Path.GetDirectoryName(LogsLine().Match(output).Groups[1].Value)!;
 
-    private Task<(int ExitCode, string Output)> UpAsync(int port) =>
-        RunAsync("up", "--kafka", "embedded", "--port", port.ToString(System.Globalization.CultureInfo.InvariantCulture));
+    private Task<(int ExitCode, string Output)> UpAsync(int port, params string[] further) =>
+        RunAsync(["up", "--kafka", "embedded", "--port", port.ToString(System.Globalization.CultureInfo.InvariantCulture), .. further]);
 
     private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => CommandRun.ToEndAsync(
-        _folder, arguments, new Dictionary<string, string?> { ["BILLING_STATE"] = Path.Combine(_folder.FullName, "state") });
+        _folder, arguments, new Dictionary<string, string?> { ["BILLING_STATE"] = State });
 
     [GeneratedRegex(@"│ +(\d+) +│ *(?:running|gone) *│")]
     private static partial Regex ProcessRow();

@@ -81,6 +81,42 @@ public sealed class StartupErrors
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Rest__Url", "nowhere"));
 
     [Fact]
+    public async Task A_proxy_that_anybody_could_reach_names_the_address_and_what_is_missing() => await FailsAsync(
+        "Billing.Proxy", "Urls: 'http://0.0.0.0:0' may be reached from other machines", 2,
+        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("ASPNETCORE_URLS", "http://0.0.0.0:0"));
+
+    [Fact]
+    public async Task A_backend_that_anybody_could_call_names_the_address() => await FailsAsync(
+        "Billing.Backends", "Billing:Direct:Listen: '0.0.0.0:6000' may be reached from other machines", 2,
+        ("Billing__Transport", "direct"), ("Billing__Direct__Listen", "0.0.0.0:6000"), ("Billing__EventStore__ConnectionString", Postgres));
+
+    [Fact]
+    public async Task A_certificate_that_is_none_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:Tls:CertificateFile ('/etc/hostname') and its key cannot be used", 1,
+        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Tls__CertificateFile", "/etc/hostname"));
+
+    [Fact]
+    public async Task A_key_set_that_is_none_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:Auth:JwksFile ('/etc/hostname') cannot be used", 1,
+        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Auth__JwksFile", "/etc/hostname"),
+        ("Billing__Auth__Issuer", "i"), ("Billing__Auth__Audience", "a"));
+
+    [Fact]
+    public async Task A_folder_of_secrets_that_is_not_there_is_named() => await FailsAsync(
+        "Billing.Proxy", "Billing:SecretsFolder: there is no folder '/nowhere'", 1, ("Billing__SecretsFolder", "/nowhere"));
+
+    [Fact]
+    public async Task A_setting_in_a_file_of_the_secrets_folder_wins_over_the_environment()
+    {
+        var folder = Directory.CreateTempSubdirectory("billing-secrets-");
+        await File.WriteAllTextAsync(Path.Combine(folder.FullName, "Billing__Transport"), "pigeon");
+
+        await FailsAsync("Billing.Proxy", "it is 'pigeon'", 2, ("Billing__SecretsFolder", folder.FullName), ("Billing__Transport", "direct"));
+
+        folder.Delete(recursive: true);
+    }
+
+    [Fact]
     public async Task A_taken_port_is_named()
     {
         using var taken = new TcpListener(IPAddress.Loopback, 0);

@@ -1,0 +1,34 @@
+using System.CommandLine;
+using Billing.Cli.Background;
+using Billing.Cli.Credentials;
+using Billing.Cli.Stack;
+using Billing.Proxy.Security;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing token</c>: issues a token for the stack in the background.</summary>
+internal static class TokenCommand
+{
+    public static Command Create()
+    {
+        var scopes = new Option<string[]>("--scope") { Description = "What its bearer may do; may be given more than once", HelpName = string.Join('|', Scopes.All), Required = true };
+        scopes.AcceptOnlyFromAmong([.. Scopes.All]);
+        var accounts = new Option<string[]>("--account") { Description = "An account that its bearer may reach, or the beginning of some with * after it; may be given more than once", HelpName = "ID", Required = true };
+        var subject = new Option<string>("--subject") { Description = "Who it names", HelpName = "NAME", DefaultValueFactory = _ => "developer" };
+        var minutes = Flags.Number("--minutes", "How long it is good for", 60, 1, 30 * 24 * 60);
+        var command = new Command("token", "Issues a token for the stack that ./billing up --tls has started.") { scopes, accounts, subject, minutes };
+        command.SetAction((parsed, _) => BillingCommand.GuardedAsync(() => PrintAsync(
+            parsed.GetRequiredValue(subject), parsed.GetRequiredValue(scopes), parsed.GetRequiredValue(accounts),
+            TimeSpan.FromMinutes(parsed.GetValue(minutes)))));
+        return command;
+    }
+
+    // Plain, whatever the console: it goes into a variable.
+    private static async Task<int> PrintAsync(string subject, string[] scopes, string[] accounts, TimeSpan lifetime)
+    {
+        var credentials = StackCredentials.Find(StackState.Credentials)
+            ?? throw new StackException("There is no stack that asks for tokens; `./billing up --tls` starts one.");
+        await Console.Out.WriteLineAsync(credentials.Token(subject, scopes, accounts, lifetime, TimeProvider.System));
+        return 0;
+    }
+}

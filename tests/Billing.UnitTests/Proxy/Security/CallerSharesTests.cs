@@ -1,0 +1,162 @@
+using Billing.Contracts;
+using Billing.Proxy;
+using Billing.Proxy.Security;
+using Billing.UnitTests.Testing;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Proxy.Security;
+
+public sealed class CallerSharesTests
+{
+    private readonly ManualTime _time = new();
+    private readonly Caller _greedy = new("greedy");
+    private readonly Caller _modest = new("modest");
+
+    [Fact]
+    public void A_caller_that_is_alone_may_have_every_place()
+    {
+        using var admission = With(places: 10);
+
+        Assert.Equal(10, Take(admission, _greedy, 20));
+    }
+
+    [Fact]
+    public void A_second_caller_finds_room_as_soon_as_a_call_is_answered_and_the_first_waits_until_it_has_its_half()
+    {
+        using var admission = With(places: 10);
+        var taken = new Stack<Admission.Admitted>(Enumerable.Range(0, 10).Select(_ => admission.Enter(_greedy, "a")));
+        Assert.Equal(ErrorReasons.TooManyInFlight, Reason(admission, _modest));
+
+        taken.Pop().Dispose();
+
+        Assert.Equal(ErrorReasons.CallerLimitReached, Reason(admission, _greedy));
+        Assert.Equal(1, Take(admission, _modest, 1));
+        for (var i = 0; i < 4; i++)
+        {
+            taken.Pop().Dispose();
+            Assert.Equal(ErrorReasons.CallerLimitReached, Reason(admission, _greedy));
+        }
+        taken.Pop().Dispose();
+        Assert.Equal(1, Take(admission, _greedy, 1));
+    }
+
+    [Fact]
+    public void Whoever_asks_for_little_always_finds_room_beside_one_that_asks_for_ten_times_the_places()
+    {
+        using var admission = With(places: 10);
+        Take(admission, _modest, 0);
+        var refused = 0;
+        for (var round = 0; round < 1_000; round++)
+        {
+            var held = new List<Admission.Admitted>();
+            for (var i = 0; i < 100; i++)
+            {
+                TryTake(admission, _greedy, held);
+                if (i % 50 == 49 && !TryTake(admission, _modest, held))
+                {
+                    refused++;
+                }
+            }
+            held.ForEach(place => place.Dispose());
+            _time.Advance(TimeSpan.FromMilliseconds(10));
+        }
+
+        // In the first round all places were taken before the second caller had ever asked.
+        Assert.Equal(2, refused);
+    }
+
+    [Fact]
+    public void A_caller_that_has_not_asked_for_two_seconds_gives_its_part_back()
+    {
+        using var admission = With(places: 10);
+        Take(admission, _modest, 1);
+        Assert.Equal(5, Take(admission, _greedy, 10, keep: false));
+
+        _time.Advance(TimeSpan.FromSeconds(2));
+
+        Assert.Equal(9, Take(admission, _greedy, 20, keep: false));
+    }
+
+    [Fact]
+    public void A_limit_for_each_caller_holds_in_an_empty_proxy_too()
+    {
+        using var admission = With(places: 100, limits: new LimitOptions { InFlightPerCaller = 3 });
+
+        Assert.Equal(3, Take(admission, _greedy, 10));
+        Assert.Equal(ErrorReasons.CallerLimitReached, Reason(admission, _greedy));
+        Assert.Equal(3, Take(admission, _modest, 10));
+    }
+
+    [Fact]
+    public void A_streams_places_count_for_its_caller()
+    {
+        using var admission = With(places: 10, limits: new LimitOptions { InFlightPerCaller = 2 });
+
+        using (new StreamPlaces(admission, _greedy, window: 5))
+        {
+            Assert.Equal(1, Take(admission, _greedy, 10, keep: false));
+        }
+
+        Assert.Equal(2, Take(admission, _greedy, 10, keep: false));
+    }
+
+    [Fact]
+    public void Calls_above_the_rate_are_refused_with_the_time_to_wait_and_those_of_others_are_not()
+    {
+        using var admission = With(places: 1_000, limits: new LimitOptions { RequestsPerSecond = 5 });
+
+        Assert.Equal(5, Take(admission, _greedy, 20));
+        var refused = Assert.Throws<RpcException>(() => admission.Enter(_greedy, "a"));
+
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.NotNull(refused.Trailers.GetValue(Trailers.RetryPushback));
+        Assert.Contains("Billing:Limits:RequestsPerSecond", refused.Status.Detail, StringComparison.Ordinal);
+        Assert.Equal(5, Take(admission, _modest, 20));
+    }
+
+    [Fact]
+    public async Task A_stream_above_the_rate_is_slowed_down_and_not_refused()
+    {
+        using var admission = With(places: 1_000, limits: new LimitOptions { RequestsPerSecond = 10, Burst = 1 });
+        using var places = new StreamPlaces(admission, _greedy, window: 5);
+        await places.WaitForTurnAsync(TestContext.Current.CancellationToken);
+
+        var next = places.WaitForTurnAsync(TestContext.Current.CancellationToken);
+
+        Assert.False(next.IsCompleted);
+        await next;
+    }
+
+    private Admission With(int places, LimitOptions? limits = null) =>
+        Admissions.With(new ProxyOptions { InFlightMax = places, StreamWindow = 1 }, limits, _time);
+
+    private static int Take(Admission admission, Caller caller, int tries, bool keep = true)
+    {
+        var held = new List<Admission.Admitted>();
+        for (var i = 0; i < tries; i++)
+        {
+            TryTake(admission, caller, held);
+        }
+        if (!keep)
+        {
+            held.ForEach(place => place.Dispose());
+        }
+        return held.Count;
+    }
+
+    private static bool TryTake(Admission admission, Caller caller, List<Admission.Admitted> held)
+    {
+        try
+        {
+            held.Add(admission.Enter(caller, "a"));
+            return true;
+        }
+        catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
+        {
+            return false;
+        }
+    }
+
+    private static string? Reason(Admission admission, Caller caller) =>
+        Assert.Throws<RpcException>(() => admission.Enter(caller, "a")).Trailers.GetValue(Trailers.Reason);
+}

@@ -1,0 +1,102 @@
+using Billing.Proxy.Security;
+using Microsoft.Extensions.Configuration;
+
+namespace Billing.UnitTests.Proxy.Security;
+
+/// <summary>Settings that cannot be used are named.</summary>
+public sealed class SecurityOptionsTests : IDisposable
+{
+    private readonly string _file = Path.GetTempFileName();
+
+    public void Dispose() => File.Delete(_file);
+
+    [Theory]
+    [InlineData("http://localhost:5000")]
+    [InlineData("http://127.0.0.1:5000;http://[::1]:5000")]
+    [InlineData("http://127.9.9.9:5000")]
+    [InlineData("http://unix:/run/billing.sock")]
+    [InlineData(null)]
+    public void A_proxy_without_security_may_listen_on_this_machine(string? urls) => Assert.Empty(Problems(("urls", urls)));
+
+    [Theory]
+    [InlineData("urls", "http://0.0.0.0:5000", "Urls: 'http://0.0.0.0:5000'")]
+    [InlineData("urls", "http://localhost:5000;http://*:5001", "Urls: 'http://*:5001'")]
+    [InlineData("urls", "http://billing.example:5000", "Urls: 'http://billing.example:5000'")]
+    [InlineData("urls", "https://0.0.0.0:5000", "Urls: 'https://0.0.0.0:5000'")]
+    [InlineData("http_ports", "8080", "http_ports: 'http://*:8080'")]
+    [InlineData("Kestrel:Endpoints:Extra:Url", "http://+:6000", "Kestrel:Endpoints:Extra:Url: 'http://+:6000'")]
+    [InlineData("Billing:Rest:Url", "http://[::]:5080", "Billing:Rest:Url: 'http://[::]:5080'")]
+    [InlineData("Billing:Admin:Url", "http://10.0.0.1:5090", "Billing:Admin:Url: 'http://10.0.0.1:5090'")]
+    public void An_address_that_others_reach_needs_security_or_a_word_that_it_does_not(string setting, string url, string expected)
+    {
+        Assert.StartsWith(expected, Assert.Single(Problems((setting, url))), StringComparison.Ordinal);
+        Assert.Empty(Problems((setting, url), ("Billing:Insecure", "true")));
+    }
+
+    [Fact]
+    public void Tokens_are_not_taken_without_TLS_from_other_machines()
+    {
+        Assert.Contains("tokens without TLS", Assert.Single(Exposure.Problems(Configuration(("urls", "http://0.0.0.0:5000")), knowsCallers: true)), StringComparison.Ordinal);
+        Assert.Empty(Exposure.Problems(Configuration(("urls", "https://0.0.0.0:5000")), knowsCallers: true));
+    }
+
+    [Fact]
+    public void A_further_address_is_called_by_its_own_name_once() =>
+        Assert.StartsWith("Billing:Rest:Url:", Assert.Single(Problems(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))), StringComparison.Ordinal);
+
+    [Fact]
+    public void Good_settings_have_no_problem()
+    {
+        Assert.Empty(new TlsOptions().Problems());
+        Assert.Empty(new TlsOptions { CertificateFile = _file, KeyFile = _file, ClientCaFile = _file, RequireClientCertificate = true }.Problems());
+        Assert.Empty(new AuthOptions().Problems());
+        Assert.Empty(new AuthOptions { JwksFile = _file, Issuer = "i", Audience = "a" }.Problems());
+        Assert.Empty(new AuthOptions { Authority = "https://login.example", Audience = "a" }.Problems());
+        Assert.Empty(new AuthOptions { Authority = "http://localhost:8080", Audience = "a" }.Problems());
+        Assert.Empty(new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5091" }.Problems("http://localhost:5000"));
+        Assert.Empty(new LimitOptions { RequestsPerSecond = 5, Burst = 10 }.Problems());
+    }
+
+    [Fact]
+    public void Bad_certificates_settings_are_named()
+    {
+        Named("Billing:Tls:CertificateFile", new TlsOptions { CertificateFile = "/nowhere" }.Problems());
+        Named("Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.Problems());
+        Named("Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCaFile = "/nowhere" }.Problems());
+        Named("Billing:Tls:CertificateFile is missing", new TlsOptions { KeyFile = _file }.Problems());
+        Named("Billing:Tls:RequireClientCertificate", new TlsOptions { CertificateFile = _file, RequireClientCertificate = true }.Problems());
+    }
+
+    [Fact]
+    public void Bad_token_settings_are_named()
+    {
+        Named("Billing:Auth: give JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.Problems());
+        Named("Billing:Auth:JwksFile", new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.Problems());
+        Named("Billing:Auth:Authority", new AuthOptions { Authority = "http://login.example", Audience = "a" }.Problems());
+        Named("Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.Problems());
+        Named("Billing:Auth:Audience is missing", new AuthOptions { JwksFile = _file, Issuer = "i" }.Problems());
+        Named("Billing:Auth: Issuer and Audience", new AuthOptions { Issuer = "i" }.Problems());
+        Named("Billing:Auth:ClockSkew", new AuthOptions { ClockSkew = TimeSpan.FromHours(1) }.Problems());
+        Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.Problems());
+        Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.Problems());
+    }
+
+    [Fact]
+    public void Bad_addresses_and_limits_are_named()
+    {
+        Named("Billing:Admin:Url", new AdminOptions { Url = "http://localhost:5000" }.Problems("http://localhost:5000"));
+        Named("Billing:Admin:GrpcUrl", new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }.Problems(null));
+        Named("Billing:Limits:Burst", new LimitOptions { Burst = 5 }.Problems());
+        Named("Billing:Limits:ConnectionIdleMax", new LimitOptions { ConnectionIdleMax = TimeSpan.Zero }.Problems());
+        Named("Billing:Limits:HeadersTimeout", new LimitOptions { HeadersTimeout = TimeSpan.FromDays(2) }.Problems());
+    }
+
+    private static void Named(string expected, IEnumerable<string> problems) =>
+        Assert.StartsWith(expected, Assert.Single(problems), StringComparison.Ordinal);
+
+    private static IEnumerable<string> Problems(params (string Name, string? Value)[] settings) =>
+        Exposure.Problems(Configuration(settings), knowsCallers: false);
+
+    private static IConfiguration Configuration(params (string Name, string? Value)[] settings) =>
+        new ConfigurationBuilder().AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Name, s.Value))).Build();
+}
