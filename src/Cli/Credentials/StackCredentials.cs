@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Cli.Stack;
 
@@ -9,11 +10,17 @@ public sealed class StackCredentials
 {
     private const string Ca = "ca.pem";
     private const string Server = "proxy.pem";
+    private const string Broker = "kafka.pem";
+    private const string Database = "postgres.pem";
     private const string Client = "client.pem";
     private const string Jwks = "jwks.json";
     private const string TokenKey = "tokens.pem";
 
     private readonly string _folder;
+
+    // The principals of deploy/bootstrap/kafka/access.txt.
+    private readonly Dictionary<string, string> _passwords = new[] { "proxy", "payment-backend", "balance-backend", "operator" }
+        .ToDictionary(user => user, _ => RandomNumberGenerator.GetHexString(32, lowercase: true));
 
     private StackCredentials(string folder) => _folder = folder;
 
@@ -33,6 +40,16 @@ public sealed class StackCredentials
         ["Billing__Auth__Audience"] = TokenIssuer.Audience,
     };
 
+    /// <summary>What the brokers prove themselves with, and the password of each of their users.</summary>
+    public BrokerSecurity Brokers => new(Path.Combine(_folder, Broker), _passwords);
+
+    /// <summary>What the database proves itself with.</summary>
+    public ServerCertificate Postgres => new(File.ReadAllText(Path.Combine(_folder, Database)), CaFile);
+
+    /// <summary>The folder of settings (<c>Billing:SecretsFolder</c>) of a program that comes to the brokers as one of their
+    /// users.</summary>
+    public string SecretsOf(string user) => Path.Combine(_folder, "secrets", user);
+
     /// <summary>Makes credentials in a folder, which is made where it is missing, in place of those that it has.</summary>
     public static StackCredentials CreateIn(string folder, TimeProvider time)
     {
@@ -40,11 +57,13 @@ public sealed class StackCredentials
         using var authority = new CertificateAuthority("Billing development CA", time);
         using var tokens = TokenIssuer.New(time);
         foreach (var (name, text) in (ReadOnlySpan<(string, string)>)
-            [(Ca, authority.Pem), (Server, authority.Server("billing-proxy")), (Client, authority.Client("billing-client")), (Jwks, tokens.Jwks), (TokenKey, tokens.Pem)])
+            [(Ca, authority.Pem), (Server, authority.Server("billing-proxy")), (Broker, authority.Server("kafka")), (Database, authority.Server("postgres")), (Client, authority.Client("billing-client")), (Jwks, tokens.Jwks), (TokenKey, tokens.Pem)])
         {
             File.WriteAllText(Path.Combine(folder, name), text);
         }
-        return new StackCredentials(folder);
+        var credentials = new StackCredentials(folder);
+        credentials.WriteSecrets();
+        return credentials;
     }
 
     /// <summary>The credentials in a folder; null where there are none.</summary>
@@ -74,5 +93,21 @@ public sealed class StackCredentials
             CustomTrustStore = { authority },
         };
         return handler;
+    }
+
+    // librdkafka's names have dots, which a shell does not pass on in the names of variables.
+    private void WriteSecrets()
+    {
+        const string Property = "Billing__Kafka__Properties__";
+        foreach (var (user, password) in _passwords)
+        {
+            var folder = SecretsOf(user);
+            Directory.CreateDirectory(folder);
+            foreach (var (name, value) in (ReadOnlySpan<(string, string)>)
+                [("security.protocol", "SASL_SSL"), ("ssl.ca.location", CaFile), ("sasl.mechanism", "PLAIN"), ("sasl.username", user), ("sasl.password", password)])
+            {
+                File.WriteAllText(Path.Combine(folder, Property + name), value);
+            }
+        }
     }
 }

@@ -83,7 +83,11 @@ public sealed class TokenIssuer : IDisposable
                 ["scope"] = string.Join(' ', scopes),
                 ["billing_accounts"] = accounts.ToArray(),
             },
-            SigningCredentials = new SigningCredentials(new ECDsaSecurityKey(_key) { KeyId = KeyId }, SecurityAlgorithms.EcdsaSha256),
+            SigningCredentials = new SigningCredentials(new ECDsaSecurityKey(_key) { KeyId = KeyId }, SecurityAlgorithms.EcdsaSha256)
+            {
+                // The shared cache would outlive the key.
+                CryptoProviderFactory = new CryptoProviderFactory { CacheSignatureProviders = false },
+            },
         });
     }
 

@@ -7,6 +7,14 @@ namespace Billing.Cli.Stack;
 /// <param name="BrokerPort">Where the relay connects.</param>
 public sealed record BrokerRelay(int RelayPort, int BrokerPort);
 
+/// <summary>Who may come by a listener with TLS, and what the broker shows them.</summary>
+/// <param name="CertificateFile">The broker's certificate and key, in PEM.</param>
+/// <param name="Passwords">Names and passwords (SASL PLAIN).</param>
+public sealed record BrokerSecurity(string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
+
+/// <summary>A listener with TLS of a node.</summary>
+internal sealed record SecuredListener(int Port, string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
+
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
 internal sealed class KafkaNode : IAsyncDisposable
 {
@@ -22,7 +30,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     private readonly bool _detached;
 
     public KafkaNode(
-        int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached, int? relayPort)
+        int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached, int? relayPort,
+        BrokerSecurity? security)
     {
         Id = id;
         _installation = installation;
@@ -33,6 +42,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         Port = ports.Take();
         ControllerPort = ports.Take();
         Relay = relayPort is { } port ? new BrokerRelay(port, ports.Take()) : null;
+        Secured = security is null ? null : new SecuredListener(ports.Take(), security.CertificateFile, security.Passwords);
     }
 
     public int Id { get; }
@@ -42,6 +52,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     public int ControllerPort { get; }
 
     public BrokerRelay? Relay { get; }
+
+    public SecuredListener? Secured { get; }
 
     public string DataFolder => Path.Combine(_folder, "data");
 

@@ -17,13 +17,18 @@ internal static class KafkaSettings
         // Whoever comes in by the relay's listener is sent on to the relay, not past it.
         var listener = node.Relay is { } relay ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{relay.BrokerPort}") : "";
         var advertised = node.Relay is { } its ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{its.RelayPort}") : "";
+        if (node.Secured is { } secured)
+        {
+            var address = string.Create(CultureInfo.InvariantCulture, $",SECURED://127.0.0.1:{secured.Port}");
+            (listener, advertised) = (listener + address, advertised + address);
+        }
         return string.Create(CultureInfo.InvariantCulture, $"""
             process.roles=broker,controller
             node.id={node.Id}
             controller.quorum.voters={voters}
             listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}{listener}
             advertised.listeners=CLIENT://127.0.0.1:{node.Port}{advertised}
-            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAY:PLAINTEXT
+            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAY:PLAINTEXT,SECURED:SASL_SSL
             inter.broker.listener.name=CLIENT
             controller.listener.names=CONTROLLER
             log.dirs={node.DataFolder}
@@ -61,9 +66,21 @@ internal static class KafkaSettings
             num.io.threads=4
             background.threads=2
             log.cleaner.dedupe.buffer.size=8388608
+            {Security(node.Secured)}
 
             """);
     }
+
+    // Whoever comes by the other listeners, which have neither, is the machine's own operator.
+    private static string Security(SecuredListener? listener) => listener is null ? "" : $"""
+
+        listener.name.secured.ssl.keystore.type=PEM
+        listener.name.secured.ssl.keystore.location={listener.CertificateFile}
+        listener.name.secured.sasl.enabled.mechanisms=PLAIN
+        listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {string.Join(' ', listener.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""))};
+        authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+        super.users=User:ANONYMOUS
+        """;
 
     /// <summary>The text of log4j2.properties: warnings, and when the node was up.</summary>
     public static string Logging() =>

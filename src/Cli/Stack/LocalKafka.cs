@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Security.Cryptography;
 
 namespace Billing.Cli.Stack;
@@ -14,6 +15,10 @@ public sealed class LocalKafka : IAsyncDisposable
 
     /// <summary>The addresses of all brokers, running or not, for <c>bootstrap.servers</c>.</summary>
     public string BootstrapServers => string.Join(',', _nodes.Select(static node => node.Address));
+
+    /// <summary>The addresses of all brokers for clients with TLS and a password; empty where there are none.</summary>
+    public string SecuredServers => string.Join(',', _nodes.Select(static node => node.Secured).OfType<SecuredListener>()
+        .Select(static listener => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{listener.Port}")));
 
     /// <summary>The ways to the brokers that lead through relays; empty where there are none.</summary>
     public IReadOnlyList<BrokerRelay> Relays => [.. _nodes.Select(static node => node.Relay).OfType<BrokerRelay>()];
@@ -32,6 +37,8 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <param name="progress">Is told what is being done.</param>
     /// <param name="relayPorts">For each broker the port of a relay, through which clients that bootstrap there reach it
     /// (see <see cref="Relays"/>); none when absent.</param>
+    /// <param name="security">Opens a further listener with TLS, whose users may do what an access list says; those of the
+    /// other listeners may do everything. None when absent.</param>
     /// <param name="cancellationToken">Gives up, leaving no process.</param>
     /// <exception cref="StackException">Kafka or Java is missing, or a broker refuses to start.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="brokers"/> is neither 1 nor 3.</exception>
@@ -42,6 +49,7 @@ public sealed class LocalKafka : IAsyncDisposable
         bool detached = false,
         IProgress<string>? progress = null,
         IReadOnlyList<int>? relayPorts = null,
+        BrokerSecurity? security = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(folder);
@@ -56,7 +64,7 @@ public sealed class LocalKafka : IAsyncDisposable
         KafkaNode[] nodes =
         [
             .. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
-                id, installation, folder, ports, detached, relayPorts is null ? null : relayPorts[id - 1])),
+                id, installation, folder, ports, detached, relayPorts is null ? null : relayPorts[id - 1], security)),
         ];
         var clusterId = NewClusterId();
         var cluster = new LocalKafka(nodes);

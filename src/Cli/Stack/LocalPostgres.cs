@@ -4,6 +4,11 @@ using Npgsql;
 
 namespace Billing.Cli.Stack;
 
+/// <summary>What a server proves itself with.</summary>
+/// <param name="Pem">Its certificate and key.</param>
+/// <param name="CaFile">The certificate of the authority that signed it, for clients.</param>
+public sealed record ServerCertificate(string Pem, string CaFile);
+
 /// <summary>
 /// A PostgreSQL server of the stack's own: own data folder, own port on the loopback interface, own password. Never the
 /// system's server. Everything it acknowledges is on disk (fsync and synchronous_commit are on).
@@ -23,11 +28,13 @@ public sealed class LocalPostgres : IAsyncDisposable
     private readonly string _logFile;
     private readonly ServiceAccount? _account;
     private readonly bool _detached;
+    private readonly ServerCertificate? _certificate;
     private readonly NpgsqlConnectionStringBuilder _connection;
     private ChildProcess? _server;
 
-    private LocalPostgres(StackFolder folder, FreePorts ports, bool detached)
+    private LocalPostgres(StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate)
     {
+        _certificate = certificate;
         _programs = PostgresPrograms.FindFolder();
         _account = ServiceAccount.ForPostgres();
         _data = folder.CreateSubfolder("postgres", _account);
@@ -40,7 +47,8 @@ public sealed class LocalPostgres : IAsyncDisposable
             Username = UserName,
             Password = RandomNumberGenerator.GetHexString(32, lowercase: true),
             Database = Database,
-            SslMode = SslMode.Disable,
+            SslMode = certificate is null ? SslMode.Disable : SslMode.VerifyFull,
+            RootCertificate = certificate?.CaFile,
             GssEncryptionMode = GssEncryptionMode.Disable,
             // No pooler stands between that would mind them.
             MaxAutoPrepare = 50,
@@ -62,6 +70,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <param name="ports">Where its port comes from.</param>
     /// <param name="detached">Whether the server goes on when this process ends.</param>
     /// <param name="progress">Is told what is being done.</param>
+    /// <param name="certificate">What the server proves itself with over TLS, without which it then lets nobody in; none when
+    /// absent.</param>
     /// <param name="cancellationToken">Gives up, leaving no process.</param>
     /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or refuses to start.</exception>
     public static async Task<LocalPostgres> StartNewAsync(
@@ -69,12 +79,13 @@ public sealed class LocalPostgres : IAsyncDisposable
         FreePorts ports,
         bool detached = false,
         IProgress<string>? progress = null,
+        ServerCertificate? certificate = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(folder);
         ArgumentNullException.ThrowIfNull(ports);
         progress?.Report("Starting PostgreSQL");
-        var postgres = new LocalPostgres(folder, ports, detached);
+        var postgres = new LocalPostgres(folder, ports, detached, certificate);
         try
         {
             await postgres.CreateClusterAsync(cancellationToken).ConfigureAwait(false);
@@ -223,6 +234,30 @@ public sealed class LocalPostgres : IAsyncDisposable
         File.Delete(passwordFile);
         await File.AppendAllTextAsync(
             Path.Combine(_data, "data", "postgresql.conf"), Settings(), cancellationToken).ConfigureAwait(false);
+        if (_certificate is not null)
+        {
+            await DemandTlsAsync(_certificate, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private async Task DemandTlsAsync(ServerCertificate certificate, CancellationToken cancellationToken)
+    {
+        // A copy of its own: the server reads a key only if nobody else may.
+        var file = Path.Combine(_data, "server.pem");
+        await File.WriteAllTextAsync(file, certificate.Pem, cancellationToken).ConfigureAwait(false);
+        if (!OperatingSystem.IsWindows())
+        {
+            File.SetUnixFileMode(file, UnixFileMode.UserRead);
+        }
+        if (_account is not null)
+        {
+            NativeMethods.ChangeOwner(file, _account);
+        }
+        await File.AppendAllTextAsync(
+            Path.Combine(_data, "data", "postgresql.conf"),
+            $"ssl = on\nssl_cert_file = '{file}'\nssl_key_file = '{file}'\n", cancellationToken).ConfigureAwait(false);
+        await File.WriteAllTextAsync(
+            Path.Combine(_data, "data", "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken).ConfigureAwait(false);
     }
 
     private ChildProcessStart ServerStart() =>

@@ -2,6 +2,9 @@ using System.Collections.Frozen;
 using System.Globalization;
 using Billing.Cli.Credentials;
 using Billing.Cli.Stack;
+using Billing.Messaging.Kafka;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Cli.Topology;
 
@@ -191,7 +194,8 @@ public sealed class BillingStack : IAsyncDisposable
             ConnectionString = _options.Postgres;
             return;
         }
-        _postgres = await LocalPostgres.StartNewAsync(Folder, _ports, _options.Detached, progress, cancellationToken);
+        _postgres = await LocalPostgres.StartNewAsync(
+            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, cancellationToken);
         ConnectionString = _postgres.ConnectionString;
     }
 
@@ -210,14 +214,35 @@ public sealed class BillingStack : IAsyncDisposable
                 break;
             case "auto":
                 _kafka = await LocalKafka.StartNewAsync(
-                    Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, cancellationToken);
+                    Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, Credentials?.Brokers, cancellationToken);
                 _brokers = _kafka.BootstrapServers;
+                if (Credentials is not null)
+                {
+                    await AllowServicesAsync(_brokers);
+                }
                 break;
             default:
                 _brokers = _options.Kafka;
                 break;
         }
     }
+
+    // Services may not make topics of their own but those for replies.
+    private async Task AllowServicesAsync(string brokers)
+    {
+        var options = new KafkaOptions { BootstrapServers = brokers };
+        options.Partitions = Partitions > 0 ? Partitions : options.Partitions;
+        await new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance).EnsureSharedAsync();
+        using var list = new StreamReader(typeof(BillingStack).Assembly.GetManifestResourceStream("access.txt")!);
+        await KafkaAccess.AllowAsync(options, KafkaAccess.Parse((await list.ReadToEndAsync()).Split('\n')));
+    }
+
+    private static string PrincipalOf(ServiceRole role) => role switch
+    {
+        ServiceRole.Proxy => "proxy",
+        ServiceRole.BalanceBackend => "balance-backend",
+        _ => "payment-backend",
+    };
 
     private async Task StartServicesAsync(IProgress<string> progress, CancellationToken cancellationToken)
     {
@@ -285,6 +310,11 @@ public sealed class BillingStack : IAsyncDisposable
         if (_brokers is not null)
         {
             settings["Billing__Kafka__BootstrapServers"] = _brokers;
+        }
+        if (_kafka is not null && Credentials is not null)
+        {
+            settings["Billing__Kafka__BootstrapServers"] = _kafka.SecuredServers;
+            settings["Billing__SecretsFolder"] = Credentials.SecretsOf(PrincipalOf(role));
         }
         if (_kafka is not null)
         {

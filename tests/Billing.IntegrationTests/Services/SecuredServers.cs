@@ -1,0 +1,160 @@
+using Billing.Cli.Credentials;
+using Billing.Cli.Topology;
+using Billing.V1;
+using Confluent.Kafka;
+using Grpc.Core;
+using Grpc.Net.Client;
+using Npgsql;
+using Metadata = Grpc.Core.Metadata;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A stack in which everything is said over TLS and everybody has to say who they are.</summary>
+public sealed class SecuredStack() : KafkaFixture(new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Secured = true })
+{
+    public StackCredentials Credentials => Stack.Credentials!;
+
+    public string Token(string scopes, string accounts) =>
+        Credentials.Token("somebody", scopes.Split(' '), [accounts], TimeSpan.FromMinutes(10), TimeProvider.System);
+}
+
+/// <summary>Kafka over TLS and SASL with an access list, PostgreSQL over TLS, proxies with TLS and tokens.</summary>
+[Collection(StackTests.OneStackAtATime.Name)]
+public sealed class SecuredServers(SecuredStack stack) : IClassFixture<SecuredStack>
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
+
+    [Fact]
+    public async Task A_payment_and_its_balance_go_all_the_way_over_TLS()
+    {
+        using var channel = Channel();
+        var client = new V1.Billing.BillingClient(channel);
+        var headers = Bearer("payments:write balances:read", "test-*");
+        var payment = StackFixture.Payment();
+
+        var paid = await client.MakePaymentAsync(payment, headers);
+        var balance = await client.CheckBalanceAsync(
+            new CheckBalanceRequest { AccountId = payment.AccountId, PaymentType = payment.PaymentType, MinVersion = paid.Version }, headers);
+
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+        Assert.Equal(payment.Amount, balance.Balance);
+        Assert.Equal(1, await EncryptedSessionsAsync(minimum: 1));
+    }
+
+    [Theory]
+    [InlineData("operator", "billing.replies.")]
+    [InlineData("operator", "billing.dead-letters")]
+    [InlineData("balance-backend", "billing.payments.visa")]
+    [InlineData("balance-backend", "billing.events")]
+    [InlineData("payment-backend", "billing.balances.visa")]
+    [InlineData("proxy", "billing.events")]
+    public async Task A_user_of_the_brokers_cannot_write_where_it_has_no_business(string user, string topic)
+    {
+        using var producer = new ProducerBuilder<Null, string>(new ProducerConfig(await PropertiesAsync(user)))
+            .SetLogHandler((_, _) => { }).Build();
+
+        var refused = await Assert.ThrowsAsync<ProduceException<Null, string>>(
+            () => producer.ProduceAsync(Existing(topic), new Message<Null, string> { Value = "forged" }));
+
+        Assert.Equal(ErrorCode.TopicAuthorizationFailed, refused.Error.Code);
+    }
+
+    [Theory]
+    [InlineData("a wrong password", "sasl.password", "wrong")]
+    [InlineData("no such user", "sasl.username", "stranger")]
+    [InlineData("no TLS", "security.protocol", "PLAINTEXT")]
+    [InlineData("another authority", "ssl.ca.location", null)]
+    public async Task The_brokers_are_reached_by_nobody_else(string what, string property, string? value)
+    {
+        var properties = await PropertiesAsync("proxy");
+        using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
+        var file = Path.GetTempFileName();
+        await File.WriteAllTextAsync(file, stranger.Pem, TestContext.Current.CancellationToken);
+        properties[property] = value ?? file;
+        using var admin = new AdminClientBuilder(properties).SetLogHandler((_, _) => { }).Build();
+
+        Assert.True(Record.Exception(() => admin.GetMetadata(TimeSpan.FromSeconds(2))) is KafkaException, what);
+        File.Delete(file);
+    }
+
+    [Fact]
+    public async Task The_database_lets_in_nobody_without_TLS_and_is_believed_by_nobody_who_trusts_another_authority()
+    {
+        var plain = new NpgsqlConnectionStringBuilder(_stack.ConnectionString) { SslMode = SslMode.Disable };
+        using var authority = new CertificateAuthority("Another CA", TimeProvider.System);
+        var file = Path.GetTempFileName();
+        await File.WriteAllTextAsync(file, authority.Pem, TestContext.Current.CancellationToken);
+        var foreign = new NpgsqlConnectionStringBuilder(_stack.ConnectionString) { RootCertificate = file };
+
+        foreach (var connectionString in (string[])[plain.ConnectionString, foreign.ConnectionString])
+        {
+            await using var connection = new NpgsqlConnection(connectionString);
+            await Assert.ThrowsAnyAsync<NpgsqlException>(() => connection.OpenAsync(TestContext.Current.CancellationToken));
+        }
+        File.Delete(file);
+    }
+
+    [Fact]
+    public async Task No_password_no_key_and_no_token_is_in_any_log_or_command_line()
+    {
+        using var channel = Channel();
+        var client = new V1.Billing.BillingClient(channel);
+        var good = _stack.Token("payments:write", "test-*");
+        var bad = _stack.Token("payments:write", "test-*")[..^3] + "AAA";
+        await client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + good } });
+        await Assert.ThrowsAsync<RpcException>(
+            () => client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + bad } }).ResponseAsync);
+        string[] secrets = [.. _stack.Credentials.Brokers.Passwords.Values, new NpgsqlConnectionStringBuilder(_stack.ConnectionString).Password!, good, bad];
+
+        var said = new List<string>();
+        foreach (var log in Directory.EnumerateFiles(_stack.Stack.Folder.Logs))
+        {
+            said.Add(await File.ReadAllTextAsync(log, TestContext.Current.CancellationToken));
+        }
+        foreach (var process in _stack.Stack.Processes)
+        {
+            said.Add(await File.ReadAllTextAsync($"/proc/{process.Id}/cmdline", TestContext.Current.CancellationToken));
+        }
+
+        Assert.True(said.Count > 8);
+        Assert.All(secrets, secret => Assert.True(secret.Length > 20));
+        Assert.DoesNotContain(said, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
+    }
+
+    // A reply topic has a name of its proxy's.
+    private string Existing(string beginning)
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
+        return admin.GetMetadata(Patience).Topics.Select(t => t.Topic).First(t => t.StartsWith(beginning, StringComparison.Ordinal));
+    }
+
+    private GrpcChannel Channel() => GrpcChannel.ForAddress(
+        _stack.Stack.ProxyAddresses[0], new GrpcChannelOptions { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
+
+    private Metadata Bearer(string scopes, string accounts) => new() { { "authorization", "Bearer " + _stack.Token(scopes, accounts) } };
+
+    private async Task<long> EncryptedSessionsAsync(int minimum)
+    {
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var sessions = database.CreateCommand(
+            "select least($1, count(*) filter (where ssl)) from pg_stat_ssl join pg_stat_activity using (pid) where client_addr is not null and pid <> pg_backend_pid()");
+        sessions.Parameters.AddWithValue((long)minimum);
+        return (long)(await sessions.ExecuteScalarAsync())!;
+    }
+
+    private async Task<Dictionary<string, string>> PropertiesAsync(string user)
+    {
+        var properties = new Dictionary<string, string>
+        {
+            ["bootstrap.servers"] = _stack.Stack.Kafka!.SecuredServers,
+            ["socket.connection.setup.timeout.ms"] = ((int)Patience.TotalMilliseconds).ToString(System.Globalization.CultureInfo.InvariantCulture),
+        };
+        foreach (var file in Directory.EnumerateFiles(_stack.Credentials.SecretsOf(user)))
+        {
+            properties[Path.GetFileName(file).Split("__")[^1]] = await File.ReadAllTextAsync(file);
+        }
+        return properties;
+    }
+}
