@@ -14,13 +14,23 @@ public sealed class Admission(
 {
     private readonly ProxyOptions _options = options.Value;
     private readonly CancellationTokenSource _closing = new();
-    private readonly int _streamsMax = Math.Max(1, (int)((long)options.Value.InFlightMax * options.Value.StreamPercent / 100));
-    private readonly CallerShares _shares = new(options.Value.InFlightMax, limits.Value.InFlightPerCaller, time);
+    private readonly CallerShares _shares = new(limits.Value.InFlightPerCaller, time);
+    private readonly RetryAdvice _advice = new(options.Value.RetryAfter, time);
+    private readonly LatencyLimit? _latency = options.Value.LatencyTarget > TimeSpan.Zero
+        ? new LatencyLimit(options.Value.InFlightMax, options.Value.LatencyTarget, time)
+        : null;
+
     private int _inFlight;
     private int _ofStreams;
 
     /// <summary>Places taken: calls that wait for an answer, open streams, and what these have in hand.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
+
+    /// <summary>Places that there are: fewer than <see cref="ProxyOptions.InFlightMax"/> where calls would not be answered within
+    /// <see cref="ProxyOptions.LatencyTarget"/>.</summary>
+    public int Places => _latency?.Current ?? _options.InFlightMax;
+
+    private int StreamPlaces => Math.Max(1, (int)((long)Places * _options.StreamPercent / 100));
 
     /// <summary>Cancelled when the proxy begins to shut down: a stream answers what it has taken and ends.</summary>
     public CancellationToken Closing => _closing.Token;
@@ -31,29 +41,32 @@ public sealed class Admission(
     /// <summary>Takes a call in; dispose of the result when it is answered.</summary>
     /// <param name="caller">Who makes it.</param>
     /// <param name="accountId">The account that it is about.</param>
+    /// <param name="isTimed">Whether its duration says how busy the proxy is, and not how slowly its caller reads.</param>
     /// <exception cref="RpcException">PERMISSION_DENIED where the account is not the caller's, RESOURCE_EXHAUSTED where there are
     /// too many calls already, or too many of this caller, UNAVAILABLE where the proxy is shutting down.</exception>
-    public Admitted Enter(Caller caller, string accountId)
+    public Admitted Enter(Caller caller, string accountId, bool isTimed = true)
     {
         caller.MustReach(accountId);
         rates.Count(caller);
         var share = _shares.Of(caller);
         var taken = InFlight;
-        if (taken < _options.InFlightMax && !_shares.Allows(share, taken))
+        var places = Places;
+        if (taken < places && !_shares.Allows(share, taken, places))
         {
             throw FullOfCaller(share);
         }
-        if (!TryTake(ref _inFlight, _options.InFlightMax))
+        if (!TryTake(ref _inFlight, places))
         {
             throw Full();
         }
+        _advice.Admitted();
         share.Add(1);
         if (_closing.IsCancellationRequested)
         {
             Leave(share);
             throw Closed();
         }
-        return new Admitted(this, share);
+        return new Admitted(this, share, _latency is null || !isTimed ? null : time.GetTimestamp());
     }
 
     /// <summary>Takes the first place of a stream.</summary>
@@ -65,7 +78,7 @@ public sealed class Admission(
         var share = _shares.Of(caller);
         if (!TryGrowStream(share))
         {
-            throw OfStreams >= _streamsMax ? FullOfStreams() : InFlight >= _options.InFlightMax ? Full() : FullOfCaller(share);
+            throw OfStreams >= StreamPlaces ? FullOfStreams() : InFlight >= Places ? Full() : FullOfCaller(share);
         }
         if (_closing.IsCancellationRequested)
         {
@@ -79,11 +92,12 @@ public sealed class Admission(
     /// <returns>Whether there was one.</returns>
     internal bool TryGrowStream(CallerShares.Share share)
     {
-        if (!_shares.Allows(share, InFlight) || !TryTake(ref _ofStreams, _streamsMax))
+        var places = Places;
+        if (!_shares.Allows(share, InFlight, places) || !TryTake(ref _ofStreams, StreamPlaces))
         {
             return false;
         }
-        if (TryTake(ref _inFlight, _options.InFlightMax))
+        if (TryTake(ref _inFlight, places))
         {
             share.Add(1);
             return true;
@@ -131,13 +145,22 @@ public sealed class Admission(
     }
 
     private RpcException Full() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy has {_options.InFlightMax} calls in flight, as many as it may (Billing:Proxy:InFlightMax).", _options.RetryAfter);
+        $"The proxy has {Places} calls in flight, as many as it may ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).", _advice.Refused());
 
     private RpcException FullOfStreams() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy's streams have {_streamsMax} places, as many as they may: {_options.StreamPercent} % of {_options.InFlightMax} (Billing:Proxy:StreamPercent).", _options.RetryAfter);
+        $"The proxy's streams have {StreamPlaces} places, as many as they may: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
 
     private RpcException FullOfCaller(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-        $"The caller has {share.Taken} calls in flight, as many as it may with {_shares.Callers} callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _options.RetryAfter);
+        $"The caller has {share.Taken} calls in flight, as many as it may with {_shares.Callers} callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _advice.Refused());
+
+    private void Answered(CallerShares.Share share, long? since)
+    {
+        if (since is { } start)
+        {
+            _latency!.Answered(time.GetElapsedTime(start), InFlight);
+        }
+        Leave(share);
+    }
 
     private void Leave(CallerShares.Share share)
     {
@@ -150,14 +173,16 @@ public sealed class Admission(
     {
         private readonly Admission _admission;
         private readonly CallerShares.Share _share;
+        private readonly long? _since;
 
-        internal Admitted(Admission admission, CallerShares.Share share)
+        internal Admitted(Admission admission, CallerShares.Share share, long? since)
         {
             _admission = admission;
             _share = share;
+            _since = since;
         }
 
         /// <summary>The call is answered.</summary>
-        public void Dispose() => _admission.Leave(_share);
+        public void Dispose() => _admission.Answered(_share, _since);
     }
 }

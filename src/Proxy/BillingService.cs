@@ -60,7 +60,7 @@ public sealed class BillingService(
         GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
         sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter(Caller.Of(context), request.AccountId);
+        using var admitted = admission.Enter(Caller.Of(context), request.AccountId, isTimed: false);
         using var responses = new DrainingWriter<StatementEntry>(responseStream, time, admission.Closing);
         var stream = new StatementStream(sender, responses, sender.PatienceOf(context), admission.Closing);
         await stream.RunAsync(request, context.CancellationToken);

@@ -16,6 +16,11 @@ public sealed class ProxyOptions
     [Range(1, 10_000_000, ErrorMessage = "Billing:Proxy:InFlightMax must be within 1 and 10000000.")]
     public int InFlightMax { get; set; } = 50_000;
 
+    /// <summary>The average time in which calls are to be answered, zero or at most an hour: the proxy takes as many at a time as
+    /// allows that, up to <see cref="InFlightMax"/>, and refuses the rest at once. Zero: it takes InFlightMax, however long
+    /// they wait. To be above what a call takes in an idle system, the card network's time included.</summary>
+    public TimeSpan LatencyTarget { get; set; }
+
     /// <summary>Payments of one MakePayments stream that may be held at the same time, each from the reading of its request
     /// until its answer is written. A stream counts as as many calls in flight as it has in hand, at least as one.</summary>
     [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamWindow must be within 1 and 100000.")]
@@ -47,7 +52,8 @@ public sealed class ProxyOptions
     /// <summary>How long a proxy that was told to stop waits for the answers to the calls it has taken.</summary>
     public TimeSpan DrainTimeout { get; set; } = TimeSpan.FromSeconds(20);
 
-    /// <summary>What a refused caller is told to wait before it tries again.</summary>
+    /// <summary>What a refused caller is told to wait before it tries again: half to one and a half times this, times the
+    /// number of calls made for each that was let in lately, at most 50 times.</summary>
     public TimeSpan RetryAfter { get; set; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>Concurrent calls on one HTTP/2 connection.</summary>
@@ -68,6 +74,10 @@ public sealed class ProxyOptions
         if (DeadlineDefault <= TimeSpan.Zero || DeadlineDefault > DeadlineMax)
         {
             yield return $"Billing:Proxy:DeadlineDefault ({DeadlineDefault}) must be above zero and at most Billing:Proxy:DeadlineMax ({DeadlineMax}).";
+        }
+        if (LatencyTarget < TimeSpan.Zero || LatencyTarget > TimeSpan.FromHours(1))
+        {
+            yield return $"Billing:Proxy:LatencyTarget ({LatencyTarget}) must be within zero and one hour.";
         }
         if (RetryAfter < TimeSpan.Zero)
         {

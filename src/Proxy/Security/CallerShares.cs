@@ -5,10 +5,9 @@ namespace Billing.Proxy.Security;
 /// <summary>How many of a proxy's places each caller has. While more than half of them are taken, a caller that has as many as
 /// would be its own if all who ask had the same number gets no further one: whoever asks ten times as often is refused ten
 /// times as often, and whoever asks for little always finds room.</summary>
-/// <param name="places">Places that there are.</param>
 /// <param name="perCaller">Places that a caller may have at most; 0: as many as there are.</param>
 /// <param name="time">The clock.</param>
-internal sealed class CallerShares(int places, int perCaller, TimeProvider time)
+internal sealed class CallerShares(int perCaller, TimeProvider time)
 {
     // Who has asked in this period, or in the one before, shares the places.
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
@@ -37,18 +36,17 @@ internal sealed class CallerShares(int places, int perCaller, TimeProvider time)
     /// <summary>Whether a caller may have one more place.</summary>
     /// <param name="share">What it has.</param>
     /// <param name="taken">Places taken by all callers.</param>
-    public bool Allows(Share share, int taken) => share.Taken < Limit(taken);
+    /// <param name="places">Places that there are.</param>
+    public bool Allows(Share share, int taken, int places) => share.Taken < Limit(taken, places);
 
-    /// <summary>How many places one caller may have.</summary>
-    /// <param name="taken">Places taken by all callers.</param>
-    public int Limit(int taken)
+    /// <summary>Callers that have asked lately.</summary>
+    public int Callers => Math.Max(Volatile.Read(ref _asking), Volatile.Read(ref _askedBefore));
+
+    private int Limit(int taken, int places)
     {
         var most = perCaller > 0 ? Math.Min(perCaller, places) : places;
         return taken <= places / 2 ? most : Math.Min(most, Math.Max(1, places / Math.Max(1, Callers)));
     }
-
-    /// <summary>Callers that have asked lately.</summary>
-    public int Callers => Math.Max(Volatile.Read(ref _asking), Volatile.Read(ref _askedBefore));
 
     private void Note(Share share)
     {

@@ -1,0 +1,71 @@
+using Billing.Proxy;
+using Billing.UnitTests.Testing;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class RetryAdviceTests
+{
+    private static readonly TimeSpan Wait = TimeSpan.FromMilliseconds(200);
+
+    private readonly ManualTime _time = new();
+
+    [Theory]
+    [InlineData(20)]
+    [InlineData(100)]
+    [InlineData(1_000)]
+    public void Callers_are_told_to_come_back_at_times_spread_evenly(int callers)
+    {
+        var advice = new RetryAdvice(Wait, _time);
+
+        var waits = Enumerable.Range(0, callers).Select(_ => advice.Refused()).ToList();
+
+        Assert.All(waits, wait => Assert.InRange(wait, Wait / 2, Wait * 1.5));
+        var tenths = waits.GroupBy(wait => (int)((wait - (Wait / 2)) / (Wait / 10))).Select(tenth => tenth.Count()).ToList();
+        Assert.Equal(10, tenths.Count);
+        Assert.All(tenths, count => Assert.InRange(count, (callers / 10) - 1, (callers / 10) + 2));
+    }
+
+    [Fact]
+    public void The_more_are_refused_the_longer_they_are_told_to_wait()
+    {
+        var advice = new RetryAdvice(Wait, _time);
+        for (var i = 0; i < 1_000; i++)
+        {
+            advice.Refused();
+            if (i % 9 == 0)
+            {
+                advice.Admitted();
+            }
+        }
+
+        _time.Advance(TimeSpan.FromSeconds(1));
+        advice.Refused();
+
+        Assert.InRange(Enumerable.Range(0, 100).Average(_ => advice.Refused().TotalMilliseconds), 1_900, 2_100);
+    }
+
+    [Fact]
+    public void Where_none_is_let_in_the_wait_is_bounded_and_when_that_is_over_it_is_short_again()
+    {
+        var advice = new RetryAdvice(Wait, _time);
+        for (var i = 0; i < 1_000_000; i++)
+        {
+            advice.Refused();
+        }
+        _time.Advance(TimeSpan.FromSeconds(1));
+        advice.Refused();
+        Assert.InRange(advice.Refused(), Wait * 25, Wait * 75);
+
+        advice.Admitted();
+        _time.Advance(TimeSpan.FromSeconds(1));
+        for (var i = 0; i < 100; i++)
+        {
+            advice.Admitted();
+        }
+        advice.Refused();
+        _time.Advance(TimeSpan.FromSeconds(1));
+        advice.Refused();
+
+        Assert.InRange(advice.Refused(), Wait / 2, Wait * 1.6);
+    }
+}
