@@ -3,6 +3,7 @@ using Billing.Cli.Commands;
 using Billing.Cli.Topology;
 using Billing.Load.Comparing.Ceiling;
 using Billing.Load.Comparing.Eda;
+using Billing.Load.Comparing.Overload;
 using Billing.Load.Comparing.Paper;
 using Billing.Load.Comparing.Scale;
 using Billing.Load.Measuring;
@@ -15,7 +16,7 @@ internal static class CompareCommand
 {
     public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more sides in turn in one sitting, beside the papers' figures.")
     {
-        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console),
+        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console), Overload(console),
     };
 
     private static Command Paper(IAnsiConsole console)
@@ -89,6 +90,18 @@ internal static class CompareCommand
                 Work = ScaleWork.Default,
             },
             Measurement.Of(parsed, folder, ScaleReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static Command Overload(IAnsiConsole console)
+    {
+        var times = Flags.Number("--times", "How many times its capacity the platform is offered", 10, 2, 100);
+        var during = DurationFlag.During("How long the overload lasts", TimeSpan.FromSeconds(60));
+        var folder = ResultFolder.Flag();
+        var command = new Command("overload", "More than the platform can do: what those get who are let in, and what the others, before, during and after.") { times, during, folder };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new OverloadComparison(
+            new OverloadOptions { Times = parsed.GetValue(times), During = parsed.GetValue(during) },
+            Measurement.Of(parsed, folder, OverloadReport.Format.Kind, console), console).RunAsync(cancellationToken)));
         return command;
     }
 

@@ -7,7 +7,9 @@ using Billing.Load.Measuring;
 namespace Billing.Load.Driving;
 
 /// <summary>Worker processes that send together.</summary>
-internal sealed class DriveFleet(StackFolder folder)
+/// <param name="folder">Where their files go.</param>
+/// <param name="name">Tells fleets of one folder apart.</param>
+internal sealed class DriveFleet(StackFolder folder, string name = "drive")
 {
     private int _drives;
 
@@ -24,7 +26,7 @@ internal sealed class DriveFleet(StackFolder folder)
     public async Task<DriveFigures> RunAsync(
         DriveSpec spec, int workers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken)
     {
-        var data = folder.CreateSubfolder(string.Create(CultureInfo.InvariantCulture, $"drive-{++_drives}"));
+        var data = folder.CreateSubfolder(string.Create(CultureInfo.InvariantCulture, $"{name}-{++_drives}"));
         var started = new List<(SteeredProcess Process, string Result)>();
         try
         {
@@ -76,6 +78,9 @@ public sealed record DriveFigures(
     double DurationS, long Ok, long Declined, IReadOnlyDictionary<string, long> Errors, double PerSecond,
     LatencyFigures Latency, IReadOnlyList<long> AnswersPerSecond, IReadOnlyDictionary<string, double> CpuS)
 {
+    /// <summary>How long it took to refuse those that were refused with RESOURCE_EXHAUSTED.</summary>
+    public LatencyFigures Refusals { get; private init; } = new LatencyHistogram().Figures();
+
     /// <summary>Requests that failed.</summary>
     public long Failed => Errors.Values.Sum();
 
@@ -87,10 +92,11 @@ public sealed record DriveFigures(
     /// <param name="cpu">Processor seconds of the programs that served them.</param>
     public static DriveFigures Of(IReadOnlyList<DriveResult> results, IReadOnlyDictionary<string, double> cpu)
     {
-        var latencies = new LatencyHistogram();
+        var (latencies, refusals) = (new LatencyHistogram(), new LatencyHistogram());
         foreach (var result in results)
         {
             latencies.Add(result.Latencies);
+            refusals.Add(result.Refusals);
         }
         var start = results.Min(r => r.StartedUnixUs);
         var duration = results.Max(r => ((r.StartedUnixUs - start) / 1e6) + r.ElapsedS);
@@ -101,6 +107,9 @@ public sealed record DriveFigures(
                 results.SelectMany(r => r.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()), StringComparer.Ordinal),
             duration > 0 ? ok / duration : 0, latencies.Figures(),
             [.. Enumerable.Range(0, results.Max(r => r.AnswersPerSecond.Count)).Select(second => results.Sum(r => r.AnswersPerSecond.ElementAtOrDefault(second)))],
-            new SortedDictionary<string, double>(cpu.ToDictionary(), StringComparer.Ordinal) { ["client"] = results.Sum(r => r.CpuS) });
+            new SortedDictionary<string, double>(cpu.ToDictionary(), StringComparer.Ordinal) { ["client"] = results.Sum(r => r.CpuS) })
+        {
+            Refusals = refusals.Figures(),
+        };
     }
 }

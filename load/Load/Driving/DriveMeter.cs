@@ -14,7 +14,10 @@ internal sealed class DriveMeter
     private readonly long _start;
     private readonly DateTimeOffset _startedAt;
     private readonly TimeSpan _cpuBefore = Environment.CpuUsage.TotalTime;
+    private static readonly string Refused = nameof(Grpc.Core.StatusCode.ResourceExhausted);
+
     private readonly LatencyHistogram _latencies = new();
+    private readonly LatencyHistogram _refusals = new();
     private readonly ConcurrentDictionary<string, long> _errors = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<int, StrongBox> _perSecond = new();
     private long _ok;
@@ -35,6 +38,10 @@ internal sealed class DriveMeter
         if (outcome.Error is { } error)
         {
             _errors.AddOrUpdate(error, 1, (_, n) => n + 1);
+            if (error == Refused)
+            {
+                _refusals.Record(latency);
+            }
             return;
         }
         _latencies.Record(latency);
@@ -57,6 +64,7 @@ internal sealed class DriveMeter
         Declined = _declined,
         Errors = new SortedDictionary<string, long>(_errors, StringComparer.Ordinal),
         Latencies = _latencies.Counts(),
+        Refusals = _refusals.Counts(),
         AnswersPerSecond = PerSecond(),
         CpuS = (Environment.CpuUsage.TotalTime - _cpuBefore).TotalSeconds,
     };

@@ -50,6 +50,10 @@ public sealed record DriveSpec
     /// <summary>How many of a hundred requests are balance checks.</summary>
     public int BalancePercent { get; init; }
 
+    /// <summary>The address of this machine that gRPC calls come from: proxies tell callers apart by it. Empty: the system's
+    /// choice.</summary>
+    public string From { get; init; } = "";
+
     /// <summary>Seconds that a request may take.</summary>
     public double DeadlineS { get; init; } = 30;
 
@@ -74,6 +78,9 @@ public sealed record DriveResult
 
     /// <summary>Requests that failed, by status.</summary>
     public required IReadOnlyDictionary<string, long> Errors { get; init; }
+
+    /// <summary>How long it took to refuse those that were refused with RESOURCE_EXHAUSTED; likewise.</summary>
+    public IReadOnlyList<Measuring.LatencyCount> Refusals { get; init; } = [];
 
     /// <summary>How long the answered requests took; in an open loop from the moment each was due.</summary>
     public required IReadOnlyList<Measuring.LatencyCount> Latencies { get; init; }

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -12,9 +14,9 @@ internal sealed class UnaryChannel : IRequestChannel
     private readonly TimeSpan _deadline;
     private readonly TimeProvider _time;
 
-    public UnaryChannel(string address, TimeSpan deadline, TimeProvider time)
+    public UnaryChannel(string address, string from, TimeSpan deadline, TimeProvider time)
     {
-        _channel = GrpcConnection.Open(address);
+        _channel = GrpcConnection.Open(address, from);
         _billing = new V1.Billing.BillingClient(_channel);
         _deadline = deadline;
         _time = time;
@@ -58,9 +60,32 @@ internal sealed class UnaryChannel : IRequestChannel
 /// <summary>One HTTP/2 connection to a proxy.</summary>
 internal static class GrpcConnection
 {
-    public static GrpcChannel Open(string address) => GrpcChannel.ForAddress(address, new GrpcChannelOptions
+    /// <param name="address">The proxy's.</param>
+    /// <param name="from">The address of this machine to call from; empty for the system's choice.</param>
+    public static GrpcChannel Open(string address, string from = "")
     {
-        HttpHandler = new SocketsHttpHandler { EnableMultipleHttp2Connections = false },
-        DisposeHttpClient = true,
-    });
+        var handler = new SocketsHttpHandler { EnableMultipleHttp2Connections = false };
+        if (from.Length > 0)
+        {
+            var own = new IPEndPoint(IPAddress.Parse(from), 0);
+            handler.ConnectCallback = (context, cancellationToken) => ConnectAsync(own, context.DnsEndPoint, cancellationToken);
+        }
+        return GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
+    }
+
+    private static async ValueTask<Stream> ConnectAsync(IPEndPoint own, DnsEndPoint proxy, CancellationToken cancellationToken)
+    {
+        var socket = new Socket(own.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        try
+        {
+            socket.Bind(own);
+            await socket.ConnectAsync(proxy, cancellationToken);
+            return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
 }

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Billing.Load.Comparing.Ceiling;
 using Billing.Load.Comparing.Eda;
+using Billing.Load.Comparing.Overload;
 using Billing.Load.Comparing.Paper;
 using Billing.Load.Comparing.Rpc;
 using Billing.Load.Comparing.Scale;
@@ -15,7 +16,7 @@ internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
-        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, EdaReport.Format, RpcComparison.Format, TraceSummary.Format,
+        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, EdaReport.Format, RpcComparison.Format, TraceSummary.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>
