@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Globalization;
 using Billing.V1;
-using Billing.Wire.V1;
 
 namespace Billing.Contracts;
 
@@ -26,9 +25,6 @@ public static class FieldRules
 
     /// <summary>Units a credit limit may have.</summary>
     public const long LimitUnitsMax = 1_000_000_000_000_000;
-
-    /// <summary>Entries that one page of a statement may have.</summary>
-    public const int StatementPageMax = 1000;
 
     private const string PaymentTypeNames = "VISA, MASTERCARD, DISCOVER or AMEX";
 
@@ -64,22 +60,10 @@ public static class FieldRules
         ?? CheckNotNegative(request.AfterVersion, "after_version")
         ?? CheckNotNegative(request.Limit, "limit");
 
-    /// <summary>The first rule that a request for a page of a statement breaks, or null.</summary>
-    public static FieldViolation? Check(StatementPageRequest request) =>
-        CheckAccountId(request.AccountId)
-        ?? CheckPaymentType(request.PaymentType)
-        ?? CheckNotNegative(request.AfterVersion, "after_version")
-        ?? (request.Limit is < 1 or > StatementPageMax
-            ? new FieldViolation("limit", Invariant($"must be within 1 and {StatementPageMax}; it is {request.Limit}"))
-            : null)
-        ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
-            ? new FieldViolation("opening", "must be the account as of after_version")
-            : null);
-
     /// <summary>Reads a payment type by its name; letters count the same in either case.</summary>
     public static bool TryReadPaymentType(string text, out PaymentType type)
     {
-        foreach (var known in Topics.PaymentTypes)
+        foreach (var known in PaymentTypes.All)
         {
             if (text.Equals(known.ToString(), StringComparison.OrdinalIgnoreCase))
             {

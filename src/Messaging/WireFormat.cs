@@ -103,7 +103,7 @@ public static class WireFormat
             Command.RequestOneofCase.Payment => PaymentRefusal(command),
             Command.RequestOneofCase.Balance => FieldRules.Check(command.Balance)?.ToString(),
             Command.RequestOneofCase.CreditLimit => LimitRefusal(command),
-            Command.RequestOneofCase.Statement => FieldRules.Check(command.Statement)?.ToString(),
+            Command.RequestOneofCase.Statement => StatementPageRules.Check(command.Statement)?.ToString(),
             _ => "the command holds no request",
         };
     }

@@ -59,7 +59,7 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
 
     private static CheckBalanceRequest? Question(string streamId, long version)
     {
-        foreach (var type in Topics.PaymentTypes)
+        foreach (var type in PaymentTypes.All)
         {
             var prefix = StreamId.For(type, "");
             if (streamId.StartsWith(prefix, StringComparison.Ordinal))

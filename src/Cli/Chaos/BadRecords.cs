@@ -58,7 +58,7 @@ internal static class BadRecords
     /// <summary>Commands of a topic with something missing, too much or out of range.</summary>
     public static IEnumerable<Message<string, byte[]>> Spoiled(string topic)
     {
-        var sound = Topics.PaymentTypes.SelectMany(Commands).Where(command => CommandRoute.Of(command).Topic == topic).ToList();
+        var sound = PaymentTypes.All.SelectMany(Commands).Where(command => CommandRoute.Of(command).Topic == topic).ToList();
         Action<Command>[] spoils =
         [
             command => command.TransactionId = "",
@@ -94,7 +94,7 @@ internal static class BadRecords
     /// <summary>Commands that keep every rule, and do not belong on a topic, or not under their key.</summary>
     public static IEnumerable<Message<string, byte[]>> Misplaced(string topic)
     {
-        var commands = Topics.PaymentTypes.SelectMany(Commands).ToList();
+        var commands = PaymentTypes.All.SelectMany(Commands).ToList();
         var here = commands.First(command => CommandRoute.Of(command).Topic == topic).ToByteArray();
         return commands.Where(command => CommandRoute.Of(command).Topic != topic)
             .Select(command => Record("1", command.ToByteArray()))

@@ -239,7 +239,7 @@ internal sealed class Traffic : IAsyncDisposable
     {
         TransactionId = Guid.NewGuid().ToString(),
         AccountId = _options.AccountPrefix + random.Next(_options.Accounts),
-        PaymentType = Topics.PaymentTypes[random.Next(Topics.PaymentTypes.Count)],
+        PaymentType = PaymentTypes.All[random.Next(PaymentTypes.All.Count)],
         Amount = (random.Next(1, 100_00) / 100m).ToMoney(random.Next(100) < _options.OtherCurrencyPercent ? "EUR" : "USD"),
     };
 

@@ -33,7 +33,7 @@ public static class LowLimits
             (from number in Enumerable.Range(0, accounts)
              let limit = Of(number)
              where limit is not null
-             from type in Topics.PaymentTypes
+             from type in PaymentTypes.All
              select new SetCreditLimitRequest
              {
                  TransactionId = Guid.NewGuid().ToString(),

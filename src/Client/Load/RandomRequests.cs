@@ -32,5 +32,5 @@ public sealed class RandomRequests(int accounts, Random random, int otherCurrenc
 
     private string Account() => AccountPrefix + random.Next(accounts);
 
-    private PaymentType Type() => Topics.PaymentTypes[random.Next(Topics.PaymentTypes.Count)];
+    private PaymentType Type() => PaymentTypes.All[random.Next(PaymentTypes.All.Count)];
 }

@@ -76,7 +76,7 @@ internal sealed class RestFront(
             AfterVersion = RestRequest.Number("after_version", afterVersion, 0),
             Limit = (int)Math.Clamp(RestRequest.Number("limit", limit, PageDefault), int.MinValue, int.MaxValue),
         };
-        sender.Check(request, FieldRules.Check(request));
+        sender.Check(request, StatementPageRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var page = await StatementPages.AskAsync(sender, request, patience, http.RequestAborted);
         return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);

@@ -47,13 +47,13 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
 
         var audit = await new Auditor(_stack.ConnectionString) { Proxies = _stack.Stack.ProxyAddresses }.RunAsync([], CancellationToken.None);
         Assert.True(audit.IsClean, string.Join('\n', [.. audit.Doubled, .. audit.Holes, .. audit.Unbalanced, .. audit.Misjudged]));
-        Assert.Equal(20 * Topics.PaymentTypes.Count * 3, audit.Events);
+        Assert.Equal(20 * PaymentTypes.All.Count * 3, audit.Events);
     }
 
     /// <summary>Pays once to each account of each payment type, twice asked for, and reads the balance behind it.</summary>
     private static Task PayAllAsync(Billing.Client.BillingClient client, List<string> accounts, int version) => Task.WhenAll(
         from account in accounts
-        from type in Topics.PaymentTypes
+        from type in PaymentTypes.All
         select PayAsync(client, account, type, version));
 
     private static async Task PayAsync(Billing.Client.BillingClient client, string account, PaymentType type, int version)

@@ -33,7 +33,7 @@ public sealed class Supervision
         {
             var request = StackFixture.Payment();
             request.AccountId = StartupHook.PoisonAccounts + payments.Count;
-            request.PaymentType = Contracts.Topics.PaymentTypes[payments.Count % Contracts.Topics.PaymentTypes.Count];
+            request.PaymentType = Contracts.PaymentTypes.All[payments.Count % Contracts.PaymentTypes.All.Count];
             payments.Add(_stack.Proxy().MakePaymentAsync(request).ResponseAsync);
             await Task.Delay(TimeSpan.FromMilliseconds(50), patience.Token);
         }

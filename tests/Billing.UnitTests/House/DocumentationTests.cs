@@ -8,9 +8,11 @@ public sealed class DocumentationTests
 {
     [Theory]
     [InlineData("Billing.Contracts")]
+    [InlineData("Billing.Wire")]
     [InlineData("Billing.Messaging")]
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Backends")]
+    [InlineData("Billing.Sdk")]
     [InlineData("Billing.Client")]
     [InlineData("Billing.Cli")]
     [InlineData("Billing.Load")]

@@ -7,18 +7,20 @@ public sealed class ProjectReferenceTests
 {
     [Theory]
     [InlineData("Contracts", "")]
-    [InlineData("Messaging", "Contracts")]
-    [InlineData("Proxy", "Contracts Messaging")]
-    [InlineData("Backends", "Contracts Messaging")]
-    [InlineData("Client", "Contracts")]
-    [InlineData("Simulation", "Contracts Messaging Proxy Backends")]
-    [InlineData("Cli", "Contracts Messaging Proxy Backends Client Simulation")]
+    [InlineData("Wire", "Contracts")]
+    [InlineData("Messaging", "Contracts Wire")]
+    [InlineData("Proxy", "Contracts Wire Messaging")]
+    [InlineData("Backends", "Contracts Wire Messaging")]
+    [InlineData("Sdk", "Contracts")]
+    [InlineData("Client", "Contracts Sdk")]
+    [InlineData("Simulation", "Contracts Wire Messaging Proxy Backends")]
+    [InlineData("Cli", "Contracts Wire Messaging Proxy Backends Sdk Client Simulation")]
     public void A_project_references_only_what_it_may(string project, string allowed) =>
         Assert.Subset(allowed.Split(' ').ToHashSet(), References($"src/{project}/Billing.{project}.csproj").ToHashSet());
 
     [Fact]
     public void Every_project_of_the_product_is_in_the_table() => Assert.Equal(
-        ["Backends", "Cli", "Client", "Contracts", "Messaging", "Proxy", "Simulation"],
+        ["Backends", "Cli", "Client", "Contracts", "Messaging", "Proxy", "Sdk", "Simulation", "Wire"],
         Repository.Files("src", "*.csproj").Select(file => file.Split('/')[1]).Order(StringComparer.Ordinal));
 
     [Fact]

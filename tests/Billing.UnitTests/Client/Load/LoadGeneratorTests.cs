@@ -89,7 +89,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
 
         var count = await LowLimits.SetAsync(client, "a-", 41, CancellationToken.None);
 
-        Assert.Equal(3 * Topics.PaymentTypes.Count, count);
+        Assert.Equal(3 * PaymentTypes.All.Count, count);
         Assert.Equal(
             ["a-0 10", "a-20 20", "a-40 30"],
             _backend.Commands.Select(c => $"{c.CreditLimit.AccountId} {c.CreditLimit.Limit.Units}").Distinct().Order(StringComparer.Ordinal));

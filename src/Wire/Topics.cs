@@ -15,15 +15,11 @@ public static class Topics
     /// <summary>Records that could not be read or processed, with their origin and the reason in headers.</summary>
     public const string DeadLetters = "billing.dead-letters";
 
-    /// <summary>The four payment types that have topics.</summary>
-    public static IReadOnlyList<PaymentType> PaymentTypes { get; } =
-        [PaymentType.Visa, PaymentType.Mastercard, PaymentType.Discover, PaymentType.Amex];
-
     /// <summary>The topics that carry payments, one a payment type.</summary>
-    public static IReadOnlyList<string> AllPayments { get; } = [.. PaymentTypes.Select(Payments)];
+    public static IReadOnlyList<string> AllPayments { get; } = [.. PaymentTypes.All.Select(Payments)];
 
     /// <summary>The topics that carry balance checks, one a payment type.</summary>
-    public static IReadOnlyList<string> AllBalances { get; } = [.. PaymentTypes.Select(Balances)];
+    public static IReadOnlyList<string> AllBalances { get; } = [.. PaymentTypes.All.Select(Balances)];
 
     /// <summary>The eight topics that carry commands.</summary>
     public static IReadOnlyList<string> AllRequests { get; } = [.. AllPayments, .. AllBalances];

@@ -11,7 +11,7 @@ public static class BillingClientServices
     public static IServiceCollection AddBillingClient(
         this IServiceCollection services, Action<BillingClientOptions> configure)
     {
-        services.AddOptions<BillingClientOptions>().Configure(configure).ValidateDataAnnotations()
+        services.AddOptions<BillingClientOptions>().Configure(configure)
             .Validate(options => !options.Problems().Any(), "Billing:Client:Proxies, Billing:Client:Deadline or Billing:Client:StreamWindow cannot be used.")
             .ValidateOnStart();
         services.TryAddSingleton(TimeProvider.System);
