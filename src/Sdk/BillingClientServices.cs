@@ -7,16 +7,25 @@ namespace Billing.Client;
 /// <summary>Registers the client.</summary>
 public static class BillingClientServices
 {
-    /// <summary>Adds a <see cref="BillingClient"/> that lives as long as the application.</summary>
+    /// <summary>Adds a <see cref="BillingClient"/> that lives as long as the application, also as <see cref="IBillingClient"/>.
+    /// What is wrong with its options is said when the application starts.</summary>
     public static IServiceCollection AddBillingClient(
         this IServiceCollection services, Action<BillingClientOptions> configure)
     {
-        services.AddOptions<BillingClientOptions>().Configure(configure)
-            .Validate(options => !options.Problems().Any(), "Billing:Client:Proxies, Billing:Client:Deadline or Billing:Client:StreamWindow cannot be used.")
-            .ValidateOnStart();
+        ArgumentNullException.ThrowIfNull(services);
+        services.AddOptions<BillingClientOptions>().Configure(configure).ValidateOnStart();
+        services.TryAddEnumerable(ServiceDescriptor.Singleton<IValidateOptions<BillingClientOptions>, Validation>());
         services.TryAddSingleton(TimeProvider.System);
-        return services.AddSingleton(provider => new BillingClient(
+        services.TryAddSingleton(provider => new BillingClient(
             provider.GetRequiredService<IOptions<BillingClientOptions>>().Value,
             provider.GetRequiredService<TimeProvider>()));
+        services.TryAddSingleton<IBillingClient>(provider => provider.GetRequiredService<BillingClient>());
+        return services;
+    }
+
+    private sealed class Validation : IValidateOptions<BillingClientOptions>
+    {
+        public ValidateOptionsResult Validate(string? name, BillingClientOptions options) =>
+            options.Problems().ToList() is { Count: > 0 } problems ? ValidateOptionsResult.Fail(problems) : ValidateOptionsResult.Success;
     }
 }

@@ -93,7 +93,7 @@ internal sealed class OpenLoop : IAsyncDisposable
     /// <summary>A client of one connection, to one proxy.</summary>
     private static BillingClient Connect(string proxy, TimeProvider time)
     {
-        var options = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(30) };
+        var options = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(30), RetryShare = null };
         options.Proxies.Add(proxy);
         return new BillingClient(options, time);
     }

@@ -245,7 +245,8 @@ internal sealed class Traffic : IAsyncDisposable
 
     private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null)
     {
-        var options = new BillingClientOptions { Deadline = _options.Deadline };
+        // Whatever is broken here is broken on purpose, and not to be spared.
+        var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null };
         options.RetriesMax = retriesMax ?? options.RetriesMax;
         foreach (var proxy in proxies)
         {

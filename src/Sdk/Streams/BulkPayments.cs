@@ -6,17 +6,16 @@ namespace Billing.Client;
 
 /// <summary>One run of bulk payments: takes requests, sends them over one stream after another, and hands on the answers.
 /// </summary>
-internal sealed class BulkPayments(
-    ProxyPool proxies, RetryPolicy retries, int window, TimeProvider time, Action<int> countRetried)
+internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int window, TimeProvider time)
 {
     private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
 
-    private uint _turn = proxies.NextTurn();
+    private uint _turn = streams.NextTurn();
 
     public async IAsyncEnumerable<MakePaymentResponse> RunAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        using var payments = new PaymentsInHand(window, retries);
+        using var payments = new PaymentsInHand(window, streams.Retries);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var taking = TakeAsync(requests, payments, ended.Token);
         var sending = KeepSendingAsync(payments, ended.Token);
@@ -36,7 +35,7 @@ internal sealed class BulkPayments(
         }
     }
 
-    private static async Task TakeAsync(
+    private async Task TakeAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, PaymentsInHand payments, CancellationToken cancellationToken)
     {
         try
@@ -45,6 +44,7 @@ internal sealed class BulkPayments(
             await foreach (var request in requests.WithCancellation(cancellationToken))
             {
                 payments.Add(request ?? throw new ArgumentException("A request is null.", nameof(requests)));
+                budget.Earn();
                 await payments.WaitForPlaceAsync(cancellationToken);
             }
             payments.NoMore(fault: null);
@@ -66,14 +66,7 @@ internal sealed class BulkPayments(
         {
             while (payments.IsWaiting || await payments.Outbox.WaitToReadAsync(cancellationToken))
             {
-                try
-                {
-                    await StreamAsync(payments, cancellationToken);
-                }
-                catch (RpcException e) when (retries.Handles(e))
-                {
-                    await retries.TryAgainAsync(e, () => StreamAsync(payments, cancellationToken), cancellationToken);
-                }
+                await streams.Retries.ExecuteAsync(static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
             }
         }
         catch (RpcException e)
@@ -94,16 +87,16 @@ internal sealed class BulkPayments(
     /// answered something.</summary>
     /// <exception cref="RpcException">The stream broke before it answered anything, or in a way that is not tried again.
     /// </exception>
-    private async Task<bool> StreamAsync(PaymentsInHand payments, CancellationToken cancellationToken)
+    private async ValueTask<bool> StreamAsync(PaymentsInHand payments, CancellationToken cancellationToken)
     {
         var before = payments.Answered;
         using var broken = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        // No deadline: the run takes as long as there are requests. The proxy bounds the wait for each answer.
-        using var call = proxies[_turn++].Billing.MakePayments(cancellationToken: broken.Token);
+        var proxy = streams.Take(ref _turn);
+        using var call = proxy.Billing.MakePayments(await streams.OptionsAsync(broken.Token));
         var writing = WriteAsync(call.RequestStream, payments, broken);
         try
         {
-            await ReadAsync(call.ResponseStream, payments, cancellationToken);
+            await ReadAsync(proxy, call.ResponseStream, payments, cancellationToken);
             return payments.IsDone
                 ? true
                 : throw new RpcException(new Status(StatusCode.Unavailable, "The proxy ended the stream early."));
@@ -111,7 +104,8 @@ internal sealed class BulkPayments(
         catch (RpcException e)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            if (payments.Answered == before || !retries.Handles(e))
+            proxy.Circuit.Learn(e);
+            if (payments.Answered == before || !streams.Retries.Handles(e))
             {
                 throw;
             }
@@ -125,13 +119,14 @@ internal sealed class BulkPayments(
     }
 
     private async Task ReadAsync(
-        IAsyncStreamReader<MakePaymentResponse> answers, PaymentsInHand payments, CancellationToken cancellationToken)
+        Proxy proxy, IAsyncStreamReader<MakePaymentResponse> answers, PaymentsInHand payments, CancellationToken cancellationToken)
     {
         while (await answers.MoveNext(cancellationToken))
         {
+            proxy.Circuit.Learn(failure: null);
             if (payments.Take(answers.Current) is { } again)
             {
-                countRetried(1);
+                streams.CountRetried(1);
                 _ = SendLaterAsync(again, payments, cancellationToken);
             }
         }
@@ -141,7 +136,7 @@ internal sealed class BulkPayments(
     {
         try
         {
-            await Task.Delay(retries.DelayAfter(payment.Failures), time, cancellationToken);
+            await Task.Delay(streams.Retries.DelayAfter(payment.Failures), time, cancellationToken);
             payments.SendAgain(payment);
         }
         catch (OperationCanceledException)
@@ -156,7 +151,7 @@ internal sealed class BulkPayments(
         try
         {
             var first = payments.BeginStream();
-            countRetried(first.Count(payment => payment.WasSent));
+            streams.CountRetried(first.Count(payment => payment.WasSent));
             for (var i = 0; i < first.Count; i++)
             {
                 await SendAsync(requests, first[i], flush: i == first.Count - 1, broken.Token);

@@ -1,0 +1,51 @@
+using System.Globalization;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Client;
+
+/// <summary>An amount of money of one currency.</summary>
+public sealed record Amount
+{
+    /// <summary>Creates an amount.</summary>
+    /// <param name="value">At most nine decimal places, within -10^15 and 10^15.</param>
+    /// <param name="currency">ISO 4217: three capital letters, e.g. <c>USD</c>.</param>
+    /// <exception cref="ArgumentException">The currency is not of that form.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value has more decimal places, or is out of its range.</exception>
+    public Amount(decimal value, string currency)
+        : this(currency, value)
+    {
+        ArgumentNullException.ThrowIfNull(currency);
+        if (currency.Length != 3 || currency.AsSpan().IndexOfAnyExceptInRange('A', 'Z') >= 0)
+        {
+            throw new ArgumentException($"'{currency}' is not a currency of three capital letters as in ISO 4217.", nameof(currency));
+        }
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(decimal.Abs(value), FieldRules.LimitUnitsMax, nameof(value));
+        if (decimal.Round(value, 9) != value)
+        {
+            throw new ArgumentOutOfRangeException(nameof(value), value, "An amount has at most nine decimal places.");
+        }
+    }
+
+    // Of an answer: whatever the platform says.
+    private Amount(string currency, decimal value)
+    {
+        Value = value;
+        Currency = currency;
+    }
+
+    /// <summary>How much, in units of the currency.</summary>
+    public decimal Value { get; }
+
+    /// <summary>ISO 4217; empty in the balance of an account that has no currency yet.</summary>
+    public string Currency { get; }
+
+    /// <summary>The amount and its currency, e.g. <c>12.34 USD</c>.</summary>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Value} {Currency}").TrimEnd();
+
+    internal static Amount Of(Money? money) => money is null ? new Amount("", 0m) : new Amount(money.CurrencyCode, money.ToDecimal());
+
+    internal static Amount Of(decimal value, string? currency) => new(currency ?? "", value);
+
+    internal Money ToMoney() => Value.ToMoney(Currency);
+}

@@ -1,0 +1,62 @@
+using System.Net.Security;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace Billing.Client;
+
+/// <summary>The TLS settings of connections.</summary>
+internal static class Certificates
+{
+    /// <exception cref="ArgumentException">A file is not what it should be; the message names its setting.</exception>
+    public static SslClientAuthenticationOptions Load(TlsOptions options)
+    {
+        var ssl = new SslClientAuthenticationOptions();
+        if (options.CaFile is { } ca)
+        {
+            ssl.CertificateChainPolicy = Read(nameof(TlsOptions.CaFile), ca, TrustOnly);
+        }
+        if (options is { CertificateFile: { } certificate, KeyFile: { } key })
+        {
+            ssl.ClientCertificateContext = Read(nameof(TlsOptions.CertificateFile), certificate, path => Own(path, key));
+        }
+        return ssl;
+    }
+
+    private static X509ChainPolicy TrustOnly(string path)
+    {
+        var policy = new X509ChainPolicy
+        {
+            TrustMode = X509ChainTrustMode.CustomRootTrust,
+            // An authority of one's own seldom says where it lists what it has revoked.
+            RevocationMode = X509RevocationMode.NoCheck,
+        };
+        policy.CustomTrustStore.ImportFromPemFile(path);
+        return policy.CustomTrustStore.Count > 0 ? policy : throw new CryptographicException("It holds no certificate.");
+    }
+
+    private static SslStreamCertificateContext Own(string path, string key)
+    {
+        var certificate = X509Certificate2.CreateFromPemFile(path, key);
+        if (OperatingSystem.IsWindows())
+        {
+            // Schannel takes no key that was never in a store.
+            using var ephemeral = certificate;
+            certificate = X509CertificateLoader.LoadPkcs12(ephemeral.Export(X509ContentType.Pkcs12), password: null);
+        }
+        var between = new X509Certificate2Collection();
+        between.ImportFromPemFile(path);
+        return SslStreamCertificateContext.Create(certificate, between, offline: true);
+    }
+
+    private static T Read<T>(string setting, string path, Func<string, T> read)
+    {
+        try
+        {
+            return read(path);
+        }
+        catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
+        {
+            throw new ArgumentException($"Billing:Client:Tls:{setting}: '{path}' cannot be used: {e.Message}", e);
+        }
+    }
+}

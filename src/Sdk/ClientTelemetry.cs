@@ -1,0 +1,121 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+using Grpc.Core;
+
+namespace Billing.Client;
+
+/// <summary>Metrics and traces of a client, under the name <c>Billing.Client</c>; names follow OpenTelemetry's conventions. Where
+/// nobody listens they cost next to nothing.</summary>
+internal sealed class ClientTelemetry : IDisposable
+{
+    public const string Name = "Billing.Client";
+
+    private static readonly ActivitySource Activities = new(Name);
+
+    // The bounds that OpenTelemetry advises for durations in seconds.
+    private static readonly InstrumentAdvice<double> Durations = new()
+    {
+        HistogramBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+    };
+
+    private readonly TimeProvider _time;
+    private readonly Meter _meter = new(Name);
+    private readonly Histogram<double> _duration;
+    private readonly Counter<long> _retries;
+    private readonly Counter<long> _refused;
+    private long _retried;
+
+    public ClientTelemetry(TimeProvider time)
+    {
+        _time = time;
+        _duration = _meter.CreateHistogram("rpc.client.call.duration", "s", "How long calls took, with all their retries.", null, Durations);
+        _retries = _meter.CreateCounter<long>("billing.client.retries", "{retry}", "Calls, and payments on streams, that were sent again.");
+        _refused = _meter.CreateCounter<long>("billing.client.retries.refused", "{retry}", "Retries that the budget had no room for.");
+    }
+
+    /// <summary>Calls, and payments on streams, that had to be sent again.</summary>
+    public long Retries => Interlocked.Read(ref _retried);
+
+    /// <summary>Lets the circuits be read.</summary>
+    public void Observe(IReadOnlyList<Proxy> proxies) => _meter.CreateObservableGauge(
+        "billing.client.circuit.state",
+        () => proxies.Select(proxy => new Measurement<int>(
+            proxy.Circuit.State, new("server.address", proxy.Address.Host), new("server.port", proxy.Address.Port))),
+        null, "Whether calls go to a proxy: 0 closed (they do), 1 half open (one tries), 2 open (they do not).");
+
+    /// <summary>Begins to measure a call.</summary>
+    public Measured Begin(string method) => new(
+        this, method,
+        Activities.HasListeners() ? Activities.StartActivity(method, ActivityKind.Client) : null,
+        _duration.Enabled ? _time.GetTimestamp() : 0);
+
+    public void Retried(string method, int calls)
+    {
+        if (calls > 0)
+        {
+            Interlocked.Add(ref _retried, calls);
+            _retries.Add(calls, new KeyValuePair<string, object?>("rpc.method", method));
+        }
+    }
+
+    public void RetryRefused() => _refused.Add(1);
+
+    public void Dispose() => _meter.Dispose();
+
+    /// <summary>A call that is being measured.</summary>
+    internal readonly struct Measured(ClientTelemetry telemetry, string method, Activity? activity, long start) : IDisposable
+    {
+        public void Answered()
+        {
+            if (start != 0 || activity is not null)
+            {
+                End("OK", null);
+            }
+        }
+
+        public void Failed(Exception failure)
+        {
+            if (start != 0 || activity is not null)
+            {
+                var status = failure switch
+                {
+                    RpcException e => Named(e.StatusCode),
+                    OperationCanceledException => "CANCELLED",
+                    _ => null,
+                };
+                End(status, status ?? failure.GetType().FullName);
+                activity?.SetStatus(ActivityStatusCode.Error, failure is RpcException rpc ? rpc.Status.Detail : failure.Message);
+            }
+        }
+
+        public void Dispose() => activity?.Dispose();
+
+        private void End(string? status, string? error)
+        {
+            var tags = new TagList { { "rpc.system.name", "grpc" }, { "rpc.method", method } };
+            if (status is not null)
+            {
+                tags.Add("rpc.response.status_code", status);
+            }
+            if (error is not null)
+            {
+                tags.Add("error.type", error);
+            }
+            if (start != 0)
+            {
+                telemetry._duration.Record(telemetry._time.GetElapsedTime(start).TotalSeconds, tags);
+            }
+            if (activity is { IsAllDataRequested: true })
+            {
+                foreach (var (name, value) in tags)
+                {
+                    activity.SetTag(name, value);
+                }
+            }
+        }
+
+        // As gRPC spells them in its specification: DEADLINE_EXCEEDED.
+        private static string Named(StatusCode status) => string.Concat(
+            status.ToString().Select((c, i) => i > 0 && char.IsUpper(c) && status != StatusCode.OK ? $"_{c}" : char.ToUpperInvariant(c).ToString()));
+    }
+}

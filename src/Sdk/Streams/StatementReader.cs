@@ -1,0 +1,70 @@
+using System.Runtime.CompilerServices;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Client;
+
+/// <summary>Reads one statement, over as many streams as it takes.</summary>
+internal sealed class StatementReader : IDisposable
+{
+    private readonly StreamCalls _streams;
+    private readonly GetStatementRequest _rest;
+    private uint _turn;
+    private Proxy? _proxy;
+    private bool _again;
+    private AsyncServerStreamingCall<StatementEntry>? _call;
+
+    private StatementReader(StreamCalls streams, GetStatementRequest request)
+    {
+        _streams = streams;
+        _rest = request.Clone();
+        _turn = streams.NextTurn();
+    }
+
+    public static async IAsyncEnumerable<StatementEntry> ReadAsync(
+        StreamCalls streams, GetStatementRequest request, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        using var reader = new StatementReader(streams, request);
+        var left = request.Limit == 0 ? long.MaxValue : request.Limit;
+        while (left-- > 0 && await reader.NextAsync(cancellationToken))
+        {
+            yield return reader._call!.ResponseStream.Current;
+        }
+    }
+
+    public void Dispose() => _call?.Dispose();
+
+    private ValueTask<bool> NextAsync(CancellationToken cancellationToken) =>
+        _streams.Retries.ExecuteAsync(static (reader, token) => reader.MoveAsync(token), this, cancellationToken);
+
+    private async ValueTask<bool> MoveAsync(CancellationToken cancellationToken)
+    {
+        if (_call is null)
+        {
+            _proxy = _streams.Take(ref _turn);
+            _streams.CountRetried(_again ? 1 : 0);
+            _call = _proxy.Billing.GetStatement(_rest, await _streams.OptionsAsync(cancellationToken));
+        }
+        try
+        {
+            if (!await _call.ResponseStream.MoveNext(cancellationToken))
+            {
+                return false;
+            }
+            _proxy!.Circuit.Learn(failure: null);
+            _rest.AfterVersion = _call.ResponseStream.Current.Version;
+            // Never down to zero, which would ask for everything: the last entry is the last move.
+            _rest.Limit = Math.Max(_rest.Limit - 1, Math.Min(_rest.Limit, 1));
+            return true;
+        }
+        catch (RpcException e)
+        {
+            _call.Dispose();
+            _call = null;
+            _again = true;
+            cancellationToken.ThrowIfCancellationRequested();
+            _proxy!.Circuit.Learn(e);
+            throw;
+        }
+    }
+}
