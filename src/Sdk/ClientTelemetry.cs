@@ -38,10 +38,10 @@ internal sealed class ClientTelemetry : IDisposable
 
     /// <summary>Lets the circuits be read.</summary>
     public void Observe(IReadOnlyList<Proxy> proxies) => _meter.CreateObservableGauge(
-        "billing.client.circuit.state",
+        "billing.client.circuit.open",
         () => proxies.Select(proxy => new Measurement<int>(
-            proxy.Circuit.State, new("server.address", proxy.Address.Host), new("server.port", proxy.Address.Port))),
-        null, "Whether calls go to a proxy: 0 closed (they do), 1 half open (one tries), 2 open (they do not).");
+            proxy.Circuit.IsOpen ? 1 : 0, new("server.address", proxy.Address.Host), new("server.port", proxy.Address.Port))),
+        null, "Whether calls are kept from a proxy: 1 where its circuit is open.");
 
     /// <summary>Begins to measure a call.</summary>
     public Measured Begin(string method) => new(

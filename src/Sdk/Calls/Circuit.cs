@@ -4,14 +4,15 @@ using Polly.CircuitBreaker;
 
 namespace Billing.Client;
 
-/// <summary>Keeps calls from a proxy that lets them down, and lets one through from time to time to see whether it is back.
-/// Safe from any thread.</summary>
+/// <summary>Keeps calls from a proxy that lets them down, and lets one through from time to time to see whether it is back. Polly's
+/// circuit breaker judges; it is told how calls end instead of making them, which costs them less. Safe from any thread.
+/// </summary>
 internal sealed class Circuit
 {
     private static readonly TimeSpan Window = TimeSpan.FromSeconds(10);
 
     private readonly TimeProvider _time;
-    private readonly CircuitBreakerStateProvider _state = new();
+    private readonly long _break;
     private readonly ResiliencePipeline _pipeline;
 
     // A timestamp, 0 while the circuit is closed: all that a call needs to know as long as nothing is wrong.
@@ -20,17 +21,17 @@ internal sealed class Circuit
     public Circuit(BillingClientOptions options, TimeProvider time)
     {
         _time = time;
-        _pipeline = new ResiliencePipelineBuilder { TimeProvider = time }.AddCircuitBreaker(new CircuitBreakerStrategyOptions
+        _break = (long)(options.CircuitBreak.TotalSeconds * time.TimestampFrequency);
+        _pipeline = new ResiliencePipelineBuilder { TimeProvider = new SteadyTime(time) }.AddCircuitBreaker(new CircuitBreakerStrategyOptions
         {
             ShouldHandle = a => ValueTask.FromResult(a.Outcome.Exception is RpcException e && ProxyFailure.IsItsOwn(e)),
             FailureRatio = 0.5,
             MinimumThroughput = options.CircuitCallsMin,
             SamplingDuration = Window,
             BreakDuration = options.CircuitBreak,
-            StateProvider = _state,
-            OnOpened = a =>
+            OnOpened = _ =>
             {
-                Volatile.Write(ref _openUntil, time.GetTimestamp() + (long)(a.BreakDuration.TotalSeconds * time.TimestampFrequency));
+                Volatile.Write(ref _openUntil, time.GetTimestamp() + _break);
                 return default;
             },
             OnClosed = _ =>
@@ -41,46 +42,39 @@ internal sealed class Circuit
         }).Build();
     }
 
-    /// <summary>Whether a call may go there: not while the circuit is open, nor while another call tries whether it can close.
-    /// </summary>
-    public bool LetsThrough =>
-        Volatile.Read(ref _openUntil) is var until
-        && (until == 0 || (_time.GetTimestamp() >= until && _state.CircuitState == CircuitState.Open));
-
-    /// <summary>0 closed, 1 half open, 2 open: as it is counted for people.</summary>
-    public int State => _state.CircuitState switch
+    /// <summary>Whether the next call may go there. While the circuit is open, one may after each break, and finds out for the
+    /// others.</summary>
+    public bool LetsThrough()
     {
-        CircuitState.Closed => 0,
-        CircuitState.HalfOpen => 1,
-        _ => 2,
-    };
+        var until = Volatile.Read(ref _openUntil);
+        if (until == 0)
+        {
+            return true;
+        }
+        var now = _time.GetTimestamp();
+        return now >= until && Interlocked.CompareExchange(ref _openUntil, now + _break, until) == until;
+    }
 
-    /// <summary>Makes a call and learns from its end.</summary>
-    /// <exception cref="BrokenCircuitException">Another call was quicker to try a proxy that was away.</exception>
-    public ValueTask<T> CallAsync<T, TState>(
-        Func<TState, CancellationToken, ValueTask<T>> call, TState state, CancellationToken cancellationToken) =>
-        _pipeline.ExecuteAsync(call, state, cancellationToken);
+    /// <summary>Whether calls are kept from the proxy.</summary>
+    public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
 
-    /// <summary>Learns from a stream, which may last too long to be a call: how it ended, or null where it answered.</summary>
-    public void Learn(RpcException? failure)
+    /// <summary>Learns how a call ended, or a stream; null where it was answered.</summary>
+    public async ValueTask LearnAsync(RpcException? failure)
     {
-        if (failure is null && Volatile.Read(ref _openUntil) == 0)
-        {
-            return;
-        }
-        try
-        {
-            _pipeline.Execute(static e =>
-            {
-                if (e is not null)
-                {
-                    throw e;
-                }
-            }, failure);
-        }
-        catch (Exception e) when (e == failure || e is BrokenCircuitException)
-        {
-            // Known already.
-        }
+        var context = ResilienceContextPool.Shared.Get();
+        // That the circuit is open is an outcome too, and no news: what ends then was sent before, or had nowhere else to go.
+        await _pipeline.ExecuteOutcomeAsync(
+            static (_, e) => ValueTask.FromResult(e is null ? Outcome.FromResult(true) : Outcome.FromException<bool>(e)), context, failure);
+        ResilienceContextPool.Shared.Return(context);
+    }
+
+    /// <summary>A clock that nobody sets: a break lasts as long as it should.</summary>
+    private sealed class SteadyTime(TimeProvider time) : TimeProvider
+    {
+        public override long TimestampFrequency => time.TimestampFrequency;
+
+        public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch + time.GetElapsedTime(0);
+
+        public override long GetTimestamp() => time.GetTimestamp();
     }
 }

@@ -21,7 +21,7 @@ internal sealed class ProxyPool : IDisposable
         for (var passed = 0u; passed < _proxies.Length; passed++)
         {
             var proxy = _proxies[(turn + passed) % (uint)_proxies.Length];
-            if (proxy.Circuit.LetsThrough)
+            if (proxy.Circuit.LetsThrough())
             {
                 turn += passed;
                 return proxy;

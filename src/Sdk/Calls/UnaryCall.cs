@@ -19,16 +19,27 @@ internal sealed class UnaryCall<TRequest, TAnswer>(
 
     public uint Turn { get; set; }
 
-    /// <summary>Chooses the proxy of the next try.</summary>
-    public Proxy NextProxy(ProxyPool proxies)
+    /// <summary>How the first try failed, until whoever sees to the retries has taken that in.</summary>
+    public RpcException? FirstFailure { get; set; }
+
+    /// <summary>Makes a try, on the next proxy.</summary>
+    public async Task<TAnswer> TryAsync(ProxyPool proxies)
     {
         // From the proxy that failed to the one after it: drawn from the shared turn, other calls' draws between could lead back
         // to it again and again.
         var turn = Tries++ == 0 ? Turn : Turn + 1;
         var proxy = proxies.Choose(ref turn);
         Turn = turn;
-        return proxy;
+        try
+        {
+            var answer = await send(proxy, request, Options);
+            await proxy.Circuit.LearnAsync(failure: null);
+            return answer;
+        }
+        catch (RpcException e)
+        {
+            await proxy.Circuit.LearnAsync(e);
+            throw;
+        }
     }
-
-    public ValueTask<TAnswer> SendAsync(Proxy proxy) => new(send(proxy, request, Options));
 }

@@ -1,10 +1,9 @@
+using System.Runtime.ExceptionServices;
 using Grpc.Core;
-using Polly.CircuitBreaker;
 
 namespace Billing.Client;
 
-/// <summary>Makes calls of one answer: the next proxy in turn, retries, circuits, and what is measured of it. What all calls need is
-/// a look at the circuit and the budget; only one that fails costs more.</summary>
+/// <summary>Makes calls of one answer: the next proxy in turn, retries, circuits, and what is measured of it.</summary>
 internal sealed class UnaryCalls(
     BillingClientOptions options, TimeProvider time, ProxyPool proxies, RetryBudget budget, BearerToken token, ClientTelemetry telemetry)
 {
@@ -23,7 +22,7 @@ internal sealed class UnaryCalls(
         budget.Earn();
         try
         {
-            var answer = await _retries.ExecuteAsync(static (s, _) => s.Calls.TryAsync(s.Call), new Run<TRequest, TAnswer>(this, call), cancellationToken);
+            var answer = await TryAsync(call, cancellationToken);
             measured.Answered();
             return answer;
         }
@@ -34,27 +33,29 @@ internal sealed class UnaryCalls(
         }
     }
 
-    private ValueTask<TAnswer> TryAsync<TRequest, TAnswer>(UnaryCall<TRequest, TAnswer> call)
-    {
-        var proxy = call.NextProxy(proxies);
-        if (call.Tries > 1)
-        {
-            telemetry.Retried(call.Method, 1);
-        }
-        return proxy.Circuit.LetsThrough ? TryAsync(call, proxy) : call.SendAsync(proxy);
-    }
-
-    private static async ValueTask<TAnswer> TryAsync<TRequest, TAnswer>(UnaryCall<TRequest, TAnswer> call, Proxy proxy)
+    private async Task<TAnswer> TryAsync<TRequest, TAnswer>(UnaryCall<TRequest, TAnswer> call, CancellationToken cancellationToken)
     {
         try
         {
-            return await proxy.Circuit.CallAsync(static (s, _) => s.Call.SendAsync(s.Proxy), (Call: call, Proxy: proxy), call.Options.CancellationToken);
+            return await call.TryAsync(proxies);
         }
-        catch (BrokenCircuitException)
+        catch (RpcException e) when (_retries.Handles(e))
         {
-            return await call.SendAsync(proxy);
+            // Only from here on what the good case need not pay for: the pipeline sees the first failure again, as that of its own
+            // first try.
+            call.FirstFailure = e;
         }
+        return await _retries.ExecuteAsync(static (s, _) => s.Calls.TryAgainAsync(s.Call), (Calls: this, Call: call), cancellationToken);
     }
 
-    private readonly record struct Run<TRequest, TAnswer>(UnaryCalls Calls, UnaryCall<TRequest, TAnswer> Call);
+    private async ValueTask<TAnswer> TryAgainAsync<TRequest, TAnswer>(UnaryCall<TRequest, TAnswer> call)
+    {
+        if (call.FirstFailure is { } failure)
+        {
+            call.FirstFailure = null;
+            ExceptionDispatchInfo.Throw(failure);
+        }
+        telemetry.Retried(call.Method, 1);
+        return await call.TryAsync(proxies);
+    }
 }

@@ -104,7 +104,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         catch (RpcException e)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            proxy.Circuit.Learn(e);
+            await proxy.Circuit.LearnAsync(e);
             if (payments.Answered == before || !streams.Retries.Handles(e))
             {
                 throw;
@@ -121,9 +121,12 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     private async Task ReadAsync(
         Proxy proxy, IAsyncStreamReader<MakePaymentResponse> answers, PaymentsInHand payments, CancellationToken cancellationToken)
     {
-        while (await answers.MoveNext(cancellationToken))
+        for (var first = true; await answers.MoveNext(cancellationToken); first = false)
         {
-            proxy.Circuit.Learn(failure: null);
+            if (first)
+            {
+                await proxy.Circuit.LearnAsync(failure: null);
+            }
             if (payments.Take(answers.Current) is { } again)
             {
                 streams.CountRetried(1);

@@ -39,6 +39,7 @@ internal sealed class StatementReader : IDisposable
 
     private async ValueTask<bool> MoveAsync(CancellationToken cancellationToken)
     {
+        var isNew = _call is null;
         if (_call is null)
         {
             _proxy = _streams.Take(ref _turn);
@@ -51,7 +52,10 @@ internal sealed class StatementReader : IDisposable
             {
                 return false;
             }
-            _proxy!.Circuit.Learn(failure: null);
+            if (isNew)
+            {
+                await _proxy!.Circuit.LearnAsync(failure: null);
+            }
             _rest.AfterVersion = _call.ResponseStream.Current.Version;
             // Never down to zero, which would ask for everything: the last entry is the last move.
             _rest.Limit = Math.Max(_rest.Limit - 1, Math.Min(_rest.Limit, 1));
@@ -63,7 +67,7 @@ internal sealed class StatementReader : IDisposable
             _call = null;
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
-            _proxy!.Circuit.Learn(e);
+            await _proxy!.Circuit.LearnAsync(e);
             throw;
         }
     }

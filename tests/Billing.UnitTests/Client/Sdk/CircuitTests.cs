@@ -1,0 +1,131 @@
+using Billing.Client;
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Client.Sdk;
+
+/// <summary>Which proxies are passed over, and when they are tried again.</summary>
+public sealed class CircuitTests : IAsyncDisposable
+{
+    private readonly ManualTime _time = new();
+    private readonly List<ScriptedProxy> _proxies = [];
+
+    public CircuitTests() => _time.Set(TimeProvider.System.GetUtcNow() - _time.GetUtcNow());
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var proxy in _proxies)
+        {
+            await proxy.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task A_proxy_that_lets_calls_down_is_passed_over_until_its_break_is_over()
+    {
+        await StartAsync(failures: 4, good: 1);
+        using var client = Client();
+        await PayAsync(client, 8);
+        var before = _proxies[0].Requests.Count;
+
+        await PayAsync(client, 10);
+        var meanwhile = _proxies[0].Requests.Count;
+        _time.Advance(TimeSpan.FromSeconds(5));
+        await PayAsync(client, 10);
+
+        Assert.Equal((4, 4), (before, meanwhile));
+        // The one that tried found it well, and the others follow in turn.
+        Assert.InRange(_proxies[0].Requests.Count, 8, 9);
+    }
+
+    [Fact]
+    public async Task A_proxy_that_is_still_away_costs_one_call_for_each_break()
+    {
+        await StartAsync(failures: 1_000, good: 1);
+        using var client = Client();
+        await PayAsync(client, 20);
+
+        for (var breaks = 1; breaks <= 3; breaks++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(5));
+            await PayAsync(client, 20);
+            Assert.Equal(4 + breaks, _proxies[0].Requests.Count);
+        }
+    }
+
+    [Fact]
+    public async Task Where_all_are_away_each_is_asked_all_the_same()
+    {
+        await StartAsync(failures: 40, good: 0);
+        using var client = Client(retriesMax: 1);
+        for (var call = 0; call < 20; call++)
+        {
+            Assert.IsType<PaymentResult.Unknown>(await PayAsync(client));
+        }
+
+        Assert.IsType<PaymentResult.Accepted>(await PayAsync(client));
+    }
+
+    /// <summary>What comes from behind a proxy, it has in common with the others; and a full one is not away.</summary>
+    [Theory]
+    [InlineData(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight)]
+    [InlineData(StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable)]
+    [InlineData(StatusCode.InvalidArgument, ErrorReasons.InvalidField)]
+    public async Task Failures_that_are_not_the_proxys_own_open_no_circuit(StatusCode status, string reason)
+    {
+        await StartAsync(failures: 30, good: 1, status, reason);
+        using var client = Client();
+
+        await PayAsync(client, 40);
+
+        Assert.True(_proxies[0].Requests.Count >= 20);
+    }
+
+    [Fact]
+    public async Task Streams_pass_over_what_calls_found_away()
+    {
+        await StartAsync(failures: 1_000, good: 1);
+        using var client = Client();
+        await PayAsync(client, 20);
+
+        for (var stream = 0; stream < 4; stream++)
+        {
+            await foreach (var line in client.ReadStatementAsync(new CardAccount(PaymentType.Visa, "a")))
+            {
+                Assert.Equal(1, line.Version);
+            }
+        }
+
+        Assert.Equal(4, _proxies[0].HeadersOf("traceparent").Count());
+    }
+
+    private async Task StartAsync(int failures, int good, StatusCode status = StatusCode.Unavailable, string reason = ErrorReasons.ShuttingDown)
+    {
+        _proxies.Add(await ScriptedProxy.StartAsync(
+            [.. Enumerable.Range(0, failures).Select(_ => ScriptedProxy.Failure(status, reason, pushback: "0"))]));
+        for (var i = 0; i < good; i++)
+        {
+            _proxies.Add(await ScriptedProxy.StartAsync());
+        }
+    }
+
+    private BillingClient Client(int retriesMax = 8)
+    {
+        var options = new BillingClientOptions { Deadline = TimeSpan.FromMinutes(5), RetriesMax = retriesMax, CircuitCallsMin = 4 };
+        _proxies.ForEach(proxy => options.Proxies.Add(proxy.Address));
+        return new BillingClient(options, _time);
+    }
+
+    private static Task<PaymentResult> PayAsync(BillingClient client) =>
+        client.PayAsync(new Payment(new CardAccount(PaymentType.Visa, "a"), new Amount(1, "USD")));
+
+    private static async Task PayAsync(BillingClient client, int times)
+    {
+        for (var call = 0; call < times; call++)
+        {
+            await PayAsync(client);
+        }
+    }
+}
