@@ -48,7 +48,7 @@ solution_filter() {
 # Name, size and time of every source file, and what else a build depends on. Lock files are left out: builds write them.
 build_input() {
   local folders=(src load polyfills eng)
-  [[ " $*" != *' tests/'* ]] || folders+=(tests)
+  [[ " $*" != *' tests/'* ]] || folders+=(tests examples)
   [[ " $*" != *' deploy/'* ]] || folders+=(deploy)
   {
     printf '%s\n' "$BILLING_SDK" "$@"

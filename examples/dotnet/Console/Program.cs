@@ -1,0 +1,48 @@
+using System.Diagnostics;
+using System.Globalization;
+using Billing.Client;
+using Billing.V1;
+
+// Pays once: Billing.Examples.Console http://localhost:5000 acct-42 12.34
+if (args is not [var proxies, var accountId, var value] || !decimal.TryParse(value, CultureInfo.InvariantCulture, out var amount))
+{
+    Console.Error.WriteLine("Usage: Billing.Examples.Console PROXY[,PROXY...] ACCOUNT AMOUNT");
+    return 2;
+}
+
+var options = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(10) };
+foreach (var proxy in proxies.Split(','))
+{
+    options.Proxies.Add(proxy);
+}
+using var billing = new BillingClient(options);
+
+var account = new CardAccount(PaymentType.Visa, accountId);
+var payment = new Payment(account, new Amount(amount, "USD"));
+var result = await billing.PayAsync(payment);
+for (var tries = 1; result is PaymentResult.Unknown unknown && tries < 3; tries++)
+{
+    await Task.Delay(unknown.RetryAfter ?? TimeSpan.FromSeconds(1));
+    // The same payment, and so the same id: it is charged once, whatever became of the tries before.
+    result = await billing.PayAsync(payment);
+}
+
+Console.WriteLine(result switch
+{
+    PaymentResult.Accepted accepted => $"accepted: {account} owes {accepted.Balance}",
+    PaymentResult.Declined declined => $"declined: {declined.Message}",
+    PaymentResult.Rejected rejected => $"rejected: {rejected.Message}",
+    PaymentResult.Unknown unknown => $"unknown: {unknown.Message}; ask again with {payment.Id}",
+    _ => throw new UnreachableException(),
+});
+if (result is PaymentResult.Accepted paid)
+{
+    // The balance that this payment is part of, and not one from before it.
+    var balance = await billing.GetBalanceAsync(account, minVersion: paid.Version);
+    Console.WriteLine($"available: {balance.Available}");
+}
+await foreach (var line in billing.ReadStatementAsync(account))
+{
+    Console.WriteLine($"{line.Version} {line.Type} {line.Amount}, owes {line.Balance}");
+}
+return result is PaymentResult.Accepted ? 0 : 1;

@@ -1,0 +1,97 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Http.Json;
+using System.Text.Json;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>The programs under examples/dotnet, run as they are against a platform.</summary>
+[Collection(InOneProcess.Name)]
+public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Fact]
+    public async Task The_console_program_pays_and_prints_what_became_of_it()
+    {
+        var account = StackFixture.NewAccount();
+
+        var paid = await PayAsync(account, "9990");
+        var declined = await PayAsync(account, "10.01");
+
+        Assert.Equal(
+            [$"accepted: visa/{account} owes 9990 USD", "available: 10 USD", "1 PaymentAccepted 9990 USD, owes 9990 USD"], paid.Lines);
+        Assert.Equal(
+            [
+                "declined: The amount is more than the account may still spend.", "1 PaymentAccepted 9990 USD, owes 9990 USD",
+                "2 PaymentDeclined 10.01 USD, owes 9990 USD",
+            ],
+            declined.Lines);
+        Assert.Equal((0, 1), (paid.ExitCode, declined.ExitCode));
+    }
+
+    [Fact]
+    public async Task The_shop_takes_an_order_once_however_often_it_is_sent()
+    {
+        using var ports = new FreePorts();
+        var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{ports.Take()}");
+        await using var shop = Start("Billing.Examples.Web", "--urls", address, "--Billing:Client:Proxies:0", stack.Stack.ProxyAddresses[0]);
+        using var http = new HttpClient { BaseAddress = new Uri(address) };
+        await shop.WaitUntilAsync(cancellationToken => AnswersAsync(http, cancellationToken), Patience, CancellationToken.None);
+        var account = StackFixture.NewAccount();
+        var order = $"orders/{Guid.NewGuid()}/payment";
+
+        var first = await PutAsync(http, order, account, 12.34m);
+        var again = await PutAsync(http, order, account, 12.34m);
+        var other = await PutAsync(http, order, account, 12.35m);
+        var tooMuch = await PutAsync(http, $"orders/{Guid.NewGuid()}/payment", account, 10_000);
+        var wrong = await PutAsync(http, $"orders/{Guid.NewGuid()}/payment", account, -1);
+        var balance = await http.GetFromJsonAsync<JsonElement>($"accounts/{account}/balance");
+
+        Assert.Equal(
+            [HttpStatusCode.OK, HttpStatusCode.OK, HttpStatusCode.Conflict, HttpStatusCode.PaymentRequired, HttpStatusCode.BadRequest],
+            new[] { first, again, other, tooMuch, wrong }.Select(answer => answer.Status));
+        Assert.Equal("""{"state":"paid","balance":12.34,"currency":"USD"}""", first.Body);
+        Assert.Equal(first.Body, again.Body);
+        Assert.Contains("amount must be more than zero", wrong.Body, StringComparison.Ordinal);
+        Assert.Equal(12.34m, balance.GetProperty("balance").GetDecimal());
+    }
+
+    private static async Task<bool> AnswersAsync(HttpClient http, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var answer = await http.GetAsync("/", cancellationToken);
+            return true;
+        }
+        catch (HttpRequestException)
+        {
+            return false;
+        }
+    }
+
+    private static async Task<(HttpStatusCode Status, string Body)> PutAsync(HttpClient http, string order, string account, decimal amount)
+    {
+        using var answer = await http.PutAsJsonAsync(order, new { account, amount, currency = "USD" });
+        return (answer.StatusCode, await answer.Content.ReadAsStringAsync());
+    }
+
+    private async Task<(int? ExitCode, string[] Lines)> PayAsync(string account, string amount)
+    {
+        await using var process = Start("Billing.Examples.Console", string.Join(',', stack.Stack.ProxyAddresses), account, amount);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await process.WaitForExitAsync(patience.Token);
+        return (process.ExitCode, await File.ReadAllLinesAsync(process.LogFile, CancellationToken.None));
+    }
+
+    private ChildProcess Start(string program, params string[] arguments) => ChildProcess.Start(new ChildProcessStart(
+        program, "dotnet", [ServiceProcess.ProgramFile(program), .. arguments], _folder.LogFile($"{program}-{Guid.NewGuid():N}")));
+}

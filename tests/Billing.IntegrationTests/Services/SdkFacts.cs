@@ -1,0 +1,26 @@
+using Billing.Client;
+using Billing.Testing;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What callers may rely on, over Kafka.</summary>
+[Collection(OverKafka.Name)]
+public sealed class SdkFactsOverKafka : BillingFacts
+{
+    private readonly KafkaStack _stack;
+
+    public SdkFactsOverKafka(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    protected override IBillingClient Billing => _stack.Client();
+}
+
+/// <summary>In one process.</summary>
+[Collection(InOneProcess.Name)]
+public sealed class SdkFactsEmbedded(EmbeddedStack stack) : BillingFacts
+{
+    protected override IBillingClient Billing => stack.Client();
+}

@@ -1,0 +1,185 @@
+using Billing.Client;
+using Billing.V1;
+
+namespace Billing.Testing;
+
+/// <summary>What a caller may rely on, of the platform and of the one in memory alike.</summary>
+public abstract class BillingFacts
+{
+    /// <summary>The platform in question, where an account may owe 10,000 to begin with.</summary>
+    protected abstract IBillingClient Billing { get; }
+
+    [Fact]
+    public async Task A_payment_within_the_limit_is_accepted_and_the_balance_has_it()
+    {
+        var account = NewAccount();
+
+        var paid = await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(12.34m, "USD")));
+        var balance = await Billing.GetBalanceAsync(account, paid.Version, cancellationToken: Token);
+
+        Assert.Equal((new Amount(12.34m, "USD"), 1L), (paid.Balance, paid.Version));
+        Assert.Equal(
+            (new Amount(12.34m, "USD"), new Amount(9_987.66m, "USD"), new Amount(10_000, "USD"), 1L),
+            (balance.Balance, balance.Available, balance.CreditLimit, balance.Version));
+    }
+
+    [Fact]
+    public async Task A_payment_above_the_limit_is_declined_and_charges_nothing()
+    {
+        var account = NewAccount();
+        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(9_990, "USD")));
+
+        var declined = await PayAsync<PaymentResult.Declined>(new Payment(account, new Amount(10.01m, "USD")));
+
+        Assert.Equal(
+            (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.", new Amount(9_990, "USD"), 2L),
+            (declined.Reason, declined.Message, declined.Balance, declined.Version));
+    }
+
+    [Fact]
+    public async Task A_payment_in_another_currency_is_declined()
+    {
+        var account = NewAccount();
+        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "EUR")));
+
+        var declined = await PayAsync<PaymentResult.Declined>(new Payment(account, new Amount(1, "USD")));
+
+        Assert.Equal((DeclineReason.CurrencyMismatch, new Amount(1, "EUR")), (declined.Reason, declined.Balance));
+        Assert.Equal("The account is kept in another currency.", declined.Message);
+    }
+
+    [Fact]
+    public async Task A_payment_asked_for_again_has_the_first_result_and_is_charged_once()
+    {
+        var account = NewAccount();
+        var payment = new Payment(account, new Amount(5, "USD"));
+        var first = await PayAsync<PaymentResult.Accepted>(payment);
+        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "USD")));
+
+        var again = await PayAsync<PaymentResult.Accepted>(new Payment(payment.Id, account, new Amount(5.00m, "USD")));
+
+        Assert.Equal(first, again);
+        Assert.Equal(6, (await Billing.GetBalanceAsync(account, 2, cancellationToken: Token)).Balance.Value);
+    }
+
+    [Fact]
+    public async Task An_id_used_for_something_else_is_rejected()
+    {
+        var account = NewAccount();
+        var payment = new Payment(account, new Amount(5, "USD"));
+        await PayAsync<PaymentResult.Accepted>(payment);
+
+        var other = await PayAsync<PaymentResult.Rejected>(new Payment(payment.Id, account, new Amount(6, "USD")));
+        var limit = await SetAsync<CreditLimitResult.Rejected>(new CreditLimit(payment.Id, account, new Amount(6, "USD")));
+
+        Assert.Equal((RejectionReason.IdReused, ""), (other.Reason, other.Field));
+        Assert.Equal(RejectionReason.IdReused, limit.Reason);
+    }
+
+    [Fact]
+    public async Task A_limit_decides_the_payments_after_it()
+    {
+        var account = NewAccount();
+
+        var set = await SetAsync<CreditLimitResult.Applied>(new CreditLimit(account, new Amount(50, "USD")));
+        await PayAsync<PaymentResult.Declined>(new Payment(account, new Amount(50.01m, "USD")));
+        var paid = await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(50, "USD")));
+        var lowered = await SetAsync<CreditLimitResult.Applied>(new CreditLimit(account, new Amount(10, "USD")));
+        var balance = await Billing.GetBalanceAsync(account, lowered.Version, cancellationToken: Token);
+
+        Assert.Equal((new Amount(50, "USD"), new Amount(0, "USD"), 1L), (set.Limit, set.Balance, set.Version));
+        Assert.Equal(3, paid.Version);
+        Assert.Equal((50m, 0m, 10m), (balance.Balance.Value, balance.Available.Value, balance.CreditLimit.Value));
+    }
+
+    [Fact]
+    public async Task A_limit_in_another_currency_is_rejected_by_its_field_and_its_id_stays_free()
+    {
+        var account = NewAccount();
+        await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "EUR")));
+        var limit = new CreditLimit(account, new Amount(5, "USD"));
+
+        var rejected = await SetAsync<CreditLimitResult.Rejected>(limit);
+
+        Assert.Equal((RejectionReason.CurrencyMismatch, "limit.currency_code"), (rejected.Reason, rejected.Field));
+        Assert.Equal("limit.currency_code must be EUR: the account is kept in it.", rejected.Message);
+        await SetAsync<CreditLimitResult.Applied>(new CreditLimit(limit.Id, account, new Amount(5, "EUR")));
+    }
+
+    [Fact]
+    public async Task An_account_that_nothing_happened_to_owes_nothing_in_no_currency()
+    {
+        var balance = await Billing.GetBalanceAsync(NewAccount(), cancellationToken: Token);
+
+        Assert.Equal((0m, 10_000m, 0L, ""), (balance.Balance.Value, balance.Available.Value, balance.Version, balance.Balance.Currency));
+    }
+
+    [Fact]
+    public async Task A_version_that_an_account_does_not_reach_is_an_exception_that_says_so()
+    {
+        var e = await Assert.ThrowsAsync<BillingException>(
+            () => Billing.GetBalanceAsync(NewAccount(), 7, TimeSpan.FromSeconds(10), Token));
+
+        Assert.Equal((RejectionReason.VersionNotReached, false, "min_version"), (e.Rejection, e.IsTransient, e.Field));
+    }
+
+    [Fact]
+    public async Task A_statement_has_what_happened_in_order_and_in_part()
+    {
+        var account = NewAccount();
+        var limit = new CreditLimit(account, new Amount(20, "USD"));
+        var payments = ((List<decimal>)[15, 10, 5]).ConvertAll(value => new Payment(account, new Amount(value, "USD")));
+        await SetAsync<CreditLimitResult.Applied>(limit);
+        foreach (var payment in payments)
+        {
+            await Billing.PayAsync(payment, cancellationToken: Token);
+        }
+
+        var lines = await Billing.ReadStatementAsync(account, cancellationToken: Token).ToListAsync(Token);
+        var part = await Billing.ReadStatementAsync(account, 1, 2, Token).ToListAsync(Token);
+
+        Assert.Equal(
+            [
+                (1, StatementEntryType.CreditLimitChanged, limit.Id, 20m, 0m, DeclineReason.Unspecified),
+                (2, StatementEntryType.PaymentAccepted, payments[0].Id, 15m, 15m, DeclineReason.Unspecified),
+                (3, StatementEntryType.PaymentDeclined, payments[1].Id, 10m, 15m, DeclineReason.CreditLimitExceeded),
+                (4, StatementEntryType.PaymentAccepted, payments[2].Id, 5m, 20m, DeclineReason.Unspecified),
+            ],
+            lines.Select(line => (line.Version, line.Type, line.Id!.Value, line.Amount.Value, line.Balance.Value, line.DeclineReason)));
+        Assert.Equal([2L, 3], part.Select(line => line.Version));
+    }
+
+    [Fact]
+    public async Task Many_payments_have_one_result_each()
+    {
+        var account = NewAccount();
+        var payments = Enumerable.Range(0, 100).Select(_ => new Payment(account, new Amount(1, "USD"))).ToList();
+        var reused = new Payment(payments[0].Id, account, new Amount(2, "USD"));
+
+        var results = await Billing.PayAllAsync(payments.ToAsyncEnumerable(), Token).ToListAsync(Token);
+        var last = await Billing.PayAllAsync(Enumerable.Repeat(reused, 1).ToAsyncEnumerable(), Token).SingleAsync(Token);
+
+        Assert.Equal(payments.Select(p => p.Id).Order(), results.Select(r => Assert.IsType<PaymentResult.Accepted>(r).PaymentId).Order());
+        Assert.Equal(RejectionReason.IdReused, Assert.IsType<PaymentResult.Rejected>(last).Reason);
+    }
+
+    [Fact]
+    public async Task A_caller_that_gave_up_before_gets_no_result()
+    {
+        using var gone = new CancellationTokenSource();
+        await gone.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => Billing.PayAsync(new Payment(NewAccount(), new Amount(1, "USD")), cancellationToken: gone.Token));
+    }
+
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    private static CardAccount NewAccount() => new(PaymentType.Discover, $"facts-{Guid.NewGuid():N}");
+
+    private async Task<T> PayAsync<T>(Payment payment)
+        where T : PaymentResult => Assert.IsType<T>(await Billing.PayAsync(payment, cancellationToken: Token));
+
+    private async Task<T> SetAsync<T>(CreditLimit limit)
+        where T : CreditLimitResult => Assert.IsType<T>(await Billing.SetCreditLimitAsync(limit, cancellationToken: Token));
+}
