@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # ./billing package: an archive of each program for each architecture, the brokers' archive and the bootstrap's, with
-# checksums and bills of materials. The same commit gives the same bytes, in whatever folder it is packaged.
+# checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes, in whatever folder it is packaged.
 
 release_programs=(proxy:Proxy backend:Backends client:Client cli:Cli)
 release_architectures=(linux-x64 linux-arm64)
@@ -9,7 +9,7 @@ package_help() {
   cat <<'HELP'
 Usage: ./billing package [options]
 
-Makes the archives that machines and images are made of.
+Makes the archives that machines and images are made of, and the SDK as packages for NuGet.
 
   --version V            the release, as in SemVer; default: the Version of Directory.Build.props
   --architectures LIST   linux-x64, linux-arm64 or both with a comma between; default: those that can be had
@@ -105,7 +105,9 @@ package_release() {
   say 'packing Kafka ...'
   package_kafka "$staging" "$folder"
   package_bootstrap "$staging" "$folder"
-  (cd "$folder" && sha256sum -- *.tar.gz *.sbom.json >SHA256SUMS)
+  pack_sdk "$folder"
+  try_sdk "$folder"
+  (cd "$folder" && sha256sum -- *.tar.gz *.sbom.json *.nupkg *.snupkg >SHA256SUMS)
   # Only what a release of before left there; see check_output.
   find "$package_output" -mindepth 1 -maxdepth 1 -type f -delete
   mv -- "$folder"/* "$package_output/"
@@ -308,9 +310,11 @@ require_committed() {
 }
 
 compare_with_a_clone() {
-  local folder file different=0
+  local folder file origin different=0
   temporary_folder folder "${TMPDIR:-/tmp}"
   git clone -q -- "$BILLING_ROOT" "$folder/another/clone"
+  # Symbols name the sources by the address that they are had from.
+  ! origin=$(git -C "$BILLING_ROOT" remote get-url origin 2>/dev/null) || git -C "$folder/another/clone" remote set-url origin "$origin"
   say "packaging again, in $folder ..."
   SOURCE_DATE_EPOCH=$package_epoch "$folder/another/clone/billing" package --version "$package_version_wanted" --output "$folder/release" \
     ${package_chosen:+--architectures "$(IFS=, && echo "${package_architectures[*]}")"}

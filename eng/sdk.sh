@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# The SDK as packages for NuGet: made, and tried by a program that has nothing else of the platform.
+
+sdk_projects=(Contracts Sdk)
+
+# pack_sdk FOLDER: packages and symbols of the release that package_version_wanted names, as of package_epoch.
+pack_sdk() {
+  local project log="$BILLING_STATE/sdk.log"
+  : >"$log"
+  for project in "${sdk_projects[@]}"; do
+    # In a folder of its own: what programs are built from has paths of this machine in it.
+    with_progress "packing Billing.$project" "$log" env -C "$BILLING_ROOT" SOURCE_DATE_EPOCH="$package_epoch" \
+      dotnet pack "src/$project/Billing.$project.csproj" -c Release --nologo -v quiet --disable-build-servers -o "$1" \
+      -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" -p:ReleaseVersion="$package_version_wanted" \
+      -p:ContinuousIntegrationBuild=true -p:ArtifactsPath="$BILLING_ROOT/artifacts/$package_set-packages" 9>&- ||
+      die "packing Billing.$project failed; everything it said is in $log"
+  done
+}
+
+# try_sdk FOLDER: the package there, and what restore kept for it, are all that a program needs. Where packages that it asks for
+# are stood in for, so they are here.
+try_sdk() {
+  local folder kept id log="$BILLING_STATE/sdk.log"
+  temporary_folder folder "$BILLING_STATE"
+  kept=$(jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/$package_set-packages/obj/Billing.Sdk/project.assets.json")
+  printf '<Project />\n' | tee "$folder/Directory.Build.props" "$folder/Directory.Packages.props" >"$folder/Directory.Build.targets"
+  {
+    printf '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><OutputType>Exe</OutputType>\n'
+    printf '<ImplicitUsings>enable</ImplicitUsings><UseAppHost>false</UseAppHost><NuGetAudit>false</NuGetAudit>\n'
+    printf '<RestoreSources>%s</RestoreSources><RestoreFallbackFolders>%s</RestoreFallbackFolders>\n' "$1" "$kept"
+    printf '<RestorePackagesPath>%s/packages</RestorePackagesPath></PropertyGroup><ItemGroup>\n' "$folder"
+    printf '<PackageReference Include="Billing.Sdk" Version="%s" />\n' "$package_version_wanted"
+    for id in Grpc.Core.Api Grpc.Net.Common; do
+      ! stands_in "$id" || printf '<ProjectReference Include="%s/polyfills/%s/%s.csproj" />\n' "$BILLING_ROOT" "$id" "$id"
+    done
+    printf '</ItemGroup></Project>\n'
+  } >"$folder/try.csproj"
+  cat >"$folder/Program.cs" <<'PROGRAM'
+using Billing.Client;
+using Billing.Client.Testing;
+using Billing.V1;
+
+var payment = new Payment(new CardAccount(PaymentType.Visa, "acct-42"), new Amount(12.34m, "USD"));
+var result = await new InMemoryBilling().PayAsync(payment);
+using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
+Console.WriteLine($"{result.GetType().Name} {(await client.PayAsync(payment)).GetType().Name}");
+PROGRAM
+  with_progress 'trying Billing.Sdk' "$log" env -C "$folder" dotnet build try.csproj -o "$folder/out" --nologo -v quiet \
+    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
+    die "a program cannot be built with Billing.Sdk alone; everything that was said is in $log"
+  [[ $(dotnet "$folder/out/try.dll") == 'Accepted Unknown' ]] || die 'a program of Billing.Sdk alone does not do what it should'
+}

@@ -1,0 +1,41 @@
+using System.Xml.Linq;
+using Billing.Client;
+
+namespace Billing.UnitTests.House;
+
+/// <summary>What a caller takes in with the SDK.</summary>
+public sealed class PackageTests
+{
+    [Fact]
+    public void The_SDK_asks_for_what_a_caller_needs_and_for_nothing_of_the_platforms_own()
+    {
+        Assert.Equal(
+            [
+                "Grpc.Net.Client", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Options", "Polly.Core",
+            ],
+            Named("src/Sdk/Billing.Sdk.csproj", "PackageReference"));
+        Assert.Empty(Named("src/Sdk/Billing.Sdk.csproj", "FrameworkReference"));
+        Assert.DoesNotContain(
+            typeof(BillingClient).Assembly.GetReferencedAssemblies(),
+            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || assembly.Name == "Billing.Wire");
+    }
+
+    [Fact]
+    public void The_contract_that_goes_with_it_has_nothing_of_what_travels_inside_the_platform() => Assert.DoesNotContain(
+        typeof(global::Billing.Contracts.FieldRules).Assembly.GetExportedTypes(),
+        type => type.Namespace!.StartsWith("Billing.Wire", StringComparison.Ordinal) || type.Name == "Topics");
+
+    [Theory]
+    [InlineData("src/Contracts")]
+    [InlineData("src/Sdk")]
+    public void A_package_has_a_readme_that_begins_with_its_name(string folder)
+    {
+        var project = Repository.Files(folder, "*.csproj").Single();
+
+        Assert.Equal("# " + Path.GetFileNameWithoutExtension(project), Repository.Lines($"{folder}/README.md")[0]);
+    }
+
+    private static IEnumerable<string> Named(string project, string element) =>
+        XDocument.Load(Path.Combine(Repository.Root, project)).Descendants(element)
+            .Select(reference => reference.Attribute("Include")!.Value).Order(StringComparer.Ordinal);
+}
