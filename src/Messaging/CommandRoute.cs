@@ -5,8 +5,8 @@ using Billing.Wire.V1;
 namespace Billing.Messaging;
 
 /// <summary>Where a command goes: what changes an account to the write side, what reads it to the read side, each by the
-/// account's payment type and id.</summary>
-/// <param name="IsWrite">Whether the command may change the account.</param>
+/// account's payment type and id. What asks about a payment goes the payment's way, to come behind it.</summary>
+/// <param name="IsWrite">Whether the command goes to the write side.</param>
 /// <param name="PaymentType">The account's card network.</param>
 /// <param name="AccountId">The account.</param>
 public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType, string AccountId)
@@ -15,12 +15,15 @@ public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType
     /// <exception cref="ArgumentException">The command holds no request.</exception>
     public static CommandRoute Of(Command command) => command.RequestCase switch
     {
-        Command.RequestOneofCase.Payment => new(true, command.Payment.PaymentType, command.Payment.AccountId),
+        Command.RequestOneofCase.Payment => Of(command.Payment),
         Command.RequestOneofCase.CreditLimit => new(true, command.CreditLimit.PaymentType, command.CreditLimit.AccountId),
         Command.RequestOneofCase.Balance => new(false, command.Balance.PaymentType, command.Balance.AccountId),
+        Command.RequestOneofCase.PaymentStatus => Of(command.PaymentStatus.Payment),
         Command.RequestOneofCase.Statement => new(false, command.Statement.PaymentType, command.Statement.AccountId),
         _ => throw new ArgumentException("The command holds no request.", nameof(command)),
     };
+
+    private static CommandRoute Of(MakePaymentRequest payment) => new(true, payment.PaymentType, payment.AccountId);
 
     /// <summary>The request topic.</summary>
     public string Topic => IsWrite ? Topics.Payments(PaymentType) : Topics.Balances(PaymentType);

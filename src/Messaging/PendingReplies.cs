@@ -64,7 +64,7 @@ public sealed class PendingReplies : IDisposable
     /// is about anything.</summary>
     public bool IsAbout(Reply reply)
     {
-        var named = reply.Payment?.TransactionId ?? reply.CreditLimit?.TransactionId;
+        var named = (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
         // A UUID may be written in two cases.
         return named is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter) || named == waiter.TransactionId
             || (Guid.TryParse(named, out var id) && Guid.TryParse(waiter.TransactionId, out var asked) && id == asked);

@@ -100,10 +100,13 @@ public static class WireFormat
         }
         return command.RequestCase switch
         {
-            Command.RequestOneofCase.Payment => PaymentRefusal(command),
+            Command.RequestOneofCase.Payment => PaymentRefusal(command, command.Payment, "payment"),
             Command.RequestOneofCase.Balance => FieldRules.Check(command.Balance)?.ToString(),
             Command.RequestOneofCase.CreditLimit => LimitRefusal(command),
             Command.RequestOneofCase.Statement => StatementPageRules.Check(command.Statement)?.ToString(),
+            Command.RequestOneofCase.PaymentStatus => command.PaymentStatus.Payment is { } payment
+                ? PaymentRefusal(command, payment, "payment_status.payment")
+                : "payment_status.payment is missing",
             _ => "the command holds no request",
         };
     }
@@ -124,14 +127,10 @@ public static class WireFormat
         return key.SequenceEqual(Encoding.UTF8.GetBytes(route.AccountId)) ? null : "the record's key is not the account_id";
     }
 
-    private static string? PaymentRefusal(Command command)
-    {
-        if (command.Payment.TransactionId != command.TransactionId)
-        {
-            return "payment.transaction_id is not the command's transaction_id";
-        }
-        return FieldRules.Check(command.Payment)?.ToString();
-    }
+    private static string? PaymentRefusal(Command command, V1.MakePaymentRequest payment, string field) =>
+        payment.TransactionId != command.TransactionId
+            ? field + ".transaction_id is not the command's transaction_id"
+            : FieldRules.Check(payment)?.ToString();
 
     private static string? LimitRefusal(Command command)
     {

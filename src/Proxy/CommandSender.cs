@@ -49,12 +49,35 @@ public sealed class CommandSender(IRequestTransport transport, IOptions<ProxyOpt
     /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
     public async Task<Reply> SendAsync(Command command, Patience patience, CancellationToken cancellationToken)
     {
+        Stamp(command, patience);
+        return Checked(await transport.SendAsync(command, cancellationToken));
+    }
+
+    /// <summary>Whether the transport can say that it has a command before there is a reply.</summary>
+    public bool IsQueued => transport is IQueuedTransport;
+
+    /// <summary>Sends a command and waits for its reply, whether or not its caller does. Only where <see cref="IsQueued"/>.
+    /// </summary>
+    /// <param name="command">Gets its times here.</param>
+    /// <param name="patience">How long the command may take.</param>
+    /// <param name="queued">Is called once the transport has the command.</param>
+    /// <returns>A reply that is not an error.</returns>
+    /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
+    public async Task<Reply> SendQueuedAsync(Command command, Patience patience, Action queued)
+    {
+        Stamp(command, patience);
+        return Checked(await ((IQueuedTransport)transport).SendAsync(command, queued, CancellationToken.None));
+    }
+
+    private void Stamp(Command command, Patience patience)
+    {
         var now = time.Microseconds();
         command.ReceivedUnixUs = now;
         command.DeadlineUnixUs = now + WaitMicroseconds(patience);
-        var reply = await transport.SendAsync(command, cancellationToken);
-        return reply.ResultCase == Reply.ResultOneofCase.Error ? throw Failure.From(reply.Error) : reply;
     }
+
+    private static Reply Checked(Reply reply) =>
+        reply.ResultCase == Reply.ResultOneofCase.Error ? throw Failure.From(reply.Error) : reply;
 
     private long WaitMicroseconds(Patience patience)
     {

@@ -13,7 +13,7 @@ public sealed class CommandsInFlight
     /// <summary>Enters deliveries.</summary>
     /// <param name="deliveries">The deliveries.</param>
     /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
-    /// <returns>The commands that were not in flight before.</returns>
+    /// <returns>The commands that were not in flight before, and the questions about payments that are not.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
     {
         var fresh = new List<PendingCommand>(deliveries.Count);
@@ -29,8 +29,12 @@ public sealed class CommandsInFlight
                     continue;
                 }
                 var command = new PendingCommand(delivery, streamId, now);
-                _commands.Add(id, command);
                 fresh.Add(command);
+                // A payment that comes behind a question must not join it: a question is never decided.
+                if (!command.IsQuestion)
+                {
+                    _commands.Add(id, command);
+                }
             }
         }
         return fresh;
@@ -45,7 +49,7 @@ public sealed class CommandsInFlight
         var again = new List<PendingCommand>();
         lock (_gate)
         {
-            foreach (var command in commands)
+            foreach (var command in commands.Where(c => !c.IsQuestion))
             {
                 var id = (command.Command.TransactionId, command.StreamId);
                 if (command.TakeWaiting(nowUnixUs) is { } waiting)

@@ -113,7 +113,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
         }
     }
 
-    /// <summary>What has a receipt is answered from it; the rest goes on.</summary>
+    /// <summary>What has a receipt is answered from it, and so is who asks about a payment; the rest goes on.</summary>
     private async Task DeduplicateAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         if (fresh.Count == 0 || await ReceiptsAsync(fresh, cancellationToken) is not { } receipts)
@@ -126,6 +126,12 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
             if (receipts.TryGetValue(command.Command.TransactionId, out var recorded))
             {
                 command.Record(recorded);
+                repeated.Add(command);
+            }
+            else if (command.IsQuestion)
+            {
+                // Whatever came before it has left the flight, and so had its receipt, if it has one, when these were read.
+                command.RefuseAsNotRecorded(_time.Microseconds());
                 repeated.Add(command);
             }
             else
@@ -239,7 +245,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
             }
             answers.AddRange(Answers(command, now));
             // What the id was used for elsewhere is published by whoever serves that account, and in that account's order.
-            if (command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
+            if (!command.IsQuestion && command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
             {
                 events.Add(recorded);
             }

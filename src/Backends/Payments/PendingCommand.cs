@@ -19,6 +19,7 @@ public sealed class PendingCommand
     public PendingCommand(Delivery delivery, string streamId, long now)
     {
         _askers = [new Asker(delivery, now)];
+        IsQuestion = WireCommand.IsQuestion(delivery.Command);
         Command = WireCommand.ToDomain(delivery.Command);
         StreamId = streamId;
         Partition = delivery.Partition;
@@ -54,6 +55,9 @@ public sealed class PendingCommand
     /// <summary>Why the command belongs in the dead letters, where it does.</summary>
     public string? Rejection { get; private set; }
 
+    /// <summary>Whether it is a question about a payment that was not in flight: there is nothing to decide.</summary>
+    public bool IsQuestion { get; }
+
     /// <summary>Whether the command has its result.</summary>
     public bool IsDone => Recorded is not null || Refusal is not null;
 
@@ -88,7 +92,23 @@ public sealed class PendingCommand
 
     /// <summary>Ends the command with nothing recorded for it.</summary>
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
-        Refusal = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
+        Refusal = Error(status, reason, message, field);
+
+    /// <summary>Ends a question about a payment for which nothing is recorded, and which is not in flight.</summary>
+    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
+    public void RefuseAsNotRecorded(long nowUnixUs)
+    {
+        if (_askers[0].Delivery.Command.PaymentStatus.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs)
+        {
+            Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
+                "Nothing was charged: the payment was not recorded before its deadline.");
+        }
+        else
+        {
+            Refuse(StatusCode.Internal, ErrorReasons.ProcessingFailed,
+                "Nothing was charged: the payment could not be processed, or was never sent.");
+        }
+    }
 
     /// <summary>Ends the command: it cannot be processed. Its callers are not told what broke, the operators are.</summary>
     /// <param name="reason">Why, for the operators.</param>
@@ -110,9 +130,11 @@ public sealed class PendingCommand
             {
                 return null;
             }
-            var waiting = new PendingCommand(this, _askers.FindAll(a => !a.IsExpired(nowUnixUs)));
-            _askers.RemoveAll(a => !a.IsExpired(nowUnixUs));
-            return waiting;
+            // Who asks about the payment waits for what becomes of it in the end.
+            var waiting = _askers.FindAll(a => !a.IsExpired(nowUnixUs));
+            waiting.AddRange(_askers.FindAll(a => a.IsQuestion && !a.IsTold));
+            _askers.RemoveAll(waiting.Contains);
+            return new PendingCommand(this, waiting);
         }
     }
 
@@ -158,13 +180,16 @@ public sealed class PendingCommand
     {
         if (Refusal is not null)
         {
-            return new Reply { CorrelationId = command.CorrelationId, Error = Refusal };
+            return WireCommand.ToReply(command, Refusal);
         }
         return WireCommand.Asks(command, Recorded!)
             ? WireCommand.ToReply(command, Recorded!)
-            : Replies.Error(command.CorrelationId, StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                $"transaction_id {command.TransactionId} was used before with another account, payment type or amount.");
+            : WireCommand.ToReply(command, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
+                $"transaction_id {command.TransactionId} was used before with another account, payment type or amount."));
     }
+
+    private static Error Error(StatusCode status, string reason, string message, string field = "") =>
+        new() { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
 
     private sealed class Asker(Delivery delivery, long entered)
     {
@@ -174,7 +199,10 @@ public sealed class PendingCommand
 
         public bool IsTold { get; set; }
 
+        public bool IsQuestion { get; } = WireCommand.IsQuestion(delivery.Command);
+
+        // Who only asks about a payment does not have it made.
         public bool IsExpired(long nowUnixUs) =>
-            IsTold || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
+            IsTold || IsQuestion || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
     }
 }

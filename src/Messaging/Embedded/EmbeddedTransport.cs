@@ -9,7 +9,7 @@ namespace Billing.Messaging.Embedded;
 /// <summary>The transport for where no Kafka can be had: proxy and backends in one process, over in-memory queues, with
 /// the same batching, receipts and store behind. What is in a queue when the process dies is lost, but nobody was told
 /// that it was done: the caller gets an error and asks again.</summary>
-public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublisher
+public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublisher
 {
     private readonly PendingReplies _pending;
     private readonly Lane[] _payments;
@@ -40,6 +40,16 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
         var lanes = route.IsWrite ? _payments : _balances;
         // As on Kafka, the key decides: one account's commands stay in order with one handler.
         lanes[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)lanes.Length].Send(command);
+        return reply;
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>The queue is in memory: what is in it when the process dies is lost, unlike with a transport that keeps
+    /// commands elsewhere.</remarks>
+    public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken)
+    {
+        var reply = SendAsync(command, cancellationToken);
+        queued();
         return reply;
     }
 

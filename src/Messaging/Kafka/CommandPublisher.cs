@@ -14,10 +14,16 @@ namespace Billing.Messaging.Kafka;
 /// <param name="pending">The calls that wait.</param>
 /// <param name="replyTopic">Where the replies are to go.</param>
 internal sealed class CommandPublisher(IProducer<string, byte[]> producer, PendingReplies pending, string replyTopic)
-    : IRequestTransport
+    : IQueuedTransport
 {
+    private static readonly Action Nothing = () => { };
+
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) =>
+        SendAsync(command, Nothing, cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken)
     {
         command.ProxyTopic = replyTopic;
         var reply = pending.Register(command, cancellationToken);
@@ -33,6 +39,10 @@ internal sealed class CommandPublisher(IProducer<string, byte[]> producer, Pendi
                 {
                     Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
                         $"The command could not be published to {report.Topic}: {report.Error.Reason}");
+                }
+                else
+                {
+                    queued();
                 }
             });
         }

@@ -10,7 +10,7 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and request,
 /// and completes the waiting calls from this proxy's own reply topic. Where that topic is deleted it is made again.</summary>
-public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, IDisposable
+public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, IDisposable
 {
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan RestoreInterval = TimeSpan.FromSeconds(1);
@@ -72,6 +72,10 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) =>
         _commands.SendAsync(command, cancellationToken);
+
+    /// <inheritdoc/>
+    public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken) =>
+        _commands.SendAsync(command, queued, cancellationToken);
 
     /// <summary>Stops reading replies and deletes the reply topic. The host stops the server first, so nobody waits any
     /// more.</summary>

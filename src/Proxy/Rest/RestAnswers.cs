@@ -9,6 +9,7 @@ internal static class RestAnswers
 {
     private static readonly EnumDescriptor Outcomes = Names("PaymentOutcome");
     private static readonly EnumDescriptor DeclineReasons = Names("DeclineReason");
+    private static readonly EnumDescriptor PaymentTypes = Names("PaymentType");
     private static readonly EnumDescriptor EntryTypes = Names("StatementEntryType");
 
     public static Money? ToMoney(this MoneyJson? money) => money is null
@@ -24,6 +25,24 @@ internal static class RestAnswers
         Balance = Of(response.Balance),
         Version = response.Version,
     };
+
+    public static PaymentStatusAnswer Of(string transactionId, Wire.V1.PaymentStatus status) => status.Payment is { } payment
+        ? new PaymentStatusAnswer
+        {
+            TransactionId = transactionId,
+            Status = Name(Outcomes, (int)payment.Outcome),
+            DeclineReason = NameOrNull(DeclineReasons, (int)payment.DeclineReason),
+            Message = NullIfEmpty(payment.Message),
+            Balance = Of(payment.Balance),
+            Version = payment.Version,
+        }
+        : new PaymentStatusAnswer
+        {
+            TransactionId = transactionId,
+            Status = "FAILED",
+            Message = NullIfEmpty(status.Error?.Message ?? ""),
+            Reason = status.Error?.Reason ?? Contracts.ErrorReasons.ProcessingFailed,
+        };
 
     public static BalanceAnswer Of(CheckBalanceResponse response) => new()
     {
@@ -51,6 +70,8 @@ internal static class RestAnswers
         }
         return new StatementAnswer { Entries = entries, Next = page.HasMore ? entries[^1].Version : null };
     }
+
+    public static string NameOf(PaymentType type) => Name(PaymentTypes, (int)type);
 
     private static StatementEntryJson Of(StatementEntry entry) => new()
     {

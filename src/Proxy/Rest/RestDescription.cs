@@ -34,11 +34,11 @@ internal static class RestDescription
             }));
     }
 
-    // Query parameters are read as text, so that a bad one is refused by its name; and every request may say how long to wait.
+    // Numbers in the query are read as text, so that a bad one is refused by its name; and every request may say how long to wait.
     private static void Complete(OpenApiOperation operation)
     {
         operation.Parameters ??= [];
-        foreach (var parameter in operation.Parameters.OfType<OpenApiParameter>().Where(p => p.In == ParameterLocation.Query))
+        foreach (var parameter in operation.Parameters.OfType<OpenApiParameter>().Where(IsNumber))
         {
             parameter.Schema = new OpenApiSchema { Type = JsonSchemaType.Integer, Format = "int64" };
         }
@@ -50,6 +50,9 @@ internal static class RestDescription
             Schema = new OpenApiSchema { Type = JsonSchemaType.Integer, Format = "int32" },
         });
     }
+
+    private static bool IsNumber(OpenApiParameter parameter) => parameter.In == ParameterLocation.Query
+        && parameter.Name is "min_version" or "after_version" or "limit" or "amount.units" or "amount.nanos" or "deadline_unix_us";
 
     public static void UseRestPage(this WebApplication app) => app.UseWhen(
         http => http.Request.Path.StartsWithSegments(Page, StringComparison.Ordinal),

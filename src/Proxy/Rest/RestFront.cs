@@ -11,19 +11,19 @@ namespace Billing.Proxy.Rest;
 
 /// <summary>The public API over HTTP/1.1 and JSON: the same checks, admission and commands as gRPC's.</summary>
 internal sealed class RestFront(
-    CommandSender sender, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
+    CommandSender sender, Admission admission, QueuedPayments queued, IOptions<ProxyOptions> options, TimeProvider time)
 {
     private const int PageDefault = 100;
 
     private readonly int _bodyBytesMax = options.Value.RequestBytesMax;
 
     [EndpointSummary("Charges an account")]
-    [EndpointDescription("The same transaction_id with the same content gets the same answer again; with other content, 409.")]
+    [EndpointDescription("The same transaction_id with the same content gets the same answer again; with other content, 409. With \"Prefer: respond-async\" the answer is 202 as soon as the payment is on its way, and Location says where to ask what became of it.")]
     public async Task<IResult> PayAsync(
         [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId, HttpContext http)
     {
         var patience = PatienceOf(http);
-        RestRequest.CheckQuery(http, "");
+        RestRequest.CheckQuery(http);
         var body = await RestRequest.BodyAsync(http, RestJson.Default.PaymentBody, _bodyBytesMax);
         var request = new MakePaymentRequest
         {
@@ -33,6 +33,10 @@ internal sealed class RestFront(
             Amount = body.Amount.ToMoney(),
         };
         sender.Check(request, FieldRules.Check(request));
+        if (sender.IsQueued && RestRequest.PrefersAsync(http))
+        {
+            return await queued.TakeAsync(request, patience, http);
+        }
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
             new Command { TransactionId = transactionId, Payment = request }, patience, http.RequestAborted);
@@ -87,7 +91,7 @@ internal sealed class RestFront(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http)
     {
         var patience = PatienceOf(http);
-        RestRequest.CheckQuery(http, "");
+        RestRequest.CheckQuery(http);
         var body = await RestRequest.BodyAsync(http, RestJson.Default.CreditLimitBody, _bodyBytesMax);
         var request = new SetCreditLimitRequest
         {

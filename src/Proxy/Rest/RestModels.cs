@@ -63,6 +63,35 @@ public sealed class PaymentAnswer
     public required long Version { get; init; }
 }
 
+/// <summary>What became of a payment.</summary>
+public sealed class PaymentStatusAnswer
+{
+    /// <summary>The payment's id.</summary>
+    public required string TransactionId { get; init; }
+
+    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but the first are final for what was sent; a failed payment charged
+    /// nothing, and may be sent again.</summary>
+    public required string Status { get; init; }
+
+    /// <summary>Where to ask, in the answer that the payment was taken.</summary>
+    public string? StatusUrl { get; init; }
+
+    /// <summary>Where declined: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    public string? DeclineReason { get; init; }
+
+    /// <summary>Why it was declined or has failed, for a person.</summary>
+    public string? Message { get; init; }
+
+    /// <summary>What the account owes after it, where accepted or declined.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    /// <summary>The version of the account that records it, where accepted or declined.</summary>
+    public long? Version { get; init; }
+
+    /// <summary>Where failed, the constant for programs, e.g. COMMAND_EXPIRED.</summary>
+    public string? Reason { get; init; }
+}
+
 /// <summary>What an account owes and may still spend.</summary>
 public sealed class BalanceAnswer
 {
@@ -164,6 +193,7 @@ public sealed class ProblemAnswer
 [JsonSerializable(typeof(PaymentBody))]
 [JsonSerializable(typeof(CreditLimitBody))]
 [JsonSerializable(typeof(PaymentAnswer))]
+[JsonSerializable(typeof(PaymentStatusAnswer))]
 [JsonSerializable(typeof(BalanceAnswer))]
 [JsonSerializable(typeof(StatementAnswer))]
 [JsonSerializable(typeof(CreditLimitAnswer))]

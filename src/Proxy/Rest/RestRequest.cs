@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using System.Text.RegularExpressions;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
@@ -9,8 +10,14 @@ using Grpc.Core;
 namespace Billing.Proxy.Rest;
 
 /// <summary>Reads what a request says; whatever cannot be read is an error that names it.</summary>
-internal static class RestRequest
+internal static partial class RestRequest
 {
+    /// <summary>The header of RFC 7240 that says what a caller would like.</summary>
+    public const string PreferHeader = "Prefer";
+
+    /// <summary>Its preference for an answer before the work is done.</summary>
+    public const string RespondAsync = "respond-async";
+
     /// <summary>The header that says how long the caller waits, in milliseconds.</summary>
     public const string TimeoutHeader = "billing-timeout-ms";
 
@@ -72,16 +79,28 @@ internal static class RestRequest
         : throw Bad(name, $"must be a whole number; it is '{Shorten(text)}'");
 
     /// <summary>Refuses parameters that nobody reads: a misspelt one would change nothing, unnoticed.</summary>
-    public static void CheckQuery(HttpContext http, string first, string second = "")
+    public static void CheckQuery(HttpContext http, params ReadOnlySpan<string> known)
     {
         foreach (var (name, _) in http.Request.Query)
         {
-            if (name != first && name != second)
+            if (!known.Contains(name))
             {
                 throw Bad(name, "is not a parameter of this request");
             }
         }
     }
+
+    /// <summary>Whether the caller would rather not wait for the answer: the preference <c>respond-async</c> of RFC 7240, without
+    /// a value. As that asks, what is not understood counts for nothing.</summary>
+    public static bool PrefersAsync(HttpContext http) =>
+        http.Request.Headers.TryGetValue(PreferHeader, out var values)
+        && values.Any(value => QuotedText().Replace(value ?? "", "\"\"").Split(',').Any(IsRespondAsync));
+
+    private static bool IsRespondAsync(string preference) =>
+        preference.Split(';')[0].Trim().Equals(RespondAsync, StringComparison.OrdinalIgnoreCase);
+
+    [GeneratedRegex("""\"(?:[^"\\]|\\.)*\"?""")]
+    private static partial Regex QuotedText();
 
     private static T Parse<T>(ReadOnlySequence<byte> body, JsonTypeInfo<T> type)
         where T : class

@@ -24,6 +24,7 @@ public static class RestServices
             return;
         }
         builder.AlsoListen(configuration[RestOptions.Section + ":Url"]!);
+        builder.Services.AddSingleton<QueuedPayments>();
         builder.Services.AddSingleton<RestFront>();
         builder.Services.AddRestDescription();
     }
@@ -39,7 +40,10 @@ public static class RestServices
         app.Use(AnswerFailuresAsync);
         app.UseRestPage();
         app.MapPut("/v1/payments/{transaction_id}", front.PayAsync)
-            .WithTags("Billing").WithName("MakePayment").Accepts<PaymentBody>("application/json").Answers<PaymentAnswer>(Scopes.PaymentsWrite);
+            .WithTags("Billing").WithName("MakePayment").Accepts<PaymentBody>("application/json")
+            .Produces<PaymentStatusAnswer>(StatusCodes.Status202Accepted, "application/json").Answers<PaymentAnswer>(Scopes.PaymentsWrite);
+        app.MapGet(QueuedPayments.StatusRoute, app.Services.GetRequiredService<QueuedPayments>().StatusAsync)
+            .WithTags("Billing").WithName("GetPaymentStatus").Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);
         app.MapGet("/v1/accounts/{payment_type}/{account_id}/balance", front.BalanceAsync)
             .WithTags("Billing").WithName("CheckBalance").Answers<BalanceAnswer>(Scopes.BalancesRead);
         app.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", front.StatementAsync)

@@ -133,6 +133,24 @@ public sealed class RestApi : IDisposable
         Assert.Equal([1L, 2, 3, 4, 5], versions);
     }
 
+    [Fact]
+    public async Task A_payment_that_nobody_waits_for_is_taken_and_its_status_is_its_answer()
+    {
+        var (account, id) = (StackFixture.NewAccount(), Guid.NewGuid().ToString());
+        _http.DefaultRequestHeaders.Add("Prefer", "respond-async");
+
+        var taken = await PayAsync(id, account, "12", 340_000_000);
+        var status = await GetAsync(Text(taken.Json, "status_url")!);
+        _http.DefaultRequestHeaders.Clear();
+        var answer = await PayAsync(id, account, "12", 340_000_000);
+
+        Assert.Equal(HttpStatusCode.Accepted, taken.Status);
+        Assert.Equal("ACCEPTED", Text(status.Json, "status"));
+        Assert.Equal(answer.Json.GetProperty("version").GetInt64(), status.Json.GetProperty("version").GetInt64());
+        AssertMoney(12.34m, status.Json.GetProperty("balance"));
+        Assert.Equal(1, await _stack.CountEventsAsync(account));
+    }
+
     [Theory]
     [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":"1x"}}""", "amount.units")]
     [InlineData("""{"account_id":"a","payment_type":"visa","amount":{"currency_code":"USD","units":1.5}}""", "amount.units")]
@@ -173,6 +191,11 @@ public sealed class RestApi : IDisposable
     [InlineData("/v1/accounts/visa/a/statement?limit=0", ErrorReasons.InvalidField, "limit")]
     [InlineData("/v1/accounts/visa/a/statement?limit=1001", ErrorReasons.InvalidField, "limit")]
     [InlineData("/v1/accounts/visa/a/statement?after_version=-1", ErrorReasons.InvalidField, "after_version")]
+    [InlineData("/v1/payments/1/status", ErrorReasons.InvalidField, "transaction_id")]
+    [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status", ErrorReasons.InvalidField, "account_id")]
+    [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status?account_id=a&payment_type=visa&amount.currency_code=USD&amount.units=x", ErrorReasons.InvalidField, "amount.units")]
+    [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status?account_id=a&payment_type=visa&amount.currency_code=USD", ErrorReasons.InvalidField, "amount")]
+    [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status?account_id=a&units=1", ErrorReasons.InvalidField, "units")]
     public async Task A_bad_part_of_an_address_is_refused_by_name(string path, string reason, string field) =>
         AssertProblem(await GetAsync(path), HttpStatusCode.BadRequest, reason, field);
 
@@ -213,7 +236,7 @@ public sealed class RestApi : IDisposable
         Assert.Equal(
             [
                 "/v1/accounts/{payment_type}/{account_id}/balance", "/v1/accounts/{payment_type}/{account_id}/credit-limit",
-                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}",
+                "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/status",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
         Assert.DoesNotContain("src=\"http", page, StringComparison.Ordinal);

@@ -128,6 +128,19 @@ public sealed class WireFormatTests
     }
 
     [Fact]
+    public void A_question_about_another_payment_than_its_commands_or_a_bad_one_is_refused()
+    {
+        var command = Samples.PaymentCommand();
+        command.PaymentStatus = new PaymentStatusRequest();
+        AssertRefused("payment_status.payment is missing", command);
+        command.PaymentStatus.Payment = Samples.Payment("a/b");
+        AssertRefused("account_id", command);
+        command.PaymentStatus.Payment = Samples.Payment();
+        command.TransactionId = "11111111-1111-1111-1111-111111111111";
+        AssertRefused("payment_status.payment.transaction_id", command);
+    }
+
+    [Fact]
     public void A_command_without_a_request_is_refused() =>
         AssertRefused("no request", new Command { TransactionId = Samples.TransactionId, ProxyTopic = Samples.ReplyTopic });
 

@@ -1,0 +1,196 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Text.Json;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Payments over REST whose callers do not wait for the answer, asked about at every proxy.</summary>
+[Collection(OverFailingKafka.Name)]
+public sealed class QueuedPaymentsOverKafka : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly KafkaStack _stack;
+    private readonly HttpClient _http = new();
+
+    public QueuedPaymentsOverKafka(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    public void Dispose() => _http.Dispose();
+
+    [Fact]
+    public async Task A_payment_is_found_at_another_proxy_when_the_one_that_took_it_was_killed_before_it_was_decided()
+    {
+        var payment = StackFixture.Payment(amount: 7.25m);
+        var proxy = _stack.Stack.Of(ServiceRole.Proxy).First();
+        string url;
+        using (Pause())
+        {
+            url = await TakeAsync(payment, proxy: 0);
+            Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "200"), "status"));
+            proxy.Process.Kill();
+            await proxy.Process.WaitForExitAsync(TestContext.Current.CancellationToken);
+            Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "200"), "status"));
+        }
+
+        var elsewhere = await OutcomeAsync(url, proxy: 1);
+        await _stack.Stack.AddAsync(ServiceRole.Proxy, proxy.Number, TestContext.Current.CancellationToken);
+        var again = await OutcomeAsync(url, proxy: 0);
+
+        Assert.Equal("ACCEPTED", Text(elsewhere, "status"));
+        Assert.Equal(1, elsewhere.GetProperty("version").GetInt64());
+        Assert.Equal("7", Text(elsewhere.GetProperty("balance"), "units"));
+        Assert.Equal(elsewhere.GetRawText(), again.GetRawText());
+        Assert.Equal(1, await _stack.CountEventsAsync(payment.AccountId));
+    }
+
+    [Fact]
+    public async Task A_payment_that_was_not_recorded_before_its_deadline_has_failed_by_every_proxy()
+    {
+        var payment = StackFixture.Payment();
+        string url;
+        using (Pause())
+        {
+            url = await TakeAsync(payment, proxy: 0, timeout: "300");
+            Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
+        }
+
+        var statuses = new[] { await OutcomeAsync(url, proxy: 0), await OutcomeAsync(url, proxy: 1) };
+
+        Assert.All(statuses, status =>
+        {
+            Assert.Equal("FAILED", Text(status, "status"));
+            Assert.Equal(ErrorReasons.CommandExpired, Text(status, "reason"));
+        });
+        Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
+    }
+
+    [Fact]
+    public async Task An_id_that_was_used_before_has_failed_and_what_it_was_used_for_is_as_it_was()
+    {
+        var payment = StackFixture.Payment(amount: 5);
+        var other = payment.Clone();
+        other.Amount.Units = 6;
+
+        var first = await TakeAsync(payment, proxy: 0);
+        var second = await TakeAsync(other, proxy: 1);
+
+        var refused = await OutcomeAsync(second, proxy: 0);
+        Assert.Equal(("FAILED", ErrorReasons.TransactionIdReused), (Text(refused, "status"), Text(refused, "reason")));
+        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(first, proxy: 1), "status"));
+    }
+
+    [Fact]
+    public async Task A_declined_payment_has_its_reason_balance_and_version()
+    {
+        var status = await OutcomeAsync(await TakeAsync(StackFixture.Payment(amount: 10_001), proxy: 0), proxy: 1);
+
+        Assert.Equal("DECLINED", Text(status, "status"));
+        Assert.Equal("CREDIT_LIMIT_EXCEEDED", Text(status, "decline_reason"));
+        Assert.NotEmpty(Text(status, "message")!);
+        Assert.Equal("0", Text(status.GetProperty("balance"), "units"));
+        Assert.Equal(1, status.GetProperty("version").GetInt64());
+    }
+
+    [Fact]
+    public async Task What_was_never_sent_is_neither_pending_nor_recorded()
+    {
+        var payment = StackFixture.Payment();
+        var url = $"/v1/payments/{payment.TransactionId}/status?account_id={payment.AccountId}&payment_type=visa"
+            + "&amount.currency_code=USD&amount.units=10&deadline_unix_us=99999999999999999";
+
+        Assert.Equal(ErrorReasons.ProcessingFailed, Text(await OutcomeAsync(url, proxy: 0), "reason"));
+
+        Assert.Equal(PaymentOutcome.Accepted, (await _stack.Proxy().MakePaymentAsync(payment)).Outcome);
+        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(url, proxy: 0), "status"));
+    }
+
+    /// <summary>Holds the payment backends still, for less than their group waits for them.</summary>
+    private Held Pause() => new([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);
+
+    private async Task<string> TakeAsync(MakePaymentRequest payment, int proxy, string timeout = "60000")
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Put, Url(proxy, "/v1/payments/" + payment.TransactionId))
+        {
+            Content = new StringContent(
+                $$$"""{"account_id":"{{{payment.AccountId}}}","payment_type":"visa","amount":{"currency_code":"USD","units":{{{payment.Amount.Units}}},"nanos":{{{payment.Amount.Nanos}}}}}""",
+                new MediaTypeHeaderValue("application/json")),
+        };
+        request.Headers.Add("Prefer", "respond-async");
+        request.Headers.Add("billing-timeout-ms", timeout);
+        using var response = await _http.SendAsync(request);
+        var taken = await JsonAsync(response);
+        Assert.Equal(HttpStatusCode.Accepted, response.StatusCode);
+        Assert.Equal("respond-async", Assert.Single(response.Headers.GetValues("Preference-Applied")));
+        Assert.NotNull(response.Headers.RetryAfter);
+        Assert.Equal("PENDING", Text(taken, "status"));
+        Assert.Equal(response.Headers.Location!.OriginalString, Text(taken, "status_url"));
+        return response.Headers.Location!.OriginalString;
+    }
+
+    /// <summary>Asks until it is no longer pending.</summary>
+    private async Task<JsonElement> OutcomeAsync(string url, int proxy)
+    {
+        using var giveUp = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+        giveUp.CancelAfter(Patience);
+        while (true)
+        {
+            var status = await StatusAsync(url, proxy, "1000");
+            if (Text(status, "status") != "PENDING")
+            {
+                return status;
+            }
+            giveUp.Token.ThrowIfCancellationRequested();
+        }
+    }
+
+    private async Task<JsonElement> StatusAsync(string url, int proxy, string timeout)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, Url(proxy, url));
+        request.Headers.Add("billing-timeout-ms", timeout);
+        using var response = await _http.SendAsync(request);
+        var status = await JsonAsync(response);
+        Assert.Equal(HttpStatusCode.OK, response.StatusCode);
+        Assert.Equal(Text(status, "status") == "PENDING", response.Headers.RetryAfter is not null);
+        return status;
+    }
+
+    private Uri Url(int proxy, string path) => new(_stack.Stack.RestAddresses[proxy] + path);
+
+    private static async Task<JsonElement> JsonAsync(HttpResponseMessage response)
+    {
+        using var json = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
+        return json.RootElement.Clone();
+    }
+
+    private static string? Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.GetString() : null;
+
+    private sealed class Held : IDisposable
+    {
+        private readonly IReadOnlyList<ChildProcess> _processes;
+
+        public Held(IReadOnlyList<ChildProcess> processes)
+        {
+            _processes = processes;
+            foreach (var process in processes)
+            {
+                process.Pause();
+            }
+        }
+
+        public void Dispose()
+        {
+            foreach (var process in _processes)
+            {
+                process.Resume();
+            }
+        }
+    }
+}

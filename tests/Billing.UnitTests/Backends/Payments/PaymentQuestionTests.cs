@@ -1,0 +1,102 @@
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Backends.Payments;
+using Billing.Contracts;
+using Billing.UnitTests.Testing;
+using Billing.Wire.V1;
+using Grpc.Core;
+using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
+
+namespace Billing.UnitTests.Backends.Payments;
+
+/// <summary>Questions about payments among the commands in flight.</summary>
+public sealed class PaymentQuestionTests
+{
+    private readonly CommandsInFlight _inFlight = new();
+
+    [Fact]
+    public void A_question_about_a_payment_in_flight_gets_its_answer()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2), Ask(3, units: 11)], 0));
+        payment.Record(Accepted(10));
+        var replies = payment.Answers(0).Select(a => a.Reply!).ToList();
+        Assert.Equal(replies[0].Payment, replies[1].PaymentStatus.Payment);
+        Assert.Equal(2UL, replies[1].CorrelationId);
+        Assert.Equal(ErrorReasons.TransactionIdReused, replies[2].PaymentStatus.Error.Reason);
+    }
+
+    [Fact]
+    public void A_question_about_a_payment_that_cannot_be_processed_is_told_so()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2)], 0));
+        payment.Reject("poison");
+        Assert.Equal(ErrorReasons.ProcessingFailed, payment.Answers(0).Last().Reply!.PaymentStatus.Error.Reason);
+    }
+
+    [Fact]
+    public void A_question_does_not_keep_a_payment_from_expiring()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
+        Assert.False(payment.IsExpired(100));
+        Assert.True(payment.IsExpired(101));
+    }
+
+    [Fact]
+    public void A_question_about_a_payment_that_has_expired_waits_for_who_asks_for_the_payment_again()
+    {
+        var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
+        payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
+        _inFlight.Enter([Deliver(3, deadline: 300)], 0);
+
+        var again = Assert.Single(_inFlight.Leave([payment], nowUnixUs: 200));
+        again.Record(Accepted(10));
+
+        Assert.Equal([1UL], payment.Answers(0).Select(a => a.Reply!.CorrelationId));
+        Assert.NotNull(again.Answers(0).Single(a => a.Reply!.CorrelationId == 2).Reply!.PaymentStatus.Payment);
+    }
+
+    [Fact]
+    public void A_payment_behind_a_question_is_a_command_of_its_own_and_stays_in_flight_when_the_question_leaves()
+    {
+        var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
+        var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
+        Assert.True(question.IsQuestion);
+        Assert.False(payment.IsQuestion);
+        question.RefuseAsNotRecorded(0);
+        Assert.Empty(_inFlight.Leave([question], 0));
+        Assert.Empty(_inFlight.Enter([Deliver(3)], 0));
+    }
+
+    [Theory]
+    [InlineData(0, 200, ErrorReasons.ProcessingFailed)]
+    [InlineData(200, 200, ErrorReasons.ProcessingFailed)]
+    [InlineData(200, 201, ErrorReasons.CommandExpired)]
+    public void What_is_neither_recorded_nor_in_flight_has_expired_where_its_deadline_has_passed(long deadline, long now, string reason)
+    {
+        var ask = Ask(1);
+        ask.Command.PaymentStatus.DeadlineUnixUs = deadline;
+        var question = Assert.Single(_inFlight.Enter([ask], 0));
+        question.RefuseAsNotRecorded(now);
+        Assert.Equal(reason, Assert.Single(question.Answers(0)).Reply!.PaymentStatus.Error.Reason);
+    }
+
+    private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0)
+    {
+        var command = Samples.PaymentCommand(correlationId: correlationId);
+        command.DeadlineUnixUs = deadline;
+        return new RecordingDelivery(command);
+    }
+
+    private static RecordingDelivery Ask(ulong correlationId, long units = 10)
+    {
+        var command = Samples.PaymentCommand(correlationId: correlationId);
+        command.PaymentStatus = new PaymentStatusRequest { Payment = Samples.Payment(units: units) };
+        return new RecordingDelivery(command);
+    }
+
+    private static Event Accepted(decimal amount)
+    {
+        var fact = new PaymentAccepted(Guid.Parse(Samples.TransactionId), amount, "USD", DateTimeOffset.UnixEpoch);
+        return RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(1000).Apply(fact));
+    }
+}
