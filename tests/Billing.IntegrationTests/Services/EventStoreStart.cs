@@ -2,7 +2,6 @@ using Billing.Backends.EventStore;
 using Billing.Cli.Auditing;
 using Billing.IntegrationTests.StackTests;
 using Billing.Messaging.Hosting;
-using Billing.UnitTests.House;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 

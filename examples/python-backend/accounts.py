@@ -1,0 +1,127 @@
+"""Accounts as the events of billing.events tell of them."""
+
+from billing.v1 import billing_pb2
+from billing.wire.v1 import wire_pb2
+
+NANOS_PER_UNIT = 1_000_000_000
+
+
+def nanos_of(money):
+    """An amount of money as a whole number of billionths: exact, like decimals."""
+    return money.units * NANOS_PER_UNIT + money.nanos
+
+
+def money_of(nanos, currency):
+    """The way back; units and nanos never have opposite signs."""
+    units, rest = divmod(abs(nanos), NANOS_PER_UNIT)
+    sign = -1 if nanos < 0 else 1
+    return billing_pb2.Money(currency_code=currency, units=sign * units, nanos=sign * rest)
+
+
+class Account:
+    """One account: its events without a gap, and what has come ahead of the next one."""
+
+    def __init__(self, opening_limit):
+        self._opening_limit = opening_limit
+        self._events = []
+        self._limits = []
+        self._ahead = {}
+        self.is_unknown = False
+
+    @property
+    def version(self):
+        return len(self._events)
+
+    @property
+    def has_gap(self):
+        return bool(self._ahead)
+
+    def take(self, event):
+        """Takes an event in. They come at least once, and now and then ahead of one that is still to come."""
+        if event.version <= self.version:
+            return
+        self._ahead[event.version] = event
+        while self.version + 1 in self._ahead:
+            self._append(self._ahead.pop(self.version + 1))
+
+    def _append(self, event):
+        fact = event.WhichOneof("fact")
+        # A fact of a newer kind may have changed what this program does not know of.
+        self.is_unknown |= fact is None
+        changed = nanos_of(event.credit_limit_changed.limit) if fact == "credit_limit_changed" else None
+        self._limits.append(self.limit_at(self.version) if changed is None else changed)
+        self._events.append(event)
+
+    def limit_at(self, version):
+        return self._limits[version - 1] if version else self._opening_limit
+
+    def state_at(self, version):
+        """The account after its first events: what a page of a statement opens or closes with."""
+        balance = self._events[version - 1].balance if version else billing_pb2.Money()
+        return wire_pb2.AccountState(
+            version=version,
+            balance=balance,
+            credit_limit=money_of(self.limit_at(version), balance.currency_code),
+        )
+
+    def balance(self, as_of):
+        """The answer to a balance check."""
+        state = self.state_at(self.version)
+        available = max(0, nanos_of(state.credit_limit) - nanos_of(state.balance))
+        response = billing_pb2.CheckBalanceResponse(
+            balance=state.balance,
+            available=money_of(available, state.balance.currency_code),
+            version=state.version,
+            credit_limit=state.credit_limit,
+        )
+        response.as_of.FromMicroseconds(as_of)
+        return response
+
+    def page(self, request):
+        """The answer to a request for a page of a statement."""
+        first = min(request.after_version, self.version)
+        last = min(first + request.limit, self.version)
+        return wire_pb2.StatementPage(
+            entries=[self._entry(event) for event in self._events[first:last]],
+            has_more=last < self.version,
+            closing=self.state_at(last),
+        )
+
+    @staticmethod
+    def _entry(event):
+        entry = billing_pb2.StatementEntry(
+            version=event.version, transaction_id=event.transaction_id, balance=event.balance
+        )
+        entry.decided_at.FromMicroseconds(event.decided_unix_us)
+        fact = event.WhichOneof("fact")
+        if fact == "payment_accepted":
+            entry.type = billing_pb2.PAYMENT_ACCEPTED
+            entry.amount.CopyFrom(event.payment_accepted.amount)
+        elif fact == "payment_declined":
+            entry.type = billing_pb2.PAYMENT_DECLINED
+            entry.amount.CopyFrom(event.payment_declined.amount)
+            entry.decline_reason = event.payment_declined.reason
+        else:
+            entry.type = billing_pb2.CREDIT_LIMIT_CHANGED
+            entry.amount.CopyFrom(event.credit_limit_changed.limit)
+        return entry
+
+
+class Accounts:
+    """All accounts of one payment type."""
+
+    def __init__(self, payment_type, opening_limit):
+        self._prefix = payment_type + "/"
+        self._opening_limit = opening_limit
+        self._accounts = {}
+
+    def __len__(self):
+        return len(self._accounts)
+
+    def take(self, event):
+        if event.stream_id.startswith(self._prefix):
+            account = self._accounts.setdefault(event.stream_id, Account(self._opening_limit))
+            account.take(event)
+
+    def get(self, account_id):
+        return self._accounts.get(self._prefix + account_id) or Account(self._opening_limit)

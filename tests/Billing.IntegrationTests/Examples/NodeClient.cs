@@ -1,0 +1,105 @@
+using System.Text.Json;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+using Billing.DeploymentTests;
+using Billing.IntegrationTests.Services;
+
+namespace Billing.IntegrationTests.Examples;
+
+/// <summary>The client of examples/node-client before real proxies.</summary>
+[Collection(OverFailingKafka.Name)]
+public sealed class NodeClient
+{
+    // What npm says where its registry, or a package in it, cannot be had.
+    private static readonly string[] Unreachable =
+        ["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "E404", "E403"];
+
+    private readonly KafkaStack _stack;
+
+    public NodeClient(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    [Fact]
+    public async Task It_pays_once_under_one_id_and_in_bulk_and_reads_its_own_writes_past_a_proxy_that_is_gone()
+    {
+        await using var folder = StackFolder.Create();
+        var (node, modules) = await InstallAsync(folder);
+        var account = StackFixture.NewAccount();
+        using var ports = new FreePorts();
+
+        // The first address leads to no proxy: what goes there goes to the next one.
+        string[] addresses = [$"127.0.0.1:{ports.Take()}", .. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)];
+        var told = await RunAsync(node, modules, account, addresses);
+
+        Assert.Equal("ACCEPTED", told.GetProperty("paid").GetProperty("outcome").GetString());
+        Assert.Equal(told.GetProperty("paid").GetRawText(), told.GetProperty("again").GetRawText());
+        Assert.Equal(300, told.GetProperty("outcomes").GetProperty("ACCEPTED").GetInt32());
+        Assert.Equal("305", told.GetProperty("balance").GetProperty("balance").GetProperty("units").GetString());
+        Assert.Equal("301", told.GetProperty("balance").GetProperty("version").GetString());
+        Assert.Equal(301, await _stack.CountEventsAsync(account));
+    }
+
+    [Fact]
+    public async Task Payments_on_a_stream_whose_proxy_is_killed_are_made_once_by_the_next()
+    {
+        await using var folder = StackFolder.Create();
+        var (node, modules) = await InstallAsync(folder);
+        var account = StackFixture.NewAccount();
+        var proxy = _stack.Stack.Of(ServiceRole.Proxy).First();
+        try
+        {
+            var running = RunAsync(node, modules, account, [.. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)], count: 5_000);
+            while (await _stack.CountEventsAsync(account) < 100 && !running.IsCompleted)
+            {
+                await Task.Delay(20, TestContext.Current.CancellationToken);
+            }
+            proxy.Process.Kill();
+            var told = await running;
+
+            var answers = told.GetProperty("outcomes").EnumerateObject().Sum(o => o.Value.GetInt32());
+            Assert.Equal(5_000, answers);
+            Assert.Equal(5_001, await _stack.CountEventsAsync(account));
+        }
+        finally
+        {
+            await proxy.Process.WaitForExitAsync(CancellationToken.None);
+            await _stack.Stack.AddAsync(ServiceRole.Proxy, proxy.Number, CancellationToken.None);
+        }
+    }
+
+    private static async Task<(string Node, string Folder)> InstallAsync(StackFolder folder)
+    {
+        var (node, npm) = (Tool.Need("node"), Tool.Need("npm"));
+        var example = Path.Combine(Repository.Root, "examples/node-client");
+        var copy = folder.CreateSubfolder("node-client");
+        foreach (var file in Directory.EnumerateFiles(example))
+        {
+            File.Copy(file, Path.Combine(copy, Path.GetFileName(file)));
+        }
+        var installed = await Tool.RunAsync(
+            npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries", "0"], copy);
+        Assert.SkipWhen(installed.ExitCode != 0 && IsNetwork(installed.Errors), "npm's registry cannot be reached:\n" + installed.Errors);
+        installed.Succeeded();
+        return (node, copy);
+    }
+
+    private static bool IsNetwork(string errors) => Array.Exists(Unreachable, code => errors.Contains(code, StringComparison.Ordinal));
+
+    private static async Task<JsonElement> RunAsync(
+        string node, string folder, string account, IEnumerable<string> addresses, int count = 300)
+    {
+        var ran = await Tool.RunAsync(
+            node,
+            [
+                "demo.js", "--protos", Path.Combine(Repository.Root, "src/Contracts/Protos"), "--account", account,
+                "--count", count.ToString(System.Globalization.CultureInfo.InvariantCulture),
+                .. addresses.SelectMany(address => (string[])["--proxy", address]),
+            ],
+            folder);
+        using var told = JsonDocument.Parse(ran.Succeeded().Output);
+        return told.RootElement.Clone();
+    }
+}

@@ -1,0 +1,165 @@
+using System.Globalization;
+using System.Text;
+using Billing.Cli.Stack;
+using Billing.Contracts;
+using Billing.DeploymentTests;
+using Billing.IntegrationTests.Services;
+using Billing.Messaging.Kafka;
+using Billing.V1;
+using Confluent.Kafka;
+using Grpc.Net.Client;
+
+namespace Billing.IntegrationTests.Examples;
+
+/// <summary>The balance backend of examples/python-backend, beside the platform's own.</summary>
+[Collection(OverFailingKafka.Name)]
+public sealed class PythonBackend
+{
+    // Debian's, whose packages it needs; another one may come first on the PATH.
+    private const string Python = "/usr/bin/python3";
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly string Example = Path.Combine(Repository.Root, "examples/python-backend");
+
+    private readonly KafkaStack _stack;
+
+    public PythonBackend(KafkaStack stack)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        _stack = stack;
+    }
+
+    [Fact]
+    public async Task It_answers_for_AMEX_accounts_as_ours_do_and_ours_take_over_when_it_is_killed()
+    {
+        await using var folder = StackFolder.Create();
+        var modules = await GenerateAsync(folder);
+        var accounts = Enumerable.Range(0, 12).Select(_ => StackFixture.NewAccount()).ToList();
+        await Task.WhenAll(accounts.Select(PayAndLimitAsync));
+        var before = await AnswersAsync(accounts, version: 3);
+
+        await using (var python = Start(folder, modules))
+        {
+            await python.WaitForOutputAsync(line => line.StartsWith("assigned ", StringComparison.Ordinal) && !line.EndsWith("nothing", StringComparison.Ordinal), Patience, CancellationToken.None);
+            Assert.Equal(before, await AnswersAsync(accounts, version: 3));
+            await python.WaitForOutputAsync(line => Answered(line) > 0, Patience, CancellationToken.None);
+
+            await Task.WhenAll(accounts.Select(account => PayAsync(account, 2)));
+            Assert.All(await AnswersAsync(accounts, version: 4), answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
+            await AssertBadRecordsArePutAsideAsync();
+            python.Kill();
+            await python.WaitForExitAsync(CancellationToken.None);
+        }
+
+        Assert.All(await AnswersAsync(accounts, version: 4), answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task It_stops_in_good_order_when_it_is_told_to()
+    {
+        await using var folder = StackFolder.Create();
+        await using var python = Start(folder, await GenerateAsync(folder));
+        await python.WaitForOutputAsync(line => line.StartsWith("assigned ", StringComparison.Ordinal), Patience, CancellationToken.None);
+
+        Assert.True(await python.StopAsync(Patience));
+
+        Assert.Equal(0, python.ExitCode);
+    }
+
+    private static int Answered(string line) => line.StartsWith("answered ", StringComparison.Ordinal)
+        ? int.Parse(line["answered ".Length..], CultureInfo.InvariantCulture)
+        : 0;
+
+    /// <summary>What README of the example says to do first.</summary>
+    private static async Task<string> GenerateAsync(StackFolder folder)
+    {
+        var protoc = Tool.Need("protoc");
+        Assert.SkipUnless(File.Exists(Python), $"there is no {Python}");
+        var imports = await Tool.RunAsync(Python, ["-c", "import confluent_kafka, google.protobuf"]);
+        Assert.SkipUnless(imports.ExitCode == 0, "python3-confluent-kafka and python3-protobuf are not installed");
+        var modules = folder.CreateSubfolder("modules");
+        (await Tool.RunAsync(protoc,
+            ["-I", "src/Contracts/Protos", "--python_out", modules, "billing/v1/billing.proto", "billing/wire/v1/wire.proto"])).Succeeded();
+        return modules;
+    }
+
+    private ChildProcess Start(StackFolder folder, string modules) => ChildProcess.Start(new ChildProcessStart(
+        "python", Python,
+        [Path.Combine(Example, "balance_backend.py"), "--brokers", _stack.Stack.BootstrapServers!, "--session-timeout-ms", "3000"],
+        folder.LogFile("python"))
+    {
+        Environment = new Dictionary<string, string?> { ["PYTHONPATH"] = modules, ["PYTHONDONTWRITEBYTECODE"] = "1" },
+    });
+
+    private async Task PayAndLimitAsync(string account)
+    {
+        await PayAsync(account, 15.25m);
+        await PayAsync(account, 20_000);
+        using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
+        await new BillingAdmin.BillingAdminClient(channel).SetCreditLimitAsync(new SetCreditLimitRequest
+        {
+            TransactionId = Guid.NewGuid().ToString(),
+            AccountId = account,
+            PaymentType = PaymentType.Amex,
+            Limit = 500m.ToMoney("USD"),
+        });
+    }
+
+    private async Task PayAsync(string account, decimal amount) =>
+        await _stack.Proxy().MakePaymentAsync(StackFixture.Payment(account, amount, type: PaymentType.Amex));
+
+    /// <summary>Everything that a reader of accounts is told, but for when it is true.</summary>
+    private async Task<IReadOnlyList<string>> AnswersAsync(IReadOnlyList<string> accounts, long version) =>
+        await Task.WhenAll(accounts.Select(account => AnswerAsync(account, version)));
+
+    private async Task<string> AnswerAsync(string account, long version)
+    {
+        var client = _stack.Client(Patience);
+        var balance = await client.CheckBalanceAsync(
+            new CheckBalanceRequest { AccountId = account, PaymentType = PaymentType.Amex, MinVersion = version });
+        var answer = new StringBuilder();
+        answer.Append(CultureInfo.InvariantCulture,
+            $"version {balance.Version}, balance {balance.Balance.ToDecimal()} {balance.Balance.CurrencyCode}, available {balance.Available.ToDecimal()}, limit {balance.CreditLimit.ToDecimal()}");
+        await foreach (var entry in client.GetStatementAsync(
+            new GetStatementRequest { AccountId = account, PaymentType = PaymentType.Amex, AfterVersion = 1, Limit = 2 }))
+        {
+            // Events state whole microseconds; the event store has tenths of them.
+            entry.DecidedAt.Nanos -= entry.DecidedAt.Nanos % 1000;
+            answer.Append('\n').Append(entry);
+        }
+        return answer.ToString();
+    }
+
+    /// <summary>Puts garbage on every partition of the topic, so that whoever reads them meets it.</summary>
+    private async Task AssertBadRecordsArePutAsideAsync()
+    {
+        const int partitions = 2;
+        var topic = Topics.Balances(PaymentType.Amex);
+        var garbage = Encoding.UTF8.GetBytes("no command " + Guid.NewGuid());
+        var servers = _stack.Stack.BootstrapServers;
+        using var producer = new ProducerBuilder<byte[], byte[]>(new ProducerConfig { BootstrapServers = servers }).Build();
+        for (var partition = 0; partition < partitions; partition++)
+        {
+            await producer.ProduceAsync(
+                new TopicPartition(topic, partition), new Message<byte[], byte[]> { Key = "k"u8.ToArray(), Value = garbage });
+        }
+        using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig { BootstrapServers = servers, GroupId = "test-" + Guid.NewGuid() }).Build();
+        consumer.Assign(new TopicPartitionOffset(Topics.DeadLetters, 0, Offset.Beginning));
+        var origins = new HashSet<string>(StringComparer.Ordinal);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        while (origins.Count < partitions)
+        {
+            var letter = consumer.Consume(patience.Token).Message;
+            if (letter.Value.AsSpan().SequenceEqual(garbage))
+            {
+                Assert.Equal(topic, Text(letter, DeadLetters.TopicHeader));
+                Assert.Contains(Messaging.WireFormat.VersionHeader, Text(letter, DeadLetters.ReasonHeader), StringComparison.Ordinal);
+                Assert.NotEmpty(Text(letter, DeadLetters.OffsetHeader));
+                origins.Add(Text(letter, DeadLetters.PartitionHeader));
+            }
+        }
+    }
+
+    private static string Text(Message<byte[], byte[]> letter, string header) =>
+        Encoding.UTF8.GetString(letter.Headers.GetLastBytes(header));
+}
