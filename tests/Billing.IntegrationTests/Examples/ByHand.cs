@@ -1,0 +1,109 @@
+using System.Diagnostics;
+using System.Text;
+using System.Text.RegularExpressions;
+using Billing.DeploymentTests;
+using Billing.IntegrationTests.Services;
+
+namespace Billing.IntegrationTests.Examples;
+
+/// <summary>docs/by-hand.md, followed.</summary>
+[Collection(InOneProcess.Name)]
+public sealed partial class ByHand(EmbeddedStack stack)
+{
+    private const string Page = "docs/by-hand.md";
+
+    // Written by the script after each command; nothing that the page runs prints it.
+    private const string EndOfOutput = "\u0001";
+
+    [Fact]
+    public async Task What_the_page_says_is_printed_is_what_its_commands_print()
+    {
+        Tool.Need("curl");
+        var tools = Path.GetDirectoryName(Tool.Need("grpcurl"));
+        var examples = Read(Repository.Lines(Page));
+        var script = new StringBuilder($"PATH='{tools}':$PATH\n");
+        foreach (var (command, _) in examples)
+        {
+            script.Append(Here(command)).Append("\nprintf '\\001'\n");
+        }
+
+        var printed = (await RunAsync(script.ToString())).Split(EndOfOutput);
+
+        Assert.Equal(examples.Count + 1, printed.Length);
+        Assert.All(examples.Zip(printed), example => Assert.True(
+            Pattern(example.First.Output).IsMatch(Spaced(example.Second)),
+            $"$ {example.First.Command}\nprinted\n{example.Second}\nand {Page} says\n{example.First.Output}"));
+    }
+
+    [Fact]
+    public void The_page_has_every_method_and_every_route()
+    {
+        var page = string.Join('\n', Repository.Lines(Page));
+        var methods = Proxy.ProxyServices.PublicServices.SelectMany(s => s.Methods).Select(m => $"{m.Service.FullName}/{m.Name}");
+        Assert.All(methods, method => Assert.Contains(method, page, StringComparison.Ordinal));
+        Assert.All(
+            ["$REST/v1/payments/", "/balance", "/statement", "/credit-limit", "respond-async", "/status", "/health/live", "/health/ready", "/openapi/v1.json", "/docs"],
+            route => Assert.Contains(route, page, StringComparison.Ordinal));
+    }
+
+    /// <summary>The commands of the page's blocks, which follow a <c>$</c> and go on in lines that are set in, each with the
+    /// lines that it prints.</summary>
+    private static List<(string Command, string Output)> Read(IEnumerable<string> page)
+    {
+        var examples = new List<(string Command, string Output)>();
+        var isInside = false;
+        var isCommand = false;
+        foreach (var line in page)
+        {
+            if (line.StartsWith("```", StringComparison.Ordinal))
+            {
+                isInside = line == "```console";
+            }
+            else if (isInside && line.StartsWith("$ ", StringComparison.Ordinal))
+            {
+                examples.Add((line[2..], ""));
+                isCommand = true;
+            }
+            else if (isInside && isCommand && line.StartsWith("    ", StringComparison.Ordinal))
+            {
+                examples[^1] = (examples[^1].Command + "\n" + line, "");
+            }
+            else if (isInside)
+            {
+                isCommand = false;
+                examples[^1] = (examples[^1].Command, examples[^1].Output + line + "\n");
+            }
+        }
+        return examples;
+    }
+
+    /// <summary>The page's stack is the one of this test.</summary>
+    private string Here(string command) => command switch
+    {
+        _ when command.StartsWith("GRPC=", StringComparison.Ordinal) => "GRPC=" + new Uri(stack.Stack.ProxyAddresses[0]).Authority,
+        _ when command.StartsWith("REST=", StringComparison.Ordinal) => "REST=" + stack.Stack.RestAddresses[0],
+        _ => command,
+    };
+
+    private static Regex Pattern(string output) =>
+        new("^" + Regex.Escape(Spaced(output)).Replace(@"\.\.\.", ".*?", StringComparison.Ordinal) + "$", RegexOptions.Singleline);
+
+    // grpcurl indents, and spaces, as it pleases.
+    private static string Spaced(string text) => Spaces().Replace(text, " ").Trim();
+
+    private static async Task<string> RunAsync(string script)
+    {
+        var start = new ProcessStartInfo("bash", ["-c", "exec 2>&1; eval \"$(cat)\""])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+        };
+        using var bash = Process.Start(start)!;
+        await bash.StandardInput.WriteAsync(script);
+        bash.StandardInput.Close();
+        return await bash.StandardOutput.ReadToEndAsync();
+    }
+
+    [GeneratedRegex(@"\s+")]
+    private static partial Regex Spaces();
+}
