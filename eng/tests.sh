@@ -8,6 +8,7 @@ run_tests() {
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
+  [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || try_python
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done
@@ -41,6 +42,17 @@ choose_test_programs() {
 try_faketime() {
   compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || (as_root_install 'to test clocks that step' libfaketime) ||
     say 'going on without libfaketime'
+}
+
+# The test of the backend in Python needs them, some 15 MB, and is skipped without. That of the client in Node takes node and npm
+# where they are: they are too large to be brought for it.
+try_python() {
+  local needed=()
+  [[ -e /usr/lib/python3/dist-packages/confluent_kafka ]] || needed+=(python3-confluent-kafka)
+  [[ -e /usr/lib/python3/dist-packages/google/protobuf ]] || needed+=(python3-protobuf)
+  have protoc || needed+=(protobuf-compiler)
+  [[ -e /usr/include/google/protobuf/timestamp.proto ]] || needed+=(libprotobuf-dev)
+  ((${#needed[@]} == 0)) || (as_root_install 'to test a backend in Python' "${needed[@]}") || say 'going on without a backend in Python'
 }
 
 # The tests of shell scripts need it and are skipped without.

@@ -34,7 +34,7 @@ class Events:
     """Follows billing.events, all partitions from their beginning."""
 
     def __init__(self, config, accounts):
-        self._consumer = Consumer(config | {"group.id": "billing-python-follower", "auto.offset.reset": "error"})
+        self._consumer = Consumer(config | {"group.id": "billing-follower", "enable.auto.commit": False, "auto.offset.reset": "error"})
         self._accounts = accounts
         self._next = {}
         self._looked = 0

@@ -73,7 +73,13 @@ def problem_of(command, key, topic, payment_type):
         return "min_version must not be negative" if request.min_version < 0 else None
     if request.after_version < 0:
         return "after_version must not be negative"
-    return None if 1 <= request.limit <= STATEMENT_PAGE_MAX else f"limit must be within 1 and {STATEMENT_PAGE_MAX}"
+    if not 1 <= request.limit <= STATEMENT_PAGE_MAX:
+        return f"limit must be within 1 and {STATEMENT_PAGE_MAX}"
+    stated = request.opening
+    if request.HasField("opening") and not (
+            stated.version == request.after_version and stated.HasField("balance") and stated.HasField("credit_limit")):
+        return "opening must be the account as of after_version"
+    return None
 
 
 def is_uuid(text):

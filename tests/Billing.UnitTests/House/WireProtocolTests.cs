@@ -1,0 +1,109 @@
+using System.Globalization;
+using System.Reflection;
+using System.Text.RegularExpressions;
+using Billing.Contracts;
+using Billing.Messaging.Kafka;
+using Google.Protobuf.Reflection;
+using WireFormat = Billing.Messaging.WireFormat;
+
+namespace Billing.UnitTests.House;
+
+/// <summary>docs/wire-protocol.md names what the code and the .proto files name, and nothing else.</summary>
+public sealed partial class WireProtocolTests
+{
+    // The names of consumer groups begin as headers do.
+    private static readonly string[] Groups = ["billing-payments", "billing-balances"];
+
+    private static readonly string[] Page = Repository.Lines("docs/wire-protocol.md");
+
+    private static readonly List<string> Quoted = [.. Page.SelectMany(line => Quotation().Matches(line)).Select(m => m.Groups[1].Value)];
+
+    public static TheoryData<string> Messages() => [.. Wire.V1.WireReflection.Descriptor.MessageTypes.Select(m => m.Name)];
+
+    [Theory]
+    [MemberData(nameof(Messages))]
+    public void A_message_has_the_fields_numbers_and_types_of_its_table(string message)
+    {
+        var descriptor = Wire.V1.WireReflection.Descriptor.FindTypeByName<MessageDescriptor>(message);
+
+        Assert.Equal(
+            descriptor.Fields.InDeclarationOrder().Select(f => $"| `{f.Name}` | {f.FieldNumber} | {TypeOf(f)} |").Order(StringComparer.Ordinal),
+            Page.SkipWhile(line => line != "### " + message).Skip(1).TakeWhile(line => !line.StartsWith('#'))
+                .Where(line => line.StartsWith("| `", StringComparison.Ordinal)).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void There_is_no_table_of_a_message_that_there_is_not() => Assert.Equal(
+        Messages().Select(m => m.Data).Order(StringComparer.Ordinal),
+        Page.Where(line => line.StartsWith("### ", StringComparison.Ordinal)).Select(line => line[4..]).Order(StringComparer.Ordinal));
+
+    [Fact]
+    public void It_names_every_topic_and_no_other() => Assert.Equal(
+        Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(Topics.ReplyPrefix).Order(StringComparer.Ordinal),
+        Quoted.Where(text => TopicName().IsMatch(text) && text != "billing.v1").Distinct().Order(StringComparer.Ordinal));
+
+    [Fact]
+    public void It_names_every_header_and_group_and_no_other()
+    {
+        var headers = typeof(DeadLetters).GetFields(BindingFlags.Public | BindingFlags.Static)
+            .Where(f => f.Name.EndsWith("Header", StringComparison.Ordinal)).Select(f => (string)f.GetRawConstantValue()!)
+            .Append(DeadLetterReplay.ReplayedFromHeader).Append(WireFormat.VersionHeader);
+
+        Assert.Equal(
+            headers.Concat(Groups).Order(StringComparer.Ordinal),
+            Quoted.Where(text => HeaderName().IsMatch(text)).Distinct().Order(StringComparer.Ordinal));
+        Assert.Contains(WireFormat.TraceParentHeader, Quoted);
+        var services = File.ReadAllText(Path.Combine(Repository.Root, "src/Backends/BackendServices.cs"));
+        Assert.All(Groups, group => Assert.Contains($"\"{group}\"", services, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Its_reasons_are_constants_of_the_contract()
+    {
+        var reasons = typeof(ErrorReasons).GetFields().Select(f => (string)f.GetRawConstantValue()!).ToHashSet(StringComparer.Ordinal);
+        var named = Quoted.Where(text => ReasonName().IsMatch(text)).ToList();
+        Assert.NotEmpty(named);
+        Assert.Subset(reasons, named.ToHashSet(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Its_bounds_are_those_of_the_code()
+    {
+        var page = string.Join(' ', Page);
+        Assert.All(
+            [
+                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {FieldRules.StatementPageMax} entries",
+                Bound($"at most {FieldRules.AmountUnitsMax} units"), Bound($"{FieldRules.LimitUnitsMax} units"),
+                Bound($"{KafkaAnswerPublisher.ReplyBatchBytesMax} bytes"), $"is not `{WireFormat.Version}`",
+            ],
+            bound => Assert.Contains(bound, page, StringComparison.Ordinal));
+    }
+
+    private static string Bound(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+
+    private static string TypeOf(FieldDescriptor field)
+    {
+        var type = field.FieldType switch
+        {
+            FieldType.Message => NameOf(field.MessageType),
+            FieldType.Enum => NameOf(field.EnumType),
+            _ => field.FieldType.ToString().ToLowerInvariant(),
+        };
+        return field.IsRepeated ? "repeated " + type : type;
+    }
+
+    private static string NameOf(IDescriptor type) =>
+        type.File.Package == "billing.v1" ? "v1." + type.Name : type.Name;
+
+    [GeneratedRegex("`([^`]+)`")]
+    private static partial Regex Quotation();
+
+    [GeneratedRegex(@"^billing\.[a-z.-]+$")]
+    private static partial Regex TopicName();
+
+    [GeneratedRegex("^billing-[a-z-]+$")]
+    private static partial Regex HeaderName();
+
+    [GeneratedRegex("^[A-Z]+_[A-Z_]+$")]
+    private static partial Regex ReasonName();
+}
