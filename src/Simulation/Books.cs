@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Backends.Domain;
+using Billing.Contracts;
 using Billing.Simulation.Services;
 using Billing.Simulation.Store;
 using Billing.V1;
@@ -13,6 +14,7 @@ internal sealed class Books(StoreServer store)
 {
     private readonly Dictionary<Guid, HashSet<(string StreamId, decimal Amount, string Currency)>> _asked = [];
     private readonly Dictionary<Guid, MakePaymentResponse> _paid = [];
+    private readonly HashSet<Guid> _failed = [];
     private readonly Dictionary<Guid, SetCreditLimitResponse> _limited = [];
     private readonly Dictionary<string, List<State>> _states = new(StringComparer.Ordinal);
 
@@ -40,6 +42,15 @@ internal sealed class Books(StoreServer store)
             && (state.Declined is null || state.Declined == answer.DeclineReason),
             $"a payment was answered with {answer.Outcome} {answer.DeclineReason}; stored is {state.Declined?.ToString() ?? "accepted"}");
         Require(_paid.TryAdd(transactionId, answer) || _paid[transactionId].Equals(answer), "two answers to one payment differ");
+    }
+
+    /// <summary>Notes that a payment was called failed: it must not be recorded, now or later.</summary>
+    public void Failed(Guid transactionId, Wire.V1.Error error)
+    {
+        Require(
+            error.Reason is ErrorReasons.CommandExpired or ErrorReasons.ProcessingFailed,
+            $"a payment failed with {error.Reason}");
+        _failed.Add(transactionId);
     }
 
     /// <summary>Checks the answer to a change of a limit.</summary>
@@ -91,6 +102,8 @@ internal sealed class Books(StoreServer store)
         Require(
             store.Events.Select(e => e.Recorded.TransactionId).Distinct(StringComparer.Ordinal).Count() == store.Events.Count,
             "a transaction is recorded twice");
+        Require(
+            !store.Events.Any(e => _failed.Contains(Guid.Parse(e.Recorded.TransactionId))), "a payment that was called failed is recorded");
     }
 
     /// <summary>Throws where something that must hold does not.</summary>

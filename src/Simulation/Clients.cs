@@ -57,6 +57,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
             OperationKind.PayTwice => Task.WhenAll(PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account, 1)),
             OperationKind.PayTwoAccounts => Task.WhenAll(
                 PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account + 1, 1)),
+            OperationKind.PayAndLeave => PayAndLeaveAsync(operation),
             OperationKind.SetLimit => SetLimitAsync(operation),
             _ => CheckAsync(operation),
         });
@@ -65,13 +66,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
 
     private async Task PayAsync(Operation operation, int account, int copy)
     {
-        var request = new MakePaymentRequest
-        {
-            TransactionId = operation.TransactionId.ToString(),
-            AccountId = NameOf(account),
-            PaymentType = TypeOf(account),
-            Amount = (operation.Cents / 100m).ToMoney(operation.Currency),
-        };
+        var request = PaymentOf(operation, account);
         books.Asked(operation.TransactionId, Stream(account), request.Amount);
         var reply = await AskAsync(
             operation, copy, () => new Command { TransactionId = request.TransactionId, Payment = request.Clone() },
@@ -82,6 +77,53 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
             Know(Stream(account), reply.Payment.Version);
         }
     }
+
+    private async Task PayAndLeaveAsync(Operation operation)
+    {
+        var request = PaymentOf(operation, operation.Account);
+        var stream = Stream(operation.Account);
+        books.Asked(operation.TransactionId, stream, request.Amount);
+        var command = new Command { TransactionId = request.TransactionId, Payment = request };
+        if (!await IsTakenAsync(command, TimeSpan.FromMilliseconds(operation.DeadlineMs)))
+        {
+            await PayAsync(operation, operation.Account, 0);
+            return;
+        }
+        var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = command.DeadlineUnixUs };
+        var reply = await AskAsync(
+            operation, 0, () => new Command { TransactionId = request.TransactionId, PaymentStatus = question.Clone() }, _ => false);
+        if (reply!.PaymentStatus.Payment is { } answer)
+        {
+            books.Paid(operation.TransactionId, stream, answer);
+            Know(stream, answer.Version);
+        }
+        else
+        {
+            books.Failed(operation.TransactionId, reply.PaymentStatus.Error);
+        }
+    }
+
+    private async Task<bool> IsTakenAsync(Command command, TimeSpan deadline)
+    {
+        try
+        {
+            return await proxies()[_turn++ % proxies().Count].TakeAsync(command, deadline);
+        }
+        catch (RpcException e)
+        {
+            trace.Write("client", "not taken: " + e.Status.StatusCode, Guid.Parse(command.TransactionId));
+            HasAskedAgain = true;
+            return false;
+        }
+    }
+
+    private static MakePaymentRequest PaymentOf(Operation operation, int account) => new()
+    {
+        TransactionId = operation.TransactionId.ToString(),
+        AccountId = NameOf(account),
+        PaymentType = TypeOf(account),
+        Amount = (operation.Cents / 100m).ToMoney(operation.Currency),
+    };
 
     private async Task SetLimitAsync(Operation operation)
     {

@@ -15,6 +15,9 @@ internal enum OperationKind
     /// <summary>Pays with one transaction id for two accounts at the same time.</summary>
     PayTwoAccounts,
 
+    /// <summary>Pays without waiting for the answer, and asks what became of it.</summary>
+    PayAndLeave,
+
     /// <summary>Sets the account's credit limit.</summary>
     SetLimit,
 
@@ -149,7 +152,8 @@ internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Opera
 
     private static OperationKind Kind(Dice dice) => dice.Next(20) switch
     {
-        < 9 => OperationKind.Pay,
+        < 7 => OperationKind.Pay,
+        < 9 => OperationKind.PayAndLeave,
         < 11 => OperationKind.PayTwice,
         < 12 => OperationKind.PayTwoAccounts,
         < 14 => OperationKind.SetLimit,

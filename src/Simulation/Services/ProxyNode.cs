@@ -44,9 +44,24 @@ internal sealed class ProxyNode
 
     /// <summary>Makes a call to the proxy, from outside of it.</summary>
     /// <returns>The reply, or the failure that the caller sees; UNAVAILABLE where the proxy crashes.</returns>
-    public Task<Reply> CallAsync(Command command, TimeSpan deadline)
+    public Task<Reply> CallAsync(Command command, TimeSpan deadline) =>
+        ServeAsync(() => _sender.SendAsync(command, Within(deadline), CancellationToken.None));
+
+    /// <summary>Has the proxy take a command without waiting for its reply.</summary>
+    /// <returns>Whether the brokers have it; or the failure that the caller sees.</returns>
+    public Task<bool> TakeAsync(Command command, TimeSpan deadline) => ServeAsync(async () =>
     {
-        var call = new TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously);
+        // Whoever waits goes on where the brokers' answer comes, and on no thread of its own.
+        var queued = new TaskCompletionSource();
+        await await Task.WhenAny(queued.Task, _sender.SendQueuedAsync(command, Within(deadline), () => queued.TrySetResult()));
+        return queued.Task.IsCompleted;
+    });
+
+    private Patience Within(TimeSpan deadline) => new(_node.Time.GetTimestamp(), deadline);
+
+    private Task<T> ServeAsync<T>(Func<Task<T>> serve)
+    {
+        var call = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         void Crashed() => call.TrySetException(new RpcException(new Status(StatusCode.Unavailable, "the proxy is gone")));
         if (!_node.IsAlive)
         {
@@ -54,14 +69,14 @@ internal sealed class ProxyNode
             return call.Task;
         }
         _node.OnCrash(Crashed);
-        _node.Run(() => _ = ServeAsync());
+        _node.Run(() => _ = RunAsync());
         return call.Task;
 
-        async Task ServeAsync()
+        async Task RunAsync()
         {
             try
             {
-                call.TrySetResult(await _sender.SendAsync(command, new Patience(_node.Time.GetTimestamp(), deadline), CancellationToken.None));
+                call.TrySetResult(await serve());
             }
             catch (Exception e)
             {

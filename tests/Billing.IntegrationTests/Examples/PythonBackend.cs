@@ -55,6 +55,18 @@ public sealed class PythonBackend
     }
 
     [Fact]
+    public async Task Its_own_tests_pass()
+    {
+        await using var folder = StackFolder.Create();
+        var modules = await GenerateAsync(folder);
+
+        var ran = await Tool.RunAsync(Python, ["-m", "unittest"], Example, Environment(modules));
+
+        Assert.Contains("OK", ran.Succeeded().Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("Ran 0 tests", ran.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task It_stops_in_good_order_when_it_is_told_to()
     {
         await using var folder = StackFolder.Create();
@@ -88,8 +100,11 @@ public sealed class PythonBackend
         [Path.Combine(Example, "balance_backend.py"), "--brokers", _stack.Stack.BootstrapServers!, "--session-timeout-ms", "3000"],
         folder.LogFile("python"))
     {
-        Environment = new Dictionary<string, string?> { ["PYTHONPATH"] = modules, ["PYTHONDONTWRITEBYTECODE"] = "1" },
+        Environment = Environment(modules).ToDictionary(variable => variable.Key, variable => (string?)variable.Value, StringComparer.Ordinal),
     });
+
+    private static Dictionary<string, string> Environment(string modules) =>
+        new(StringComparer.Ordinal) { ["PYTHONPATH"] = modules, ["PYTHONDONTWRITEBYTECODE"] = "1" };
 
     private async Task PayAndLimitAsync(string account)
     {

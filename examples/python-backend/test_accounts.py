@@ -1,0 +1,82 @@
+"""python3 -m unittest, with the generated modules on PYTHONPATH."""
+
+import unittest
+
+from accounts import NANOS_PER_UNIT, Account, Accounts, money_of, nanos_of
+from billing.v1 import billing_pb2
+from billing.wire.v1 import wire_pb2
+
+OPENING = 100 * NANOS_PER_UNIT
+
+
+def dollars(units, nanos=0):
+    return billing_pb2.Money(currency_code="USD", units=units, nanos=nanos)
+
+
+def paid(version, balance, stream="amex/a"):
+    return wire_pb2.Event(
+        stream_id=stream, version=version, balance=dollars(balance), payment_accepted=wire_pb2.PaymentAccepted(amount=dollars(1)))
+
+
+def limited(version, limit, balance=0):
+    return wire_pb2.Event(
+        stream_id="amex/a", version=version, balance=dollars(balance),
+        credit_limit_changed=wire_pb2.CreditLimitChanged(limit=dollars(limit)))
+
+
+class AccountTests(unittest.TestCase):
+    def account(self, *events):
+        account = Account(OPENING)
+        for event in events:
+            account.take(event)
+        return account
+
+    def test_an_account_without_events_owes_nothing_and_has_the_opening_limit(self):
+        answer = self.account().balance(0)
+        self.assertEqual((answer.version, answer.balance, answer.available.units), (0, billing_pb2.Money(), 100))
+
+    def test_what_the_version_covers_is_dropped(self):
+        account = self.account(paid(1, 5), paid(1, 5), paid(2, 7), paid(1, 5))
+        self.assertEqual((account.version, account.balance(0).balance.units), (2, 7))
+
+    def test_an_event_ahead_waits_for_the_one_between_whose_limit_then_counts(self):
+        account = self.account(paid(1, 5), paid(3, 9))
+        self.assertTrue(account.has_gap)
+        self.assertEqual(account.version, 1)
+        account.take(limited(2, 50, balance=5))
+        self.assertFalse(account.has_gap)
+        answer = account.balance(0)
+        self.assertEqual((answer.version, answer.balance.units, answer.available.units), (3, 9, 41))
+
+    def test_available_is_never_negative(self):
+        self.assertEqual(self.account(paid(1, 90), limited(2, 10, balance=90)).balance(0).available.units, 0)
+
+    def test_a_fact_of_an_unknown_kind_leaves_the_account_unknown(self):
+        self.assertTrue(self.account(wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(1))).is_unknown)
+
+    def test_pages_follow_one_another_and_close_with_the_account_as_of_their_end(self):
+        account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
+        first = account.page(wire_pb2.StatementPageRequest(limit=2))
+        second = account.page(wire_pb2.StatementPageRequest(after_version=2, limit=2))
+        beyond = account.page(wire_pb2.StatementPageRequest(after_version=9, limit=2))
+        self.assertEqual([e.version for e in first.entries], [1, 2])
+        self.assertTrue(first.has_more)
+        self.assertEqual((first.closing.version, first.closing.credit_limit.units), (2, 50))
+        self.assertEqual([e.version for e in second.entries], [3])
+        self.assertFalse(second.has_more or beyond.has_more or beyond.entries)
+        self.assertEqual(beyond.closing.version, 3)
+
+    def test_accounts_of_other_types_are_left_out(self):
+        accounts = Accounts("amex", OPENING)
+        accounts.take(paid(1, 5, stream="visa/a"))
+        accounts.take(paid(1, 6))
+        self.assertEqual((len(accounts), accounts.get("a").version, accounts.get("b").version), (1, 1, 0))
+
+    def test_money_keeps_its_billionths_and_signs(self):
+        for units, nanos in [(0, 0), (1, 1), (12, 340_000_000), (-1, -500_000_000), (0, -1)]:
+            money = dollars(units, nanos)
+            self.assertEqual(money_of(nanos_of(money), "USD"), money)
+
+
+if __name__ == "__main__":
+    unittest.main()
