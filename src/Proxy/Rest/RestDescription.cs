@@ -42,6 +42,16 @@ internal static class RestDescription
         {
             parameter.Schema = new OpenApiSchema { Type = JsonSchemaType.Integer, Format = "int64" };
         }
+        if (operation.OperationId == RestServices.MakePayment)
+        {
+            operation.Parameters.Add(new OpenApiParameter
+            {
+                Name = RestRequest.PreferHeader,
+                In = ParameterLocation.Header,
+                Description = "respond-async: answer 202 as soon as the payment is on its way (RFC 7240).",
+                Schema = new OpenApiSchema { Type = JsonSchemaType.String },
+            });
+        }
         operation.Parameters.Add(new OpenApiParameter
         {
             Name = RestRequest.TimeoutHeader,

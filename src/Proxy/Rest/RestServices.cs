@@ -10,6 +10,9 @@ namespace Billing.Proxy.Rest;
 /// <summary>What the REST front is made of.</summary>
 public static class RestServices
 {
+    /// <summary>The operation that makes a payment, as the OpenAPI document calls it.</summary>
+    internal const string MakePayment = "MakePayment";
+
     private const string ProblemJson = "application/problem+json";
 
     /// <summary>Adds the REST front, where <see cref="RestOptions.Url"/> is set.</summary>
@@ -40,7 +43,7 @@ public static class RestServices
         app.Use(AnswerFailuresAsync);
         app.UseRestPage();
         app.MapPut("/v1/payments/{transaction_id}", front.PayAsync)
-            .WithTags("Billing").WithName("MakePayment").Accepts<PaymentBody>("application/json")
+            .WithTags("Billing").WithName(MakePayment).Accepts<PaymentBody>("application/json")
             .Produces<PaymentStatusAnswer>(StatusCodes.Status202Accepted, "application/json").Answers<PaymentAnswer>(Scopes.PaymentsWrite);
         app.MapGet(QueuedPayments.StatusRoute, app.Services.GetRequiredService<QueuedPayments>().StatusAsync)
             .WithTags("Billing").WithName("GetPaymentStatus").Answers<PaymentStatusAnswer>(Scopes.PaymentsWrite);

@@ -239,6 +239,9 @@ public sealed class RestApi : IDisposable
                 "/v1/accounts/{payment_type}/{account_id}/statement", "/v1/payments/{transaction_id}", "/v1/payments/{transaction_id}/status",
             ],
             document.Json.GetProperty("paths").EnumerateObject().Select(p => p.Name).Order(StringComparer.Ordinal));
+        var payment = document.Json.GetProperty("paths").GetProperty("/v1/payments/{transaction_id}").GetProperty("put");
+        Assert.Contains("Prefer", payment.GetProperty("parameters").EnumerateArray().Select(p => p.GetProperty("name").GetString()));
+        Assert.True(payment.GetProperty("responses").TryGetProperty("202", out _));
         Assert.DoesNotContain("src=\"http", page, StringComparison.Ordinal);
         Assert.DoesNotContain("href=\"http", page, StringComparison.Ordinal);
         Assert.Equal(HttpStatusCode.OK, script.StatusCode);

@@ -65,6 +65,8 @@ public sealed class PendingRepliesTests : IDisposable
         Assert.True(_pending.IsAbout(Paid(Samples.TransactionId.ToUpperInvariant())));
         Assert.False(_pending.IsAbout(Paid(Guid.NewGuid().ToString())));
         Assert.False(_pending.IsAbout(Paid("")));
+        var status = new PaymentStatus { Payment = Paid(Guid.NewGuid().ToString()).Payment };
+        Assert.False(_pending.IsAbout(new Reply { CorrelationId = command.CorrelationId, PaymentStatus = status }));
         Assert.True(_pending.IsAbout(new Reply { CorrelationId = command.CorrelationId, Error = new Error() }));
     }
 
