@@ -69,13 +69,13 @@ public static class BackendServices
             services.AddSingleton<EventFollower>();
             services.AddHostedService(provider => provider.GetRequiredService<EventFollower>());
             services.AddHandler<BalanceProcessor>();
-            services.AddSingleton(new CommandSubscription(Contracts.Topics.AllBalances, "billing-balances", backend.InFlightMax));
+            services.AddSingleton(new CommandSubscription(Contracts.Topics.AllBalances, Groups.Balances, backend.InFlightMax));
         }
         else
         {
             services.AddSingleton<PaymentRecorder>();
             services.AddHandler<PaymentProcessor>();
-            services.AddSingleton(new CommandSubscription(Contracts.Topics.AllPayments, "billing-payments", backend.InFlightMax));
+            services.AddSingleton(new CommandSubscription(Contracts.Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
         // Last, so that it stops first: no new commands while those in flight are finished.
         services.AddSingleton<CommandConsumer>();

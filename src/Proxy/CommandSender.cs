@@ -10,7 +10,8 @@ namespace Billing.Proxy;
 
 /// <summary>The way of every request: checked, sent on as a command that expires with its caller's patience, and its reply
 /// awaited.</summary>
-public sealed class CommandSender(IRequestTransport transport, IOptions<ProxyOptions> options, TimeProvider time)
+public sealed class CommandSender(
+    IRequestTransport transport, IOptions<ProxyOptions> options, TimeProvider time, Live.LiveWatch? watch = null)
 {
     private readonly ProxyOptions _options = options.Value;
 
@@ -50,7 +51,9 @@ public sealed class CommandSender(IRequestTransport transport, IOptions<ProxyOpt
     public async Task<Reply> SendAsync(Command command, Patience patience, CancellationToken cancellationToken)
     {
         Stamp(command, patience);
-        return Checked(await transport.SendAsync(command, cancellationToken));
+        return Checked(await (watch?.Record is { } record
+            ? record.SendAsync(transport, command, cancellationToken)
+            : transport.SendAsync(command, cancellationToken)));
     }
 
     /// <summary>Whether the transport can say that it has a command before there is a reply.</summary>

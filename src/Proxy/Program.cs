@@ -3,6 +3,7 @@ using Billing.Messaging.Direct;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
+using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 
@@ -20,10 +21,12 @@ return await Service.RunAsync(() =>
     }
     builder.Services.AddProxy(builder.Configuration);
     builder.AddRest();
+    builder.AddLive();
     builder.AddSecurity();
     var app = builder.Build();
     app.MapProxy();
     app.MapRest();
+    app.MapLive();
     app.UseSecurity();
     return app;
 });

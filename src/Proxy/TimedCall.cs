@@ -23,11 +23,15 @@ internal static class TimedCall
     }
 
     /// <summary>Tells the caller, in the trailer <see cref="Trailers.Times"/>.</summary>
-    public static void Answer(ServerCallContext call, Command command, Reply reply, long answeredUnixUs)
+    public static void Answer(ServerCallContext call, Command command, Reply reply, long answeredUnixUs) =>
+        call.ResponseTrailers.Add(Trailers.Times, Times(command, reply, answeredUnixUs).ToString());
+
+    /// <summary>When the steps of a timed command were taken.</summary>
+    public static StepTimes Times(Command command, Reply reply, long answeredUnixUs)
     {
         // A backend that knows nothing of times leaves them out.
         var backend = reply.Timing ?? new Timing();
-        var times = StepTimes.Of(new Dictionary<string, long>(StringComparer.Ordinal)
+        return StepTimes.Of(new Dictionary<string, long>(StringComparer.Ordinal)
         {
             ["sent"] = command.Timing.SentUnixUs,
             ["received"] = command.ReceivedUnixUs,
@@ -38,6 +42,5 @@ internal static class TimedCall
             ["replied"] = backend.RepliedUnixUs,
             ["answered"] = answeredUnixUs,
         });
-        call.ResponseTrailers.Add(Trailers.Times, times.ToString());
     }
 }

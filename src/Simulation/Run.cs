@@ -155,7 +155,7 @@ internal sealed class Run
                 _clients.FrozenUntil = Math.Max(_clients.FrozenUntil, until);
                 break;
             case FaultKind.Rebalance:
-                _platform.Brokers.Group("billing-payments").MoveOne(_dice);
+                _platform.Brokers.Group(Groups.Payments).MoveOne(_dice);
                 break;
             case FaultKind.EvictPayments:
                 _platform.Evict(_platform.Payments[payments].Node);
@@ -256,7 +256,7 @@ internal sealed class Run
         {
             yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Settler.InFlight} commands in flight";
         }
-        foreach (var (name, topics) in new[] { ("billing-payments", Topics.AllPayments), ("billing-balances", Topics.AllBalances) })
+        foreach (var (name, topics) in new[] { (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances) })
         {
             var group = _platform.Brokers.Group(name);
             foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!))

@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Embedded;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
+using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 
@@ -22,10 +23,12 @@ public static class EmbeddedService
         builder.Services.AddHostedService(provider => provider.GetRequiredService<EmbeddedTransport>());
         builder.Services.AddProxy(builder.Configuration);
         builder.AddRest();
+        builder.AddLive();
         builder.AddSecurity();
         var app = builder.Build();
         app.MapProxy();
         app.MapRest();
+        app.MapLive();
         app.UseSecurity();
         return app;
     });

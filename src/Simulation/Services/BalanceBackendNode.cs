@@ -40,7 +40,7 @@ internal sealed class BalanceBackendNode : BackendNode
         _reader = new EventReader(_model, NullLogger.Instance);
         _following = new TurnLoop(scheduler, dice, node, TakeTurn);
         _events = new ModelConsumer(brokers, node, _following.Wake);
-        _join = () => Join(Topics.AllBalances, "billing-balances", settings.InFlightMax, processor);
+        _join = () => Join(Topics.AllBalances, Groups.Balances, settings.InFlightMax, processor);
         _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
     }
 

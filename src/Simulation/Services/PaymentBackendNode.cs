@@ -2,6 +2,7 @@ using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
+using Billing.Messaging.Kafka;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -21,6 +22,6 @@ internal sealed class PaymentBackendNode : BackendNode
             client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Settler, retry, settings.Backend,
             node.Supervisor, node.Time, NullLogger<PaymentProcessor>.Instance);
         Start(processor);
-        Join(Topics.AllPayments, "billing-payments", settings.InFlightMax, processor);
+        Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);
     }
 }

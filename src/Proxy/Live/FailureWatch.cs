@@ -1,0 +1,62 @@
+using System.Net;
+using Billing.Contracts;
+using Billing.Proxy.Rest;
+using Grpc.Core;
+using Microsoft.AspNetCore.Http.Features;
+
+namespace Billing.Proxy.Live;
+
+/// <summary>Enters in the <see cref="FailureLog"/> what callers are refused or told that it failed, over gRPC and REST; nothing
+/// while nobody watches.</summary>
+internal static class FailureWatch
+{
+    private const string GrpcStatus = "grpc-status";
+    private const string GrpcMessage = "grpc-message";
+
+    /// <summary>The middleware.</summary>
+    public static Task InvokeAsync(LiveWatch watch, HttpContext http, RequestDelegate next) =>
+        watch.Record is not { } record ? next(http)
+        : http.Request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase)
+            ? GrpcAsync(record.Failures, http, next)
+            : RestAsync(record.Failures, http, next);
+
+    private static async Task GrpcAsync(FailureLog failures, HttpContext http, RequestDelegate next)
+    {
+        await next(http);
+        var trailers = http.Features.Get<IHttpResponseTrailersFeature>()?.Trailers;
+        var status = Find(GrpcStatus);
+        if (status is not (null or "0"))
+        {
+            failures.Add(
+                http.Request.Path.Value?.TrimStart('/') ?? "", Enum.TryParse<StatusCode>(status, out var code) ? code.ToString() : status,
+                Find(Trailers.Reason), WebUtility.UrlDecode(Find(GrpcMessage)));
+        }
+
+        // A call that fails before it has answered anything has its trailers among the headers.
+        string? Find(string name) =>
+            trailers?.TryGetValue(name, out var trailer) == true ? trailer.ToString()
+            : http.Response.Headers.TryGetValue(name, out var header) ? header.ToString()
+            : null;
+    }
+
+    private static async Task RestAsync(FailureLog failures, HttpContext http, RequestDelegate next)
+    {
+        try
+        {
+            await next(http);
+        }
+        catch (RpcException e) when (Enter(failures, http, e))
+        {
+            throw;
+        }
+    }
+
+    // Entered on the way through: nothing is caught, so nothing is thrown again.
+    private static bool Enter(FailureLog failures, HttpContext http, RpcException e)
+    {
+        var reason = e.Trailers.GetValue(Trailers.Reason);
+        var route = (http.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? http.Request.Path.Value;
+        failures.Add($"{http.Request.Method} {route}", $"{RestFailure.StatusOf(e.StatusCode, reason)} {e.StatusCode}", reason, e.Status.Detail);
+        return false;
+    }
+}

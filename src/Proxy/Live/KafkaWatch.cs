@@ -1,0 +1,95 @@
+using Billing.Messaging.Hosting;
+using Billing.Messaging.Kafka;
+using Confluent.Kafka;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Live;
+
+/// <summary>What the brokers say of lag, members and dead letters, asked for again and again while somebody watches, in the
+/// background: brokers that do not answer hold nobody up.</summary>
+internal sealed partial class KafkaWatch(
+    IOptions<KafkaOptions> kafka, IOptions<LiveOptions> live, TimeProvider time, ILogger<KafkaWatch> logger)
+{
+    private const int ReasonMax = 300;
+
+    private volatile KafkaView? _view;
+    private KafkaSurvey? _survey;
+    private Task _asking = Task.CompletedTask;
+    private long _askedAt;
+
+    /// <summary>What they said last; null before the first answer.</summary>
+    public KafkaView? View => _view;
+
+    /// <summary>Asks again, where it is time and nobody waits for an answer already. For one caller at a time, as is
+    /// <see cref="Rest"/>.</summary>
+    public void Ask()
+    {
+        if (_asking.IsCompleted && (_survey is null || time.GetElapsedTime(_askedAt) >= live.Value.KafkaInterval))
+        {
+            _askedAt = time.GetTimestamp();
+            var survey = _survey ??= new KafkaSurvey(kafka.Value);
+            _asking = Task.Run(() => AskAsync(survey));
+        }
+    }
+
+    /// <summary>Closes the connections: nobody watches.</summary>
+    public void Rest()
+    {
+        if (_survey is not null && _asking.IsCompleted)
+        {
+            _survey.Dispose();
+            (_survey, _view) = (null, null);
+        }
+    }
+
+    /// <summary>Waits for the answer that is under way, and closes the connections.</summary>
+    public async Task StopAsync()
+    {
+        await _asking;
+        Rest();
+    }
+
+    private async Task AskAsync(KafkaSurvey survey)
+    {
+        try
+        {
+            var lag = survey.LagAsync();
+            var members = survey.MembersAsync();
+            var letters = survey.PutAsideAsync();
+            await Task.WhenAll(lag, members, letters);
+            _view = Of(await lag, await members, await letters);
+        }
+        catch (Exception e) when (e is KafkaException or StartupException)
+        {
+            _view = (_view ?? new KafkaView()) with { Problem = survey.LastError ?? e.Message };
+        }
+        catch (Exception e)
+        {
+            // Whatever it is, payments do not depend on it.
+            Failed(e);
+            _view = (_view ?? new KafkaView()) with { Problem = e.Message };
+        }
+    }
+
+    private KafkaView Of(IReadOnlyList<PartitionLag> lag, IReadOnlyList<GroupMember> members, PutAside letters) => new()
+    {
+        At = time.GetUtcNow().ToUnixTimeMilliseconds(),
+        Topics = [.. lag.GroupBy(l => l.Topic).Select(t => new LiveTopic(t.Key, [.. t.OrderBy(l => l.Partition).Select(l => l.Lag)]))],
+        Members =
+        [
+            .. members.Select(m => new LiveMember(m.Group, m.Id, m.Host, m.Owns
+                .GroupBy(p => p.Topic)
+                .ToDictionary(t => t.Key, t => (IReadOnlyList<int>)[.. t.Select(p => p.Partition.Value)], StringComparer.Ordinal))),
+        ],
+        DeadLetterCount = letters.Count,
+        DeadLetters = [.. letters.Newest.Select(Of)],
+    };
+
+    private static LiveLetter Of(DeadLetter letter) => new(
+        letter.Id.ToString(), letter.At.ToUnixTimeMilliseconds(),
+        letter.Topic.Length == 0 ? "" : $"{letter.Topic}[{letter.Partition}]@{letter.Offset}",
+        letter.Reason.Length <= ReasonMax ? letter.Reason : string.Concat(letter.Reason.AsSpan(0, ReasonMax), "…"));
+
+    [LoggerMessage(1, LogLevel.Warning, "The live page could not ask the brokers")]
+    private partial void Failed(Exception cause);
+}

@@ -1,0 +1,82 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Billing.Messaging;
+using Billing.Messaging.Direct;
+using Billing.Messaging.Kafka;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Live;
+
+/// <summary>What pages are told, as server-sent events.</summary>
+internal sealed class LiveView(
+    Admission admission, IRequestTransport transport, IOptions<ProxyOptions> proxy, TimeProvider time,
+    IOptions<DirectOptions> direct, KafkaWatch? kafka = null)
+{
+    private const int LatencySeconds = 10;
+
+    private readonly int[] _inFlight = new int[CallSeconds.Kept + 1];
+
+    /// <summary>Notes how many calls are in flight at the end of a second.</summary>
+    public void Note(LiveRecord record) => Volatile.Write(ref _inFlight[Index(record.Calls.Now - 1)], admission.InFlight);
+
+    /// <summary>What a page is told first.</summary>
+    public ReadOnlyMemory<byte> Hello(LiveRecord record)
+    {
+        var now = record.Calls.Now;
+        var from = Math.Max(now - CallSeconds.Kept, record.Since.ToUnixTimeSeconds());
+        return Event("hello", new LiveHello
+        {
+            Transport = transport switch
+            {
+                KafkaRequestTransport => "kafka",
+                DirectTransport => "direct",
+                _ => "embedded",
+            },
+            Instead = Instead(),
+            InFlightMax = proxy.Value.InFlightMax,
+            Since = record.Since.ToUnixTimeMilliseconds(),
+            // The second before this one comes with the first snapshot.
+            History = [.. record.Calls.Between(from, now - 1).Select(Of)],
+        }, LiveJson.Default.LiveHello);
+    }
+
+    /// <summary>What all pages are told at the end of a second.</summary>
+    public ReadOnlyMemory<byte> Snapshot(LiveRecord record)
+    {
+        var now = record.Calls.Now;
+        var latency = record.Calls.Durations(now - LatencySeconds, now);
+        return Event("snapshot", new LiveSnapshot
+        {
+            At = time.GetUtcNow().ToUnixTimeMilliseconds(),
+            InFlight = admission.InFlight,
+            OfStreams = admission.OfStreams,
+            Second = Of(record.Calls.Between(now - 1, now).Single()),
+            Latency = new LiveLatency(latency.Count, At(latency, 0.5), At(latency, 0.95), At(latency, 0.99)),
+            Kafka = kafka?.View,
+            Payments = record.Payments.Latest(),
+            Failures = record.Failures.Latest(),
+        }, LiveJson.Default.LiveSnapshot);
+    }
+
+    private static byte[] Event<T>(string name, T value, JsonTypeInfo<T> type) =>
+    [
+        .. System.Text.Encoding.UTF8.GetBytes($"event: {name}\ndata: "), .. JsonSerializer.SerializeToUtf8Bytes(value, type), .. "\n\n"u8,
+    ];
+
+    private static double? At(LatencyHistogram durations, double part) =>
+        durations.Percentile(part) is { } duration ? Math.Round(duration.TotalMilliseconds, 3) : null;
+
+    private static int Index(long second) => (int)(second % (CallSeconds.Kept + 1));
+
+    private LiveSecond Of(CallSeconds.Second second) => new(
+        second.Number, Volatile.Read(ref second.Answered), Volatile.Read(ref second.Failed), Volatile.Read(ref _inFlight[Index(second.Number)]),
+        At(second.Durations, 0.5), At(second.Durations, 0.99));
+
+    private string? Instead() => transport switch
+    {
+        KafkaRequestTransport => null,
+        DirectTransport => "Commands go by direct calls to the backend that serves the account; there are no topics, groups and dead letters. The backends: "
+            + string.Join(", ", direct.Value.BackendAddresses) + ".",
+        _ => "Proxy and backends are one process, with queues in memory; there are no topics, groups and dead letters.",
+    };
+}
