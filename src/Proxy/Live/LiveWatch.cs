@@ -15,7 +15,15 @@ public sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
     internal LiveRecord? Record => _record;
 
     /// <summary>Begins a record, where there is none.</summary>
-    internal LiveRecord Begin() => _record ??= new LiveRecord(options.Value.SamplesPerSecond, time);
+    internal LiveRecord Begin()
+    {
+        if (_record is { } begun)
+        {
+            return begun;
+        }
+        var record = new LiveRecord(options.Value.SamplesPerSecond, time);
+        return Interlocked.CompareExchange(ref _record, record, null) ?? record;
+    }
 
     /// <summary>Forgets the record.</summary>
     internal void End() => _record = null;

@@ -6,7 +6,7 @@ namespace Billing.Proxy.Live;
 /// <summary>The last payments whose steps were timed. Safe from any thread.</summary>
 internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
 {
-    private const int Kept = 12;
+    private const int Kept = 10;
 
     // Callers that ask for times themselves do so as often as they like.
     private const int ShownPerSecondMax = 20;

@@ -1,0 +1,108 @@
+// The page: what comes from the proxy each second goes to its place.
+
+import { seconds, sparkline } from './charts.js';
+import { byId, clock, count, milliseconds, say } from './dom.js';
+import { token, watch } from './feed.js';
+import { failures, kafka, legend, payments, sum } from './tables.js';
+import * as way from './way.js';
+
+let hello = null;
+let history = [];
+let lags = [];
+
+function greeted(message) {
+  hello = message;
+  history = message.history.slice(-seconds);
+  lags = [];
+  state('live', 'Live');
+  say(byId('where'), `${location.host} · ${message.transport}`);
+  say(byId('in-flight-max'), count(message.inFlightMax));
+  say(byId('window'), `Charts: the last two minutes, recorded since ${clock(message.since)}. Latency: answered calls of the last ten seconds.`);
+}
+
+function told(snapshot) {
+  history = [...history.filter(second => second.at < snapshot.second.at), snapshot.second].slice(-seconds);
+  const waiting = snapshot.kafka?.topics.length ? sum(snapshot.kafka.topics.map(topic => sum(topic.lags))) : null;
+  lags = [...lags, waiting].slice(-seconds);
+  figures(snapshot, waiting);
+  charts(snapshot, waiting);
+  kafka(snapshot.kafka, hello.instead);
+  failures(snapshot.failures, hello.since);
+  payments(snapshot.payments);
+  way.know(hello.transport, snapshot.kafka);
+}
+
+function figures({ second, latency, inFlight, ofStreams, kafka: view }, waiting) {
+  say(byId('rate'), count(second.answered));
+  say(byId('failed'), count(second.failed));
+  byId('failed').classList.toggle('bad', second.failed > 0);
+  for (const name of ['p50', 'p95', 'p99']) {
+    say(byId(name), milliseconds(latency[name]));
+  }
+  say(byId('in-flight'), count(inFlight));
+  say(byId('streams'), count(ofStreams));
+  say(byId('lag-total'), count(waiting));
+  say(byId('letter-count'), count(view?.deadLetterCount));
+  byId('letter-count').classList.toggle('bad', view?.deadLetterCount > 0);
+}
+
+function charts({ second, latency, inFlight }, waiting) {
+  const of = name => history.map(entry => entry[name]);
+  const most = values => count(Math.max(0, ...values.map(value => value ?? 0)));
+  sparkline(byId('rate-chart'), `Throughput of the last two minutes: now ${count(second.answered)} a second, at most ${most(of('answered'))}; failed, at most ${most(of('failed'))}`,
+    [{ name: 'main', values: of('answered'), area: true }, { name: 'bad', values: of('failed').map(value => value || null) }]);
+  sparkline(byId('latency-chart'), `Latency of the last two minutes in milliseconds: p50 ${milliseconds(latency.p50)}, p99 ${milliseconds(latency.p99)}, at most ${most(of('p99'))}`,
+    [{ name: 'faint', values: of('p99') }, { name: 'main', values: of('p50'), area: true }]);
+  sparkline(byId('flight-chart'), `Calls in flight in the last two minutes: now ${count(inFlight)}, at most ${most(of('inFlight'))}`,
+    [{ name: 'main', values: of('inFlight'), area: true }]);
+  sparkline(byId('lag-chart'), `Lag in Kafka while you watch: now ${count(waiting)}, at most ${most(lags)}`,
+    [{ name: 'main', values: lags, area: true }]);
+}
+
+function state(name, text) {
+  byId('status').dataset.state = name;
+  say(byId('status-text'), text);
+  document.body.classList.toggle('lost', name !== 'live');
+}
+
+let why = '';
+
+function askForToken(status) {
+  state('refused', status === 401 ? 'Waiting for a token' : 'This token may not watch');
+  token.forget();
+  byId('token').hidden = false;
+  byId('token-value').focus();
+  return new Promise(resolve => {
+    byId('token-form').onsubmit = event => {
+      event.preventDefault();
+      token.set(byId('token-value').value.trim());
+      byId('token-value').value = '';
+      byId('token').hidden = true;
+      state('connecting', 'Connecting');
+      byId('main').focus();
+      resolve();
+    };
+  });
+}
+
+const handlers = {
+  hello: greeted,
+  snapshot: told,
+  lost: reason => {
+    why = reason;
+    state('lost', `Connection lost. ${why} Trying again.`);
+  },
+  // Not read out each second: what counts down is seen only.
+  retry: left => byId('status').setAttribute('data-left', `${left} s`),
+  refused: askForToken,
+};
+
+legend();
+way.begin();
+kafka(null, null);
+failures([], null);
+payments([]);
+for (const chart of ['rate', 'latency', 'flight', 'lag']) {
+  sparkline(byId(`${chart}-chart`), 'Nothing is known yet', [{ name: 'main', values: [] }]);
+}
+watch((name, data) => handlers[name]?.(data));

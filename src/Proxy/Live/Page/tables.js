@@ -1,0 +1,131 @@
+// The tables. One is drawn again only when what it shows has changed, so that nobody is interrupted in reading it.
+
+import { bar } from './charts.js';
+import { byId, clock, count, make, milliseconds, say, shortTopic } from './dom.js';
+import { durations, legs, total } from './steps.js';
+
+const shown = new Map();
+
+/** Draws a section's body where its data has changed. */
+function show(section, data, build) {
+  const text = JSON.stringify(data);
+  if (shown.get(section) !== text) {
+    shown.set(section, text);
+    byId(section).querySelector('.body').replaceChildren(build());
+  }
+}
+
+const empty = text => make('p', { class: 'empty' }, text);
+
+function table(caption, heads, rows) {
+  return make('table', {},
+    make('caption', { class: 'unseen' }, caption),
+    make('thead', {}, make('tr', {}, ...heads.map(([text, kind]) => make('th', { scope: 'col', class: kind }, text)))),
+    make('tbody', {}, ...rows));
+}
+
+const row = (head, ...cells) => make('tr', {}, make('th', { scope: 'row' }, ...head), ...cells);
+const cell = (kind, ...children) => make('td', { class: kind }, ...children);
+const main = (...texts) => make('span', { class: 'main' }, ...texts);
+const detail = text => text ? make('span', { class: 'detail' }, text) : null;
+
+/** What the brokers say: lag, members, dead letters. */
+export function kafka(view, instead) {
+  const state = instead ? '' : !view ? 'Asking the brokers …'
+    : view.problem ? `The brokers do not answer${view.at ? ` since ${clock(view.at)}` : ''}: ${view.problem}` : '';
+  for (const element of document.querySelectorAll('.kafka-state')) {
+    say(element, state);
+    element.classList.toggle('bad', Boolean(view?.problem));
+  }
+  for (const section of ['lag', 'backends', 'letters']) {
+    byId(section).classList.toggle('stale', Boolean(view?.problem));
+  }
+  for (const element of document.querySelectorAll('.over-kafka')) {
+    element.hidden = Boolean(instead || !view || view.problem);
+  }
+  if (instead || !view) {
+    for (const section of ['lag', 'backends', 'letters']) {
+      show(section, instead ?? null, () => empty(instead ?? 'Nothing is known yet.'));
+    }
+    return;
+  }
+  show('lag', view.topics, () => lag(view.topics));
+  show('backends', view.members, () => members(view.members));
+  show('letters', [view.deadLetterCount, view.deadLetters], () => letters(view.deadLetterCount, view.deadLetters));
+}
+
+function lag(topics) {
+  if (topics.length === 0) {
+    return empty('There are no topics yet.');
+  }
+  return table('Commands that are not committed yet, by topic and partition', [['Topic', 'most'], ['Lag', 'number'], ['By partition']], topics.map(topic => row(
+    [main(...topicName(topic.name))],
+    cell('number', count(sum(topic.lags))),
+    cell('', make('ul', { class: 'chips' }, ...topic.lags.map((waiting, partition) =>
+      make('li', { class: waiting === 0 ? 'none' : waiting < 1000 ? 'some' : 'many' },
+        make('span', { class: 'index' }, make('span', { 'aria-hidden': 'true' }, `p${partition}`), make('span', { class: 'unseen' }, `partition ${partition}: `)), count(waiting))))))));
+}
+
+// May break after its dot, where it is narrow.
+const topicName = topic => shortTopic(topic).split(/(?<=\.)/).flatMap((part, index) => index ? [make('wbr'), part] : [part]);
+
+const roles = { 'billing-payments': 'Payment backend', 'billing-balances': 'Balance backend' };
+
+/** What people call a member: its role, and the beginning of the id that its group gave it. */
+export const memberName = member => `${roles[member.group] ?? member.group} ${member.id.replace(`${member.group}-`, '').slice(0, 6)}`;
+
+function members(all) {
+  if (all.length === 0) {
+    return empty('No backend is in its group: nothing is decided at the moment.');
+  }
+  return table('Backends and the partitions that they own', [['Backend', 'half'], ['Owns']], all.map(member => {
+    const owned = Object.entries(member.owns);
+    return row(
+      [main(memberName(member)), detail(`at ${member.host}`)],
+      cell('', owned.length === 0 ? detail('nothing yet') : make('ul', { class: 'chips' }, ...owned.map(([topic, partitions]) =>
+        make('li', { class: 'some' }, `${topic.split('.').at(-1)} ${partitions.join(', ')}`)))));
+  }));
+}
+
+function letters(all, newest) {
+  if (all === 0) {
+    return empty('None: every record could be read and processed.');
+  }
+  return table(`The newest of ${count(all)} dead letters`, [['Reason'], ['When', 'number']], newest.map(letter => row(
+    [main(letter.reason || 'no reason given'), detail(`${letter.id} from ${letter.origin || 'somewhere unknown'}`)],
+    cell('number', clock(letter.at)))));
+}
+
+/** What failed lately. */
+export function failures(list, since) {
+  say(byId('failures-hint'), since ? `Since ${clock(since)}, at most a quarter of an hour.` : '');
+  show('failures', list, () => list.length === 0 ? empty('Nothing has failed.')
+    : table('Calls that failed, equal ones as one', [['Call'], ['Times', 'number'], ['Last', 'number']], list.map(failed => row(
+      [main(failed.method.replace('billing.v1.', '')), make('span', { class: 'code' }, [failed.status, failed.reason].filter(Boolean).join(' · ')), detail(failed.detail)],
+      cell('number', count(failed.count)), cell('number', clock(failed.at))))));
+}
+
+/** Steps of the last payments. */
+export function payments(list) {
+  say(byId('steps-hint'), list.length === 0 ? '' : 'Some payments a second are timed while you watch.');
+  byId('legend').hidden = list.length === 0;
+  show('steps', list, () => {
+    if (list.length === 0) {
+      return empty('No payment was timed yet. Make one above, or wait for callers.');
+    }
+    const largest = Math.max(...list.map(payment => total(payment.times)));
+    return table('Payments, the latest first, with the time of each step', [['Payment', 'third'], ['Steps'], ['ms', 'number']], list.map(payment => {
+      const steps = durations(payment.times).filter(step => step.taken);
+      return row(
+        [main(payment.account), ' ', detail(`${payment.paymentType} · ${payment.outcome}${payment.fromHere ? ' · made here' : ''}`)],
+        cell('', bar(steps, largest, steps.map(step => `${step.text} ${milliseconds(step.value)} ms`).join(', '))),
+        cell('number', milliseconds(total(payment.times))));
+    }));
+  });
+}
+
+export function legend() {
+  byId('legend').replaceChildren(...legs.map(leg => make('li', {}, make('span', { class: `swatch ${leg.name}`, 'aria-hidden': 'true' }), leg.text)));
+}
+
+export const sum = values => values.reduce((all, value) => all + value, 0);

@@ -1,0 +1,71 @@
+using System.Diagnostics;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Billing.UnitTests.House;
+
+namespace Billing.IntegrationTests.Live;
+
+/// <summary>Debian's Chromium without a screen, driven by playwright-core in a process of node.</summary>
+public sealed class Browser : IAsyncLifetime
+{
+    private static readonly string Folder = Path.Combine(Repository.Root, "tests/Billing.IntegrationTests/browser");
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
+
+    private readonly string? _chromium = Find("chromium");
+    private readonly string? _node = Find("node");
+    private Process? _driver;
+
+    /// <summary>Why there is no browser here; null where there is.</summary>
+    public string? Missing =>
+        _chromium is null ? "there is no chromium (Debian's package chromium)"
+        : _node is null ? "there is no node (Debian's package nodejs)"
+        : !File.Exists(Path.Combine(Folder, "node_modules/playwright-core/package.json"))
+            || !File.Exists(Path.Combine(Folder, "node_modules/axe-core/package.json"))
+            ? "playwright-core is not installed: npm ci --prefix tests/Billing.IntegrationTests/browser"
+        : null;
+
+    public ValueTask InitializeAsync()
+    {
+        if (Missing is null)
+        {
+            var start = new ProcessStartInfo(_node!, ["driver.mjs", _chromium!])
+            {
+                WorkingDirectory = Folder,
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+            };
+            _driver = Process.Start(start);
+        }
+        return ValueTask.CompletedTask;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_driver is not null)
+        {
+            _driver.StandardInput.Close();
+            using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+            await _driver.WaitForExitAsync(patience.Token);
+            _driver.Dispose();
+        }
+    }
+
+    /// <summary>Has the driver do something, and returns what it says.</summary>
+    /// <exception cref="InvalidOperationException">It could not.</exception>
+    public async Task<JsonNode?> DoAsync(string what, string page, object? parameters = null)
+    {
+        var command = JsonSerializer.SerializeToNode(parameters ?? new { }, JsonSerializerOptions.Web)!.AsObject();
+        command["do"] = what;
+        command["page"] = page;
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
+        await _driver!.StandardInput.WriteLineAsync(command.ToJsonString().AsMemory(), patience.Token);
+        await _driver.StandardInput.FlushAsync(patience.Token);
+        var line = await _driver.StandardOutput.ReadLineAsync(patience.Token)
+            ?? throw new InvalidOperationException("The driver of the browser has ended.");
+        var answer = JsonNode.Parse(line)!;
+        return answer["error"] is { } error ? throw new InvalidOperationException($"{what}: {error}") : answer["value"];
+    }
+
+    private static string? Find(string program) => (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':')
+        .Select(folder => Path.Combine(folder, program)).FirstOrDefault(File.Exists);
+}

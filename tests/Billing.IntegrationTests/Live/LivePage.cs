@@ -1,0 +1,289 @@
+using System.Text;
+using System.Text.Json.Nodes;
+using Billing.Cli.Topology;
+using Billing.Contracts;
+using Billing.IntegrationTests.Services;
+using Billing.Messaging.Kafka;
+using Billing.UnitTests.House;
+using Billing.V1;
+using Confluent.Kafka;
+
+namespace Billing.IntegrationTests.Live;
+
+/// <summary>The live page of a proxy over Kafka, in a browser.</summary>
+[Collection(OverFailingKafka.Name)]
+public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
+{
+    private const string Page = "live";
+    private const string Injection = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>";
+
+    private readonly KafkaStack _stack;
+    private readonly Browser _browser;
+
+    public LivePage(KafkaStack stack, Browser browser)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        Assert.SkipWhen(browser.Missing is not null, browser.Missing ?? "");
+        (_stack, _browser) = (stack, browser);
+    }
+
+    private string Address => _stack.Stack.RestAddresses[0] + "/";
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_browser.Missing is null && _stack.Missing is null)
+        {
+            await _browser.DoAsync("close", Page);
+        }
+    }
+
+    [Fact]
+    public async Task A_payment_is_made_by_keyboard_alone_and_passes_each_step_in_its_order()
+    {
+        var account = StackFixture.NewAccount();
+        await OpenAsync(new { url = Address, motion = "no-preference" });
+        await UntilAsync("#lag", "payments.amex");
+        await DoAsync("follow");
+
+        Assert.True((bool)(await DoAsync("tabTo", new { selector = "#account" }))!, "the focus cannot be seen");
+        await DoAsync("type", new { text = account });
+        await DoAsync("press", new { key = "Tab" });
+        await DoAsync("type", new { text = "Amex" });
+        await DoAsync("press", new { key = "Tab" });
+        await DoAsync("type", new { text = "7.05" });
+        await DoAsync("press", new { key = "Enter" });
+        var outcome = await UntilAsync("#outcome", "Accepted|Declined|[A-Z_]{5,}|must");
+
+        Assert.Matches(@"^Accepted after [\d.,]+ ms\. Balance 7\.05 USD, version 1\.$", outcome);
+        Assert.Equal(
+            ["at-client", "at-proxy", "at-kafka", "at-backend", "at-store", "at-replies", "at-back", "at-answer"],
+            Texts(await DoAsync("passed")));
+        Assert.Equal(1, await _stack.CountEventsAsync(account));
+        var partition = PartitionOf(account, Topics.Payments(PaymentType.Amex));
+        Assert.Equal($"payments.amex / {partition}", await UntilAsync("#at-kafka .detail", "/"));
+        foreach (var station in (string[])["kafka", "backend", "store", "replies", "back"])
+        {
+            await UntilAsync($"#at-{station} .time", @"^\+[\d.,]+ ms$");
+        }
+        await UntilAsync("#steps", account + "[^ ]* Amex · Accepted · made here");
+        await AssertNoProblemsAsync();
+    }
+
+    [Fact]
+    public async Task Throughput_latency_and_steps_follow_the_load()
+    {
+        await OpenAsync(new { url = Address });
+        await UntilAsync("#rate", @"^\d+$");
+        using var enough = new CancellationTokenSource();
+        var load = LoadAsync(enough.Token);
+
+        var rate = await DoAsync("untilAtLeast", new { selector = "#rate", value = 40 });
+        await UntilAsync("#p50", @"^[\d.,]+$");
+        await UntilAsync("#p99", @"^[\d.,]+$");
+        await UntilAsync("#steps", "load-");
+        await enough.CancelAsync();
+        await load;
+        await UntilAsync("#rate", "^0$");
+
+        Assert.InRange((double)rate!, 40, double.MaxValue);
+        await AssertNoProblemsAsync();
+    }
+
+    [Fact]
+    public async Task A_backend_appears_with_what_it_owns_and_disappears_when_it_is_killed()
+    {
+        await OpenAsync(new { url = Address });
+        await UntilAsync("#backends", "Payment backend");
+        var before = await MembersAsync();
+        var further = await _stack.Stack.AddAsync(ServiceRole.PaymentBackend, 9, CancellationToken.None);
+        try
+        {
+            await WaitForOwnersAsync(before + 1);
+
+            further.Process.Kill();
+            await WaitForOwnersAsync(before);
+        }
+        finally
+        {
+            await _stack.Stack.RemoveAsync(further);
+        }
+        await AssertNoProblemsAsync();
+    }
+
+    [Fact]
+    public async Task Failures_and_dead_letters_show_up_and_what_callers_wrote_stays_text()
+    {
+        await OpenAsync(new { url = Address });
+        await UntilAsync("#failures", "Failed lately");
+        await UntilAsync("#letter-count", @"^[\d,]+$");
+
+        using var http = new HttpClient();
+        using var body = new StringContent(
+            new JsonObject { ["account_id"] = "a", ["payment_type"] = Injection[..39], ["amount"] = null }.ToJsonString(), Encoding.UTF8, "application/json");
+        using var refused = await http.PutAsync(new Uri($"{Address}v1/payments/{Guid.NewGuid()}"), body);
+        var reason = $"{Injection} {Guid.NewGuid()}";
+        await PutAsideAsync(reason);
+        var failures = await UntilAsync("#failures .body", @"payment_type[\s\S]*onerror");
+        var letters = await UntilAsync("#letters .body", reason.Split(' ')[^1]);
+
+        Assert.Equal(System.Net.HttpStatusCode.BadRequest, refused.StatusCode);
+        Assert.Contains("400 InvalidArgument · INVALID_FIELD", failures, StringComparison.Ordinal);
+        Assert.Contains(Injection[..20], failures, StringComparison.Ordinal);
+        Assert.Contains(reason, letters, StringComparison.Ordinal);
+        Assert.False((bool)(await DoAsync("injected"))!);
+        await AssertNoProblemsAsync();
+    }
+
+    [Fact]
+    public async Task A_field_that_is_refused_has_the_focus_and_its_reason()
+    {
+        await OpenAsync(new { url = Address });
+        await DoAsync("tabTo", new { selector = "#account" });
+        await DoAsync("type", new { text = "no such/account" });
+        await DoAsync("press", new { key = "Enter" });
+
+        await UntilAsync("#outcome", "^account_id");
+        Assert.Equal("true", (string?)await DoAsync("attribute", new { selector = "#account:focus", name = "aria-invalid" }));
+        // The browser itself writes a line about every status of 400 and above.
+        Assert.All(Texts(await DoAsync("problems")), problem => Assert.Contains("400 (Bad Request)", problem, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Without_a_token_where_one_is_needed_the_page_asks_for_it_and_then_watches()
+    {
+        await OpenAsync(new { url = Address, refuseWithout = "s3cret" });
+        await UntilAsync("#token", "asks who you are");
+        await UntilAsync("#status", "Waiting for a token");
+        await DoAsync("type", new { text = "s3cret" });
+        await DoAsync("press", new { key = "Enter" });
+
+        await UntilAsync("#status", "^Live$");
+        await UntilAsync("#lag", "payments.visa");
+    }
+
+    [Fact]
+    public async Task A_proxy_that_stops_is_said_to_be_lost_and_watched_again_when_it_is_back()
+    {
+        var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
+        await OpenAsync(new { url = proxy.RestAddress + "/" });
+        await UntilAsync("#status", "^Live$");
+
+        Assert.True(await proxy.Process.StopAsync(TimeSpan.FromSeconds(15)), "an open stream held the proxy up");
+        await UntilAsync("#status", "^Connection lost");
+        proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
+        await UntilAsync("#status", "^Live$");
+        await _stack.Stack.RemoveAsync(proxy);
+    }
+
+    [Theory]
+    [InlineData("light", 1280)]
+    [InlineData("dark", 1280)]
+    [InlineData("light", 360)]
+    public async Task It_can_be_read_in_light_and_dark_on_a_wide_screen_and_a_phone(string scheme, int width)
+    {
+        await OpenAsync(new { url = Address, scheme, width });
+        using var enough = new CancellationTokenSource();
+        var load = LoadAsync(enough.Token);
+        await UntilAsync("#lag", "payments.visa");
+        await UntilAsync("#backends", "Balance backend");
+        await UntilAsync("#steps", "load-");
+        await DoAsync("tabTo", new { selector = "#account" });
+        await DoAsync("press", new { key = "Enter" });
+        await UntilAsync("#outcome", "Accepted|Declined");
+
+        var found = (await DoAsync("axe"))!;
+        var outline = (string)(await DoAsync("outline"))!;
+        await PictureAsync(width < 500 ? "phone" : scheme, width);
+        await enough.CancelAsync();
+        await load;
+
+        Assert.Empty(Texts(found["violations"]));
+        Assert.InRange((int)found["contrasts"]!, 40, int.MaxValue);
+        Assert.Equal(0, (int)(await DoAsync("overflow"))!);
+        Assert.Equal(scheme == "dark" ? "rgb(14, 18, 23)" : "rgb(244, 245, 247)", (string?)await DoAsync("background"));
+        Assert.All(
+            (string[])["banner", "main", "contentinfo", "heading \"Billing live\" [level=1]", "heading \"Lag per partition\" [level=2]",
+                "table \"Backends and the partitions that they own\"", "textbox \"Account\"", "combobox \"Type\"", "button \"Pay\"",
+                "img \"Throughput of the last two minutes"],
+            expected => Assert.Contains(expected, outline, StringComparison.Ordinal));
+        await AssertNoProblemsAsync();
+    }
+
+    private Task<JsonNode?> DoAsync(string what, object? parameters = null) => _browser.DoAsync(what, Page, parameters);
+
+    private async Task OpenAsync(object parameters) => await DoAsync("open", parameters);
+
+    private async Task<string> UntilAsync(string selector, string matches) =>
+        (string)(await DoAsync("until", new { selector, matches }))!;
+
+    private async Task<int> MembersAsync() => (int)(await DoAsync("count", new { selector = "#backends tbody tr" }))!;
+
+    private async Task WaitForOwnersAsync(int members) =>
+        await DoAsync("untilCount", new { selector = "#backends tbody tr:has(.chips)", value = members });
+
+    private async Task AssertNoProblemsAsync() => Assert.Empty(Texts(await DoAsync("problems")));
+
+    private static IEnumerable<string> Texts(JsonNode? texts) => texts!.AsArray().Select(text => (string)text!);
+
+    // Callers over REST, so that the web server's own figures are heard.
+    private async Task LoadAsync(CancellationToken enough)
+    {
+        using var http = new HttpClient { BaseAddress = new Uri(Address) };
+        await Task.WhenAll(Enumerable.Range(0, 4).Select(async caller =>
+        {
+            while (!enough.IsCancellationRequested)
+            {
+                using var body = new StringContent(
+                    $$$"""{"account_id":"load-{{{caller}}}","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""", Encoding.UTF8, "application/json");
+                using var answer = await http.PutAsync(new Uri($"v1/payments/{Guid.NewGuid()}", UriKind.Relative), body, CancellationToken.None);
+                Assert.Equal(System.Net.HttpStatusCode.OK, answer.StatusCode);
+            }
+        }));
+    }
+
+    private async Task PutAsideAsync(string reason)
+    {
+        using var producer = Producer();
+        await producer.ProduceAsync(Topics.DeadLetters, new Message<string, byte[]>
+        {
+            Key = "key",
+            Value = Encoding.UTF8.GetBytes("value"),
+            Headers = new Headers
+            {
+                { DeadLetters.ReasonHeader, Encoding.UTF8.GetBytes(reason) },
+                { DeadLetters.TopicHeader, Encoding.UTF8.GetBytes(Injection) },
+            },
+        });
+    }
+
+    private int PartitionOf(string account, string topic)
+    {
+        using var consumer = new ConsumerBuilder<string, byte[]>(
+            new ConsumerConfig { BootstrapServers = _stack.Stack.BootstrapServers, GroupId = "live-page-tests", AutoOffsetReset = AutoOffsetReset.Earliest }).Build();
+        using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
+        var partitions = admin.GetMetadata(topic, TimeSpan.FromSeconds(30)).Topics.Single().Partitions;
+        consumer.Assign(partitions.Select(p => new TopicPartitionOffset(topic, p.PartitionId, Offset.Beginning)));
+        while (consumer.Consume(TimeSpan.FromSeconds(30)) is { } record)
+        {
+            if (record.Message.Key == account)
+            {
+                return record.Partition.Value;
+            }
+        }
+        throw new InvalidOperationException($"{topic} has no record of {account}.");
+    }
+
+    private IProducer<string, byte[]> Producer() => new ProducerBuilder<string, byte[]>(
+        new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All }).Build();
+
+    // The pictures of docs/live-page.md.
+    private async Task PictureAsync(string name, int width)
+    {
+        if (Environment.GetEnvironmentVariable("BILLING_LIVE_PICTURES") is { Length: > 0 } folder)
+        {
+            await DoAsync("picture", new { path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"), height = width < 500 ? 1500 : 1240 });
+        }
+    }
+}

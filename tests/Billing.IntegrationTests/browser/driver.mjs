@@ -1,0 +1,139 @@
+// Drives a browser for the tests: reads a command a line, { do, ... }, and writes a line for each: { value } or { error }.
+
+import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+
+const patience = 40_000;
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+const browser = await chromium.launch({ executablePath: process.argv[2], chromiumSandbox: process.getuid() !== 0 });
+const pages = new Map();
+
+const commands = {
+  /** Opens a page. What it complains of, and what it asks of others, is remembered. */
+  async open({ page: name, url, scheme = 'light', width = 1280, height = 900, motion = 'reduce', refuseWithout }) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: motion });
+    const page = await context.newPage();
+    const problems = [];
+    page.on('console', message => ['error', 'warning'].includes(message.type()) && problems.push(`console: ${message.text()}`));
+    page.on('pageerror', error => problems.push(`error: ${error.message}`));
+    page.on('request', request => new URL(request.url()).origin === new URL(url).origin || problems.push(`foreign: ${request.url()}`));
+    if (refuseWithout) {
+      await page.route('**/live/events', route => route.request().headers().authorization === `Bearer ${refuseWithout}`
+        ? route.continue() : route.fulfill({ status: 401, contentType: 'application/problem+json', body: '{}' }));
+    }
+    page.setDefaultTimeout(patience);
+    await page.goto(url);
+    pages.set(name, { page, problems });
+  },
+
+  async close({ page }) {
+    await on(page).context().close();
+    pages.delete(page);
+  },
+
+  /** What went wrong in a page since it was opened. */
+  problems: ({ page }) => pages.get(page).problems,
+
+  /** Waits until an element's text matches, and returns it. */
+  async until({ page, selector, matches }) {
+    const text = () => on(page).evaluate(where => document.querySelector(where)?.innerText, selector);
+    try {
+      await on(page).waitForFunction(([where, pattern]) => {
+        const found = document.querySelector(where)?.innerText;
+        return found !== undefined && new RegExp(pattern).test(found);
+      }, [selector, matches]);
+    } catch (e) {
+      throw new Error(`${selector} does not match ${matches}: it is '${await text()}'`, { cause: e });
+    }
+    return on(page).innerText(selector);
+  },
+
+  /** Waits until a figure is at least so much. */
+  async untilAtLeast({ page, selector, value }) {
+    await on(page).waitForFunction(([where, least]) =>
+      Number(document.querySelector(where).innerText.replaceAll(',', '')) >= least, [selector, value]);
+    return Number((await on(page).innerText(selector)).replaceAll(',', ''));
+  },
+
+  /** Waits until there are so many of them. */
+  async untilCount({ page, selector, value }) {
+    await on(page).waitForFunction(([where, many]) => document.querySelectorAll(where).length === many, [selector, value]);
+  },
+
+  count: ({ page, selector }) => on(page).locator(selector).count(),
+
+  attribute: ({ page, selector, name }) => on(page).getAttribute(selector, name),
+
+  offline: ({ page, is }) => on(page).context().setOffline(is),
+
+  /** Presses Tab until an element has the focus, as somebody without a mouse does, and says whether the focus can be seen. */
+  async tabTo({ page, selector }) {
+    for (let presses = 0; presses < 40; presses++) {
+      if (await on(page).evaluate(where => document.activeElement?.matches(where), selector)) {
+        return on(page).evaluate(() => parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2);
+      }
+      await on(page).keyboard.press('Tab');
+    }
+    throw new Error(`${selector} is not reached by Tab`);
+  },
+
+  /** Types over what is there. */
+  async type({ page, text }) {
+    await on(page).keyboard.press('Control+A');
+    await on(page).keyboard.type(text);
+  },
+
+  press: ({ page, key }) => on(page).keyboard.press(key),
+
+  /** Notes from now on in which order the stations of the way are passed. */
+  follow: ({ page }) => on(page).evaluate(() => {
+    window.passed = [];
+    new MutationObserver(changes => changes.forEach(({ target }) =>
+      target.dataset.state === 'passed' && window.passed.at(-1) !== target.id && window.passed.push(target.id)))
+      .observe(document.getElementById('way'), { subtree: true, attributeFilter: ['data-state'] });
+  }),
+
+  passed: ({ page }) => on(page).evaluate(() => window.passed),
+
+  /** How many pixels the page is wider than its window. */
+  overflow: ({ page }) => on(page).evaluate(() => document.documentElement.scrollWidth - innerWidth),
+
+  /** Whether what came from callers has become more than text. */
+  injected: ({ page }) => on(page).evaluate(() =>
+    window.hacked !== undefined || document.querySelector('main img, main script, main iframe, main [onerror]') !== null),
+
+  background: ({ page }) => on(page).evaluate(() => getComputedStyle(document.body).backgroundColor),
+
+  /** What axe finds, and how many texts it found to stand out from what is behind them. */
+  async axe({ page }) {
+    await on(page).evaluate(axe);
+    const { violations, passes } = await on(page).evaluate(() => window.axe.run(document, { resultTypes: ['violations', 'passes'] }));
+    return {
+      violations: violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' ').slice(0, 300)}`),
+      contrasts: passes.find(({ id }) => id === 'color-contrast')?.nodes.length ?? 0,
+    };
+  },
+
+  /** The roles and names that a screen reader is told. */
+  outline: ({ page }) => on(page).locator('body').ariaSnapshot(),
+
+  async picture({ page, path, height }) {
+    await on(page).screenshot({ path, clip: { x: 0, y: 0, width: on(page).viewportSize().width, height }, fullPage: true });
+  },
+};
+
+const on = name => pages.get(name).page;
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { do: name, ...parameters } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { value: await commands[name](parameters) ?? null };
+  } catch (e) {
+    answer = { error: e.message };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+await browser.close();
