@@ -8,7 +8,7 @@ run_tests() {
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
-  [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || try_python
+  [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_python && try_browser; }
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done
@@ -63,6 +63,18 @@ try_shellcheck() {
 # The test of what a release says that it is made of needs it and is skipped without.
 try_jq() {
   have jq || (as_root_install 'to list what a program is made of' jq) || say 'going on without jq'
+}
+
+# The tests of the live page need a browser, and packages of node to drive it, and are skipped without.
+try_browser() {
+  local folder="$BILLING_ROOT/tests/Billing.IntegrationTests/browser" missing=()
+  have chromium || missing+=(chromium)
+  have npm || missing+=(nodejs npm)
+  ((${#missing[@]} == 0)) || (as_root_install 'to try the live page in a browser' "${missing[@]}") ||
+    say "going on without ${missing[*]}"
+  [[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || ! have npm ||
+    with_progress 'installing what drives the browser' "$BILLING_STATE/npm.log" npm ci --no-audit --no-fund --prefix "$folder" ||
+    say 'going on without what drives the browser'
 }
 
 # Adds to the caller's passed, failed and skipped. A program that ends without counts is one failure.

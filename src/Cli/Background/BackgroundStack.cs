@@ -78,7 +78,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         console.Write(table);
         console.WriteLine($"Transport  {state.Transport}{(state.Protocol is { } protocol ? " over " + protocol : "")}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
         console.WriteLine($"Proxies    {string.Join(',', state.Proxies)}");
-        console.WriteLine($"REST       {string.Join(',', state.Rest)} (documentation at /docs)");
+        console.WriteLine($"REST       {string.Join(',', state.Rest)} (a live page at /, documentation at /docs)");
         if (state.Admin.Count > 0)
         {
             console.WriteLine($"Operators  {string.Join(',', state.Admin)}");

@@ -51,39 +51,44 @@ internal sealed partial class KafkaWatch(
 
     private async Task AskAsync(KafkaSurvey survey)
     {
+        // What may not be asked, or is not answered, takes nothing away from the rest.
+        var view = (_view ?? new KafkaView()) with { Problem = null };
+        view = await PartAsync(survey, view, async () => view with { Topics = Of(await survey.LagAsync()) });
+        view = await PartAsync(survey, view, async () => view with { Members = Of(await survey.MembersAsync()) });
+        view = await PartAsync(survey, view, async () =>
+        {
+            var letters = await survey.PutAsideAsync();
+            return view with { DeadLetterCount = letters.Count, DeadLetters = [.. letters.Newest.Select(Of)] };
+        });
+        _view = view.Problem is null ? view with { At = time.GetUtcNow().ToUnixTimeMilliseconds() } : view;
+    }
+
+    private async Task<KafkaView> PartAsync(KafkaSurvey survey, KafkaView before, Func<Task<KafkaView>> ask)
+    {
         try
         {
-            var lag = survey.LagAsync();
-            var members = survey.MembersAsync();
-            var letters = survey.PutAsideAsync();
-            await Task.WhenAll(lag, members, letters);
-            _view = Of(await lag, await members, await letters);
-        }
-        catch (Exception e) when (e is KafkaException or StartupException)
-        {
-            _view = (_view ?? new KafkaView()) with { Problem = survey.LastError ?? e.Message };
+            return await ask();
         }
         catch (Exception e)
         {
-            // Whatever it is, payments do not depend on it.
-            Failed(e);
-            _view = (_view ?? new KafkaView()) with { Problem = e.Message };
+            if (e is not (KafkaException or StartupException))
+            {
+                // Whatever it is, payments do not depend on it.
+                Failed(e);
+            }
+            return before with { Problem = survey.LastError ?? e.Message };
         }
     }
 
-    private KafkaView Of(IReadOnlyList<PartitionLag> lag, IReadOnlyList<GroupMember> members, PutAside letters) => new()
-    {
-        At = time.GetUtcNow().ToUnixTimeMilliseconds(),
-        Topics = [.. lag.GroupBy(l => l.Topic).Select(t => new LiveTopic(t.Key, [.. t.OrderBy(l => l.Partition).Select(l => l.Lag)]))],
-        Members =
-        [
-            .. members.Select(m => new LiveMember(m.Group, m.Id, m.Host, m.Owns
-                .GroupBy(p => p.Topic)
-                .ToDictionary(t => t.Key, t => (IReadOnlyList<int>)[.. t.Select(p => p.Partition.Value)], StringComparer.Ordinal))),
-        ],
-        DeadLetterCount = letters.Count,
-        DeadLetters = [.. letters.Newest.Select(Of)],
-    };
+    private static List<LiveTopic> Of(IReadOnlyList<PartitionLag> lag) =>
+        [.. lag.GroupBy(l => l.Topic).Select(t => new LiveTopic(t.Key, [.. t.OrderBy(l => l.Partition).Select(l => l.Lag)]))];
+
+    private static List<LiveMember> Of(IReadOnlyList<GroupMember> members) =>
+    [
+        .. members.Select(m => new LiveMember(m.Group, m.Id, m.Host, m.Owns
+            .GroupBy(p => p.Topic)
+            .ToDictionary(t => t.Key, t => (IReadOnlyList<int>)[.. t.Select(p => p.Partition.Value)], StringComparer.Ordinal))),
+    ];
 
     private static LiveLetter Of(DeadLetter letter) => new(
         letter.Id.ToString(), letter.At.ToUnixTimeMilliseconds(),

@@ -119,7 +119,10 @@ const commands = {
   /** The roles and names that a screen reader is told. */
   outline: ({ page }) => on(page).locator('body').ariaSnapshot(),
 
-  async picture({ page, path, height }) {
+  /** Takes a picture when the charts have so many seconds to show. */
+  async picture({ page, path, height, seconds }) {
+    await on(page).waitForFunction(least =>
+      document.querySelector('#flight-chart polyline.main').points.numberOfItems >= least, seconds, { timeout: 1000 * seconds });
     await on(page).screenshot({ path, clip: { x: 0, y: 0, width: on(page).viewportSize().width, height }, fullPage: true });
   },
 };

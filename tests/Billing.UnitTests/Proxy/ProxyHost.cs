@@ -8,6 +8,7 @@ using Billing.Proxy.Security;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 
@@ -36,6 +37,10 @@ internal sealed class ProxyHost : IAsyncDisposable
     public V1.Billing.BillingClient Client => new(_channel);
 
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
+
+    /// <summary>What it answers to.</summary>
+    public IEnumerable<RouteEndpoint> Endpoints =>
+        _app.Services.GetServices<EndpointDataSource>().SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Distinct();
 
     public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null,
         IReadOnlyDictionary<string, string?>? settings = null)

@@ -32,7 +32,7 @@ const detail = text => text ? make('span', { class: 'detail' }, text) : null;
 /** What the brokers say: lag, members, dead letters. */
 export function kafka(view, instead) {
   const state = instead ? '' : !view ? 'Asking the brokers …'
-    : view.problem ? `The brokers do not answer${view.at ? ` since ${clock(view.at)}` : ''}: ${view.problem}` : '';
+    : view.problem ? `Not all is known${view.at ? ` since ${clock(view.at)}` : ''}: ${view.problem}` : '';
   for (const element of document.querySelectorAll('.kafka-state')) {
     say(element, state);
     element.classList.toggle('bad', Boolean(view?.problem));

@@ -115,7 +115,7 @@ async function play(payment, took) {
     ['kafka', produce.value, null],
     ['backend', wait.value, null],
     ['store', decide.value + store.value, store.taken ? 'decided and stored' : 'stored before'],
-    ['replies', reply.value, null],
+    ['replies', reply.value, 'of this proxy'],
     ['back', back.value, 'hands it on'],
     ['answer', 0, 'has its answer'],
   ];

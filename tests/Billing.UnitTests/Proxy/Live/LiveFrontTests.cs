@@ -1,0 +1,204 @@
+using System.ComponentModel.DataAnnotations;
+using System.Net;
+using System.Text.Json;
+using Billing.Proxy.Live;
+
+namespace Billing.UnitTests.Proxy.Live;
+
+/// <summary>The live page's side of a proxy, over HTTP.</summary>
+public sealed class LiveFrontTests : IAsyncLifetime
+{
+    private ProxyHost? _proxy;
+    private HttpClient? _http;
+
+    private ProxyHost Proxy => _proxy!;
+
+    private HttpClient Http => _http!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _proxy = await ProxyHost.StartAsync(new FakeBackend(), withRest: true);
+        _http = new HttpClient { BaseAddress = _proxy.Rest };
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        Http.Dispose();
+        await Proxy.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Every_file_of_the_page_is_guarded_and_is_sent_once()
+    {
+        var page = await Http.GetStringAsync(new Uri("/", UriKind.Relative));
+        var files = LiveAssets.All.Select(asset => asset.Name == "index.html" ? "/" : "/live/" + asset.Name).ToList();
+
+        Assert.True(files.Count >= 5);
+        Assert.DoesNotContain("style=", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("://", page, StringComparison.Ordinal);
+        foreach (var file in files)
+        {
+            using var first = await Http.GetAsync(new Uri(file, UriKind.Relative));
+            using var request = new HttpRequestMessage(HttpMethod.Get, file);
+            request.Headers.IfNoneMatch.Add(first.Headers.ETag!);
+            using var again = await Http.SendAsync(request);
+
+            Assert.Equal((HttpStatusCode.OK, HttpStatusCode.NotModified), (first.StatusCode, again.StatusCode));
+            Assert.Equal("nosniff", first.Headers.GetValues("X-Content-Type-Options").Single());
+            var policy = first.Headers.GetValues("Content-Security-Policy").Single();
+            Assert.StartsWith("default-src 'self';", policy, StringComparison.Ordinal);
+            Assert.DoesNotContain("unsafe", policy, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task Events_begin_with_the_settings_and_go_on_with_a_snapshot_each_second()
+    {
+        using var events = await WatchAsync();
+
+        var hello = await events.NextAsync();
+        var snapshot = await events.NextAsync();
+        var next = await events.NextAsync();
+
+        Assert.Equal("embedded", hello.GetProperty("transport").GetString());
+        Assert.NotEmpty(hello.GetProperty("instead").GetString()!);
+        Assert.Equal(50_000, hello.GetProperty("inFlightMax").GetInt32());
+        Assert.True(next.GetProperty("at").GetInt64() > snapshot.GetProperty("at").GetInt64());
+        Assert.Equal(JsonValueKind.Null, snapshot.GetProperty("kafka").ValueKind);
+    }
+
+    [Fact]
+    public async Task Failures_over_gRPC_and_REST_are_told_with_their_reasons()
+    {
+        using var events = await WatchAsync();
+        await events.NextAsync();
+        await events.NextAsync();
+
+        await Assert.ThrowsAsync<Grpc.Core.RpcException>(async () => await Proxy.Client.MakePaymentAsync(new V1.MakePaymentRequest()));
+        using var refused = await Http.GetAsync(new Uri("/v1/accounts/diners/a/balance", UriKind.Relative));
+        JsonElement failures;
+        do
+        {
+            failures = (await events.NextAsync()).GetProperty("failures");
+        }
+        while (failures.GetArrayLength() < 2);
+
+        Assert.Equal(
+            ["GET /v1/accounts/{payment_type}/{account_id}/balance 400 InvalidArgument INVALID_FIELD", "billing.v1.Billing/MakePayment InvalidArgument INVALID_FIELD"],
+            failures.EnumerateArray().Select(f => $"{f.GetProperty("method")} {f.GetProperty("status")} {f.GetProperty("reason")}").Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public async Task One_page_more_than_may_watch_is_told_which_setting_says_so()
+    {
+        var all = new List<Events>();
+        for (var i = 0; i < new LiveOptions().WatchersMax; i++)
+        {
+            all.Add(await WatchAsync());
+        }
+
+        using var refused = await Http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
+        var problem = await refused.Content.ReadAsStringAsync();
+        all.ForEach(events => events.Dispose());
+
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, refused.StatusCode);
+        Assert.Contains("Billing:Live:WatchersMax", problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_proxy_that_stops_ends_the_stream_in_good_order()
+    {
+        using var events = await WatchAsync();
+        await events.NextAsync();
+
+        await Proxy.StopAsync();
+
+        await Assert.ThrowsAsync<EndOfStreamException>(async () =>
+        {
+            while (true)
+            {
+                await events.NextAsync();
+            }
+        });
+    }
+
+    [Fact]
+    public async Task A_watcher_that_reads_nothing_is_given_up_and_the_others_are_not()
+    {
+        using var watchers = new Watchers(Microsoft.Extensions.Options.Options.Create(new LiveOptions()));
+        using var slow = watchers.TryEnter()!;
+        using var quick = watchers.TryEnter()!;
+        await using var messages = quick.Messages(TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        var givenUp = new TaskCompletionSource();
+        slow.TooSlow.Register(givenUp.SetResult);
+
+        for (var i = 0; i < 10; i++)
+        {
+            watchers.Tell(new byte[] { 1 });
+            Assert.True(await messages.MoveNextAsync());
+        }
+
+        await givenUp.Task;
+        Assert.False(quick.TooSlow.IsCancellationRequested);
+        Assert.Equal(2, watchers.Present());
+    }
+
+    [Fact]
+    public void The_page_is_not_part_of_the_described_API_and_is_for_operators()
+    {
+        var mine = Proxy.Endpoints.Where(e => e.RoutePattern.RawText is { } route && (route == "/" || route.StartsWith("/live/", StringComparison.Ordinal))).ToList();
+
+        Assert.True(mine.Count >= 7);
+        Assert.All(mine, endpoint =>
+        {
+            Assert.NotNull(endpoint.Metadata.GetMetadata<Billing.Proxy.Security.OperatorEndpoint>());
+            Assert.NotNull(endpoint.Metadata.GetMetadata<Microsoft.AspNetCore.Routing.IExcludeFromDescriptionMetadata>());
+        });
+    }
+
+    [Fact]
+    public void Settings_out_of_their_bounds_are_named()
+    {
+        var results = new List<ValidationResult>();
+        var options = new LiveOptions { WatchersMax = 0, SamplesPerSecond = 101, KeepFor = TimeSpan.FromDays(2), KafkaInterval = TimeSpan.Zero };
+
+        Validator.TryValidateObject(options, new ValidationContext(options), results, validateAllProperties: true);
+
+        Assert.Equal(
+            ["Billing:Live:KafkaInterval", "Billing:Live:KeepFor", "Billing:Live:SamplesPerSecond", "Billing:Live:WatchersMax"],
+            results.Select(r => r.ErrorMessage!).Concat(options.Problems()).Select(p => p.Split(' ')[0]).Order(StringComparer.Ordinal));
+        Assert.Empty(new LiveOptions().Problems());
+    }
+
+    private async Task<Events> WatchAsync()
+    {
+        var response = await Http.GetAsync(new Uri("/live/events", UriKind.Relative), HttpCompletionOption.ResponseHeadersRead);
+        Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
+        return new Events(response, await response.Content.ReadAsStreamAsync());
+    }
+
+    private sealed class Events(HttpResponseMessage response, Stream stream) : IDisposable
+    {
+        private readonly StreamReader _reader = new(stream);
+
+        /// <summary>The next event's data.</summary>
+        public async Task<JsonElement> NextAsync()
+        {
+            while (true)
+            {
+                var line = await _reader.ReadLineAsync() ?? throw new EndOfStreamException();
+                if (line.StartsWith("data: ", StringComparison.Ordinal))
+                {
+                    using var json = JsonDocument.Parse(line[6..]);
+                    return json.RootElement.Clone();
+                }
+            }
+        }
+
+        public void Dispose()
+        {
+            _reader.Dispose();
+            response.Dispose();
+        }
+    }
+}

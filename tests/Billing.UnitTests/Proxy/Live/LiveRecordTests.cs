@@ -1,0 +1,157 @@
+using System.Diagnostics.Metrics;
+using Billing.Contracts;
+using Billing.Proxy.Live;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Proxy.Live;
+
+public sealed class LiveRecordTests
+{
+    private readonly ManualTime _time = new();
+
+    [Fact]
+    public async Task All_who_begin_at_the_same_time_get_one_record()
+    {
+        var watch = new LiveWatch(Options.Create(new LiveOptions()), _time);
+        using var all = new Barrier(8);
+
+        var records = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => Task.Factory.StartNew(() =>
+        {
+            all.SignalAndWait();
+            return watch.Begin();
+        }, TestContext.Current.CancellationToken, TaskCreationOptions.LongRunning, TaskScheduler.Default)));
+
+        Assert.All(records, record => Assert.Same(watch.Record, record));
+    }
+
+    [Fact]
+    public void A_second_has_what_happened_in_it_and_an_old_one_is_forgotten()
+    {
+        var seconds = new CallSeconds(_time);
+        var first = seconds.Now;
+        seconds.Answered();
+        seconds.Took(TimeSpan.FromMilliseconds(7));
+        _time.Advance(TimeSpan.FromSeconds(2));
+        seconds.Failed();
+
+        var three = seconds.Between(first, first + 3).ToList();
+        _time.Advance(TimeSpan.FromSeconds(CallSeconds.Kept - 1));
+        seconds.Answered();
+
+        Assert.Equal([1, 0, 0], three.Select(second => second.Answered));
+        Assert.Equal([0, 0, 1], three.Select(second => second.Failed));
+        Assert.Equal(1, three[0].Durations.Count);
+        Assert.Equal(0, seconds.Between(first, first + 1).Single().Answered);
+    }
+
+    [Fact]
+    public void Calls_are_heard_from_the_meters_of_this_host_alone()
+    {
+        using var here = new ServiceCollection().AddMetrics().BuildServiceProvider();
+        using var elsewhere = new ServiceCollection().AddMetrics().BuildServiceProvider();
+        var seconds = new CallSeconds(_time);
+        using var meter = new CallMeter(seconds, here.GetRequiredService<IMeterFactory>());
+        var grpc = Histogram(here, "Billing.Proxy", "rpc.server.call.duration");
+        var rest = Histogram(here, "Microsoft.AspNetCore.Hosting", "http.server.request.duration");
+
+        grpc.Record(0.25, new("rpc.method", "billing.v1.Billing/MakePayment"), new("rpc.response.status_code", "OK"));
+        grpc.Record(60, new("rpc.method", "billing.v1.Billing/MakePayments"), new("rpc.response.status_code", "OK"));
+        grpc.Record(0.1, new("rpc.method", "billing.v1.Billing/CheckBalance"), new("rpc.response.status_code", "UNAVAILABLE"));
+        rest.Record(0.25, new("http.route", "/v1/payments/{transaction_id}"), new("http.response.status_code", 200));
+        rest.Record(0.1, new("http.route", "/v1/payments/{transaction_id}"), new("http.response.status_code", 429));
+        rest.Record(600, new("http.route", "/live/events"), new("http.response.status_code", 200));
+        Histogram(elsewhere, "Billing.Proxy", "rpc.server.call.duration")
+            .Record(9, new("rpc.method", "billing.v1.Billing/MakePayment"), new("rpc.response.status_code", "OK"));
+
+        var second = seconds.Between(seconds.Now, seconds.Now + 1).Single();
+        Assert.Equal((2, 2L), (second.Failed, second.Durations.Count));
+        Assert.InRange(second.Durations.Percentile(1)!.Value.TotalMilliseconds, 240, 260);
+    }
+
+    [Fact]
+    public void Equal_failures_are_one_with_their_number_and_old_ones_go()
+    {
+        var failures = new FailureLog(_time);
+        failures.Add("PUT /v1", "429", ErrorReasons.TooManyInFlight, "first");
+        _time.Advance(TimeSpan.FromSeconds(1));
+        failures.Add("PUT /v1", "400", ErrorReasons.InvalidField, new string('<', 1000));
+        failures.Add("PUT /v1", "429", ErrorReasons.TooManyInFlight, "again");
+
+        var two = failures.Latest();
+        _time.Advance(FailureLog.Lifetime + TimeSpan.FromSeconds(1));
+
+        Assert.Equal(2, two.Count);
+        Assert.Equal(("again", 2L), two.Where(f => f.Status == "429").Select(f => (f.Detail, f.Count)).Single());
+        Assert.Equal(301, two.Single(f => f.Status == "400").Detail.Length);
+        Assert.Empty(failures.Latest());
+    }
+
+    [Fact]
+    public void However_many_sorts_of_failures_there_are_the_oldest_give_way()
+    {
+        var failures = new FailureLog(_time);
+        for (var i = 0; i < FailureLog.SortsMax + 5; i++)
+        {
+            failures.Add("method " + i, "400", null, null);
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal(FailureLog.SortsMax, failures.Latest().Count);
+        Assert.DoesNotContain(failures.Latest(), failed => failed.Method == "method 4");
+    }
+
+    [Fact]
+    public async Task So_many_payments_a_second_are_timed_and_no_more()
+    {
+        var backend = new FakeBackend();
+        var record = new LiveRecord(2, _time);
+
+        for (var i = 0; i < 5; i++)
+        {
+            await record.SendAsync(backend, Payment(), CancellationToken.None);
+        }
+        _time.Advance(TimeSpan.FromSeconds(1));
+        await record.SendAsync(backend, Payment(), CancellationToken.None);
+        await record.SendAsync(backend, new Command { Balance = new CheckBalanceRequest() }, CancellationToken.None);
+
+        Assert.Equal([true, true, false, false, false, true, false], backend.Commands.Select(command => command.Timing is not null));
+        Assert.Equal(3, record.Payments.Latest().Count);
+        Assert.All(record.Payments.Latest(), payment => Assert.Equal("Accepted", payment.Outcome));
+    }
+
+    [Fact]
+    public async Task A_payment_made_on_the_page_is_timed_and_those_beside_it_are_not()
+    {
+        var backend = new FakeBackend();
+        var record = new LiveRecord(0, _time);
+
+        async Task<OwnPayment> PayAsync()
+        {
+            var own = LiveRecord.TimeNext();
+            await Task.Yield();
+            await record.SendAsync(backend, Payment("own"), CancellationToken.None);
+            return own;
+        }
+
+        var own = await PayAsync();
+        await record.SendAsync(backend, Payment("other"), CancellationToken.None);
+
+        Assert.Equal("own", own.Steps!.Account);
+        Assert.True(Assert.Single(record.Payments.Latest()).FromHere);
+        Assert.Null(backend.Commands.Last().Timing);
+    }
+
+    private static Command Payment(string account = "a") => new()
+    {
+        TransactionId = Guid.NewGuid().ToString(),
+        ReceivedUnixUs = 1_769_860_800_000_000,
+        Payment = new MakePaymentRequest { AccountId = account, PaymentType = PaymentType.Visa },
+    };
+
+    private static Histogram<double> Histogram(IServiceProvider host, string meter, string name) =>
+        host.GetRequiredService<IMeterFactory>().Create(meter).CreateHistogram<double>(name, "s");
+}
