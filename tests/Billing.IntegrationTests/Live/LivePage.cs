@@ -283,7 +283,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     {
         if (Environment.GetEnvironmentVariable("BILLING_LIVE_PICTURES") is { Length: > 0 } folder)
         {
-            await DoAsync("picture", new { path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"), height = width < 500 ? 1370 : 1240, seconds = 80 });
+            await DoAsync("picture", new { path = Path.Combine(Path.GetFullPath(folder, Repository.Root), $"live-{name}.png"), height = width < 500 ? 1370 : 1240 });
         }
     }
 }

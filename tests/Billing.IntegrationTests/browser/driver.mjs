@@ -119,10 +119,10 @@ const commands = {
   /** The roles and names that a screen reader is told. */
   outline: ({ page }) => on(page).locator('body').ariaSnapshot(),
 
-  /** Takes a picture when the charts have so many seconds to show. */
-  async picture({ page, path, height, seconds }) {
-    await on(page).waitForFunction(least =>
-      document.querySelector('#flight-chart polyline.main').points.numberOfItems >= least, seconds, { timeout: 1000 * seconds });
+  /** Takes a picture when the charts have something to show. */
+  async picture({ page, path, height }) {
+    await on(page).waitForFunction(() =>
+      document.querySelector('#flight-chart polyline.main').points.numberOfItems >= 45, null, { timeout: 2 * patience });
     await on(page).screenshot({ path, clip: { x: 0, y: 0, width: on(page).viewportSize().width, height }, fullPage: true });
   },
 };
