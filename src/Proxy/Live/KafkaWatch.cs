@@ -32,7 +32,7 @@ internal sealed partial class KafkaWatch(
         }
     }
 
-    /// <summary>Closes the connections: nobody watches.</summary>
+    /// <summary>Closes the connections, unless an answer is under way: nobody watches.</summary>
     public void Rest()
     {
         if (_survey is not null && _asking.IsCompleted)
@@ -40,13 +40,6 @@ internal sealed partial class KafkaWatch(
             _survey.Dispose();
             (_survey, _view) = (null, null);
         }
-    }
-
-    /// <summary>Waits for the answer that is under way, and closes the connections.</summary>
-    public async Task StopAsync()
-    {
-        await _asking;
-        Rest();
     }
 
     private async Task AskAsync(KafkaSurvey survey)

@@ -14,17 +14,10 @@ internal sealed partial class LiveFeed(
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        try
+        while (true)
         {
-            while (true)
-            {
-                await watchers.SomebodyAsync(stopping);
-                await RecordAsync(stopping);
-            }
-        }
-        finally
-        {
-            await (kafka?.StopAsync() ?? Task.CompletedTask);
+            await watchers.SomebodyAsync(stopping);
+            await RecordAsync(stopping);
         }
     }
 

@@ -121,8 +121,10 @@ const commands = {
 
   /** Takes a picture when the charts have something to show. */
   async picture({ page, path, height }) {
-    await on(page).waitForFunction(() =>
-      document.querySelector('#flight-chart polyline.main').points.numberOfItems >= 45, null, { timeout: 2 * patience });
+    await on(page).waitForFunction(() => {
+      const lines = [...document.querySelectorAll('#rate-chart polyline.main')];
+      return lines.flatMap(line => [...line.points]).filter(point => point.y < 50).length >= 45;
+    }, null, { timeout: 2 * patience });
     await on(page).screenshot({ path, clip: { x: 0, y: 0, width: on(page).viewportSize().width, height }, fullPage: true });
   },
 };

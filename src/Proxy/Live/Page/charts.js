@@ -54,8 +54,8 @@ function niceMax(value) {
     return 1;
   }
   const power = 10 ** Math.floor(Math.log10(value));
-  const nice = [1, 2, 5, 10].find(factor => factor * power >= value) * power;
-  return Number(nice.toPrecision(1));
+  const nice = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find(factor => factor * power >= value) * power;
+  return Number(nice.toPrecision(2));
 }
 
 /** A bar of parts side by side: { name, value }, on a scale that ends at the largest of all bars. */
