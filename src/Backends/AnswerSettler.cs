@@ -1,3 +1,4 @@
+using Billing.Backends.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
@@ -14,7 +15,11 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
     public int InFlight => Volatile.Read(ref _inFlight);
 
     /// <summary>Enters commands.</summary>
-    public void Enter(int count) => Interlocked.Add(ref _inFlight, count);
+    public void Enter(int count)
+    {
+        Interlocked.Add(ref _inFlight, count);
+        BackendMetrics.Flight(count);
+    }
 
     /// <summary>Publishes answers and events, and settles the deliveries when the broker has them. Returns at once, having
     /// sent: what one caller publishes in turn stays in order.</summary>
@@ -42,6 +47,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
     {
         delivery.Reject(reason);
         Interlocked.Decrement(ref _inFlight);
+        BackendMetrics.Flight(-1);
         if (error is null)
         {
             return;
@@ -51,6 +57,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
 
     private async Task SettleWhenSentAsync(Task sent, IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered)
     {
+        var since = BackendMetrics.Now;
         try
         {
             await sent;
@@ -58,6 +65,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
             {
                 delivery.Settle();
             }
+            BackendMetrics.Took(BackendMetrics.Steps.Publish, since);
         }
         catch (Exception e)
         {
@@ -69,6 +77,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
         finally
         {
             Interlocked.Add(ref _inFlight, -answered.Count);
+            BackendMetrics.Flight(-answered.Count);
         }
     }
 

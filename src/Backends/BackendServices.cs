@@ -75,10 +75,12 @@ public static class BackendServices
         {
             services.AddSingleton<PaymentRecorder>();
             services.AddHandler<PaymentProcessor>();
+            services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<PaymentProcessor>());
             services.AddSingleton(new CommandSubscription(Contracts.Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
         // Last, so that it stops first: no new commands while those in flight are finished.
         services.AddSingleton<CommandConsumer>();
+        services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandConsumer>());
         return services.AddHostedService(provider => provider.GetRequiredService<CommandConsumer>());
     }
 

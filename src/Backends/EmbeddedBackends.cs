@@ -21,7 +21,8 @@ public static class EmbeddedBackends
             .AddSingleton<PendingReplies>()
             .AddSingleton(provider => new EmbeddedTransport(
                 provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher),
-                provider.GetRequiredService<Supervisor>()));
+                provider.GetRequiredService<Supervisor>()))
+            .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<EmbeddedTransport>());
     }
 
     private static EmbeddedHandlers Handlers(IServiceProvider provider, IAnswerPublisher publisher)

@@ -3,6 +3,7 @@ using Billing.Backends.Direct;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Telemetry;
 
 return await Service.RunAsync(() =>
 {
@@ -19,22 +20,13 @@ return await Service.RunAsync(() =>
         builder.Services.AddKafkaBackend(
             builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions());
     }
+    builder.AddTelemetry("billing-backend");
     var app = builder.Build();
-    var isReady = isDirect ? DirectReadiness(app) : KafkaReadiness(app);
-    var supervisor = app.Services.GetRequiredService<Supervisor>();
-    app.MapGet("/health/live", () => "live");
-    app.MapGet("/health/ready", () => supervisor.IsHealthy && isReady() ? Results.Ok("ready") : Results.StatusCode(503));
+    app.MapTelemetry();
+    if (isDirect)
+    {
+        app.MapDirectBackend();
+    }
+    app.Services.GetRequiredService<Readiness>().Map(app);
     return app;
 });
-
-static Func<bool> KafkaReadiness(WebApplication app)
-{
-    var consumer = app.Services.GetRequiredService<CommandConsumer>();
-    return () => consumer.HasJoined;
-}
-
-static Func<bool> DirectReadiness(WebApplication app)
-{
-    var executor = app.MapDirectBackend();
-    return () => executor.IsReady;
-}

@@ -15,16 +15,28 @@ public sealed class OffsetWatermark
     /// again, or has lost its end.</summary>
     public bool IsNext(long offset) => offset > _last;
 
+    /// <summary>When the oldest of them was read, as the tracking was told; 0 where there is none.</summary>
+    public long OldestReadAt => _inFlight.TryPeek(out var head) ? head.ReadAt : 0;
+
+    /// <summary>The oldest of them; -1 where there is none.</summary>
+    public long Oldest => _inFlight.TryPeek(out var head) ? head.Offset : -1;
+
     /// <summary>Enters the next offset of the partition.</summary>
+    /// <param name="offset">The offset.</param>
+    /// <param name="readAt">When it was read, for whoever asks how old it is.</param>
     /// <exception cref="ArgumentOutOfRangeException">The offset is not above the ones before it.</exception>
-    public Slot Track(long offset)
+    public Slot Track(long offset, long readAt)
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(offset, _last);
         _last = offset;
-        var slot = new Slot(offset);
+        var slot = new Slot(offset, readAt);
         _inFlight.Enqueue(slot);
         return slot;
     }
+
+    /// <summary>Enters the next offset of the partition.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The offset is not above the ones before it.</exception>
+    public Slot Track(long offset) => Track(offset, 0);
 
     /// <summary>Moves the watermark over what is settled.</summary>
     /// <param name="next">The offset to commit: the first one that is not settled.</param>
@@ -41,12 +53,14 @@ public sealed class OffsetWatermark
     }
 
     /// <summary>One offset in flight.</summary>
-    public sealed class Slot(long offset)
+    public sealed class Slot(long offset, long readAt)
     {
         private volatile bool _settled;
 
         /// <summary>The offset.</summary>
         public long Offset { get; } = offset;
+
+        internal long ReadAt => readAt;
 
         internal bool Settled => _settled;
 

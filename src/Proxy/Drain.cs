@@ -9,9 +9,14 @@ namespace Billing.Proxy;
 /// the open streams, and nobody would have told them.</summary>
 public sealed class Drain(
     Admission admission, ServingState serving, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
-    : IHostedLifecycleService
+    : IHostedLifecycleService, IReadyPart
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
+
+    private volatile string? _whyNotReady = "the proxy is starting";
+
+    /// <inheritdoc/>
+    public string? WhyNotReady => _whyNotReady;
 
     /// <inheritdoc/>
     public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -22,6 +27,7 @@ public sealed class Drain(
     /// <summary>Begins to serve: everything the proxy needs has started.</summary>
     public Task StartedAsync(CancellationToken cancellationToken)
     {
+        _whyNotReady = null;
         serving.SetServing();
         foreach (var service in ProxyServices.PublicServices)
         {
@@ -33,6 +39,7 @@ public sealed class Drain(
     /// <summary>Ends the service.</summary>
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
+        _whyNotReady = "the proxy is shutting down";
         serving.SetNotServing();
         foreach (var service in ProxyServices.PublicServices)
         {

@@ -6,6 +6,7 @@ using Billing.Proxy;
 using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Billing.Proxy.Telemetry;
 
 return await Service.RunAsync(() =>
 {
@@ -23,7 +24,9 @@ return await Service.RunAsync(() =>
     builder.AddRest();
     builder.AddLive();
     builder.AddSecurity();
+    builder.AddProxyTelemetry();
     var app = builder.Build();
+    app.MapProxyTelemetry();
     app.MapProxy();
     app.MapRest();
     app.MapLive();

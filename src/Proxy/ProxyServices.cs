@@ -38,7 +38,9 @@ public static class ProxyServices
                 .. PublicServices, Contracts.Health.V1.Health.Descriptor,
                 Contracts.Reflection.V1.ServerReflection.Descriptor, Contracts.Reflection.V1Alpha.ServerReflection.Descriptor,
             ]))
-            .AddHostedService<Drain>();
+            .AddSingleton<Drain>()
+            .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Drain>())
+            .AddHostedService(provider => provider.GetRequiredService<Drain>());
     }
 
     /// <summary>Maps the public API, health and reflection.</summary>

@@ -1,6 +1,7 @@
 using System.Threading.Channels;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
@@ -108,6 +109,7 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
     {
         foreach (var streamId in _view.Apply(events))
         {
+            BackendMetrics.Gap();
             Gap(streamId, _view.Get(streamId).Version);
             _gaps.Writer.TryWrite(streamId);
         }

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Wire.V1;
 
@@ -172,7 +173,8 @@ public sealed class BalanceView(Account opened, TimeProvider time)
 
     private void Set(string streamId, Entry entry)
     {
-        ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_accounts, streamId, out _);
+        ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_accounts, streamId, out var isKnown);
+        BackendMetrics.Viewed(isKnown ? 0 : 1);
         var account = entry.Account.Currency is { } currency && !ReferenceEquals(currency, known.Account?.Currency)
             ? entry.Account with { Currency = Shared(currency) }
             : entry.Account;

@@ -12,14 +12,14 @@ namespace Billing.Backends.Direct;
 /// answers. Until the view of the balances is built it answers UNAVAILABLE.</summary>
 public sealed partial class CommandExecutor(
     EmbeddedTransport processors, IOptions<BackendOptions> options, Supervisor supervisor, ILogger<CommandExecutor> logger)
-    : Worker(supervisor)
+    : Worker(supervisor), IReadyPart
 {
     private readonly int _inFlightMax = options.Value.InFlightMax;
     private int _inFlight;
     private volatile bool _ready;
 
-    /// <summary>Whether commands are taken.</summary>
-    public bool IsReady => _ready;
+    /// <inheritdoc/>
+    public string? WhyNotReady => _ready ? null : "the view of the balances is being built, or the backend is stopping";
 
     /// <summary>Processes a command. It is processed whether or not its sender waits; its deadline ends the wait.</summary>
     /// <returns>The answer, or an error.</returns>

@@ -18,6 +18,7 @@ public static class DirectBackend
         builder.Services.AddEmbeddedBackends(builder.Configuration);
         builder.Services.AddSingleton<CommandExecutor>();
         builder.Services.AddHostedService(provider => provider.GetRequiredService<CommandExecutor>());
+        builder.Services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandExecutor>());
         builder.Services.AddGrpc();
         builder.Services.AddSingleton<IConfigureOptions<KestrelServerOptions>, CommandServer>();
         var direct = builder.Configuration.GetSection(DirectOptions.Section).Get<DirectOptions>() ?? new DirectOptions();
@@ -32,8 +33,7 @@ public static class DirectBackend
     }
 
     /// <summary>Maps the protocol that is set.</summary>
-    /// <returns>What says whether the backend is ready.</returns>
-    public static CommandExecutor MapDirectBackend(this WebApplication app)
+    public static void MapDirectBackend(this WebApplication app)
     {
         var executor = app.Services.GetRequiredService<CommandExecutor>();
         switch (app.Services.GetRequiredService<IOptions<DirectOptions>>().Value.KnownProtocol)
@@ -48,7 +48,6 @@ public static class DirectBackend
                 // RPCX has a server of its own.
                 break;
         }
-        return executor;
     }
 
     // Whoever reaches it pays from any account.

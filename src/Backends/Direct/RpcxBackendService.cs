@@ -1,5 +1,7 @@
+using System.Diagnostics;
 using Billing.Messaging.Direct;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.Direct;
@@ -7,5 +9,21 @@ namespace Billing.Backends.Direct;
 /// <summary>Commands over RPCX.</summary>
 internal sealed class RpcxBackendService(CommandExecutor executor) : IBackendService
 {
-    public Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options) => executor.ExecuteAsync(command);
+    public Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options) => command.TraceParent.Length == 0
+        ? executor.ExecuteAsync(command)
+        : ExecuteTracedAsync(command);
+
+    private async Task<Reply> ExecuteTracedAsync(Command command)
+    {
+        var span = Tracing.Start(Tracing.ExecuteSpan, ActivityKind.Server, Tracing.Parse(command.TraceParent));
+        Activity.Current = span;
+        try
+        {
+            return await executor.ExecuteAsync(command);
+        }
+        finally
+        {
+            Tracing.End(span);
+        }
+    }
 }

@@ -12,8 +12,10 @@ public abstract record AccountEvent;
 /// <param name="Currency">ISO 4217; the account's own.</param>
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="Times">When it came here, where its client asked for that.</param>
+/// <param name="TraceId">The trace that it is part of, where it is traced.</param>
 public sealed record PaymentAccepted(
-    Guid TransactionId, decimal Amount, string Currency, DateTimeOffset DecidedAt, RequestTimes? Times = null) : AccountEvent;
+    Guid TransactionId, decimal Amount, string Currency, DateTimeOffset DecidedAt, RequestTimes? Times = null,
+    string? TraceId = null) : AccountEvent;
 
 /// <summary>A payment was refused; the balance stays as it was.</summary>
 /// <param name="TransactionId">The payment's idempotency key.</param>
@@ -22,17 +24,19 @@ public sealed record PaymentAccepted(
 /// <param name="Reason">Why.</param>
 /// <param name="DecidedAt">When it was decided.</param>
 /// <param name="Times">When it came here, where its client asked for that.</param>
+/// <param name="TraceId">The trace that it is part of, where it is traced.</param>
 public sealed record PaymentDeclined(
     Guid TransactionId, decimal Amount, string Currency, DeclineReason Reason, DateTimeOffset DecidedAt,
-    RequestTimes? Times = null) : AccountEvent;
+    RequestTimes? Times = null, string? TraceId = null) : AccountEvent;
 
 /// <summary>The account's credit limit is another from now on.</summary>
 /// <param name="TransactionId">The change's idempotency key; empty for a change from before they had one.</param>
 /// <param name="Limit">Zero or more.</param>
 /// <param name="Currency">ISO 4217; fixes the account's currency where it has none.</param>
 /// <param name="DecidedAt">When it was decided.</param>
-public sealed record CreditLimitChanged(Guid TransactionId, decimal Limit, string Currency, DateTimeOffset DecidedAt)
-    : AccountEvent;
+/// <param name="TraceId">The trace that it is part of, where it is traced.</param>
+public sealed record CreditLimitChanged(
+    Guid TransactionId, decimal Limit, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent;
 
 /// <summary>When a request came as far as to be decided, each moment by the clock of whoever it came to.</summary>
 /// <param name="SentAt">When its client sent it, by what the client says.</param>

@@ -7,7 +7,9 @@ namespace Billing.Backends.Domain;
 /// <param name="Amount">More than zero.</param>
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Times">When it came here, where its client asked for that; the event keeps it.</param>
-public sealed record Payment(Guid TransactionId, decimal Amount, string Currency, RequestTimes? Times = null)
+/// <param name="TraceId">The trace that it is part of, where it is traced; the event keeps it.</param>
+public sealed record Payment(
+    Guid TransactionId, decimal Amount, string Currency, RequestTimes? Times = null, string? TraceId = null)
     : AccountCommand(TransactionId)
 {
     /// <inheritdoc/>
@@ -16,10 +18,10 @@ public sealed record Payment(Guid TransactionId, decimal Amount, string Currency
     {
         if (account.Currency is { } currency && currency != Currency)
         {
-            return new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CurrencyMismatch, now, Times);
+            return new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CurrencyMismatch, now, Times, TraceId);
         }
         return Amount > account.CreditLimit - account.Balance
-            ? new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CreditLimitExceeded, now, Times)
-            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times);
+            ? new PaymentDeclined(TransactionId, Amount, Currency, DeclineReason.CreditLimitExceeded, now, Times, TraceId)
+            : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId);
     }
 }

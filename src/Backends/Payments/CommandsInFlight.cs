@@ -1,3 +1,4 @@
+using Billing.Backends.Telemetry;
 using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
@@ -26,6 +27,7 @@ public sealed class CommandsInFlight
                 if (_commands.TryGetValue(id, out var first))
                 {
                     first.Join(delivery, now);
+                    BackendMetrics.Repeated(BackendMetrics.Answered.FromFlight, 1);
                     continue;
                 }
                 var command = new PendingCommand(delivery, streamId, now);

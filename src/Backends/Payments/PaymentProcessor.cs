@@ -1,11 +1,15 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
+using System.Globalization;
 using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
@@ -17,7 +21,7 @@ namespace Billing.Backends.Payments;
 /// costs on top of its payments is shared by more of them. The steps of a turn are the methods in this order: deduplicate,
 /// authorise, record, settle. A step that fails for several commands together is tried for each alone; one that fails alone
 /// as well sends its command to the dead letters.</summary>
-public sealed partial class PaymentProcessor : Worker, ICommandHandler
+public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPart
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
 
@@ -65,6 +69,12 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
 
     /// <inheritdoc/>
     public int InFlight => _settler.InFlight;
+
+    /// <summary>Not ready from when callers are told that the store is away until it answers.</summary>
+    public string? WhyNotReady =>
+        Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) is var away && away >= _options.StoreAwayMax
+            ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {away.TotalSeconds:0} s")
+            : null;
 
     /// <inheritdoc/>
     public void Accept(IReadOnlyList<Delivery> deliveries)
@@ -139,6 +149,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
                 Authorise(command, cancellationToken);
             }
         }
+        BackendMetrics.Repeated(BackendMetrics.Answered.FromReceipt, repeated.Count);
         Settle(repeated);
     }
 
@@ -146,11 +157,15 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
     /// alone is done.</summary>
     private async Task<Dictionary<Guid, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
+        using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
+        var since = BackendMetrics.Now;
         var ids = fresh.Select(c => c.Command.TransactionId).ToArray();
         Volatile.Write(ref _askedStore, _time.GetTimestamp());
         try
         {
-            return await _retry.ExecuteAsync(async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
+            var receipts = await _retry.ExecuteAsync(async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
+            BackendMetrics.Took(BackendMetrics.Steps.Receipts, since);
+            return receipts;
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count == 1)
         {
@@ -186,8 +201,18 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
             return;
         }
         _lastOfAccount[command.StreamId] = command;
-        command.Turn = TakeTurnAsync(command, authorised, before);
+        command.Turn = TakeTurnAsync(
+            command, authorised.IsCompletedSuccessfully ? authorised : MeasuredAsync(command, authorised), before);
         _supervisor.Watch("Authorising", command.Turn);
+    }
+
+    private static async Task MeasuredAsync(PendingCommand command, Task authorised)
+    {
+        var span = Tracing.Start("card network", ActivityKind.Client, command.Processing?.Context ?? default);
+        var since = BackendMetrics.Now;
+        await authorised;
+        BackendMetrics.Took(BackendMetrics.Steps.CardNetwork, since);
+        Tracing.End(span);
     }
 
     private async Task TakeTurnAsync(PendingCommand command, Task authorised, Task before)
@@ -229,6 +254,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
         {
             return done;
         }
+        using var span = Tracing.StartJoint("reply", done.Select(c => c.Processing));
         var now = _time.Microseconds();
         var again = _inFlight.Leave(done, now);
         var answers = new List<(Delivery, Reply?)>(done.Count);
@@ -252,6 +278,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler
         }
         // Commands that come again may come in another order than they were recorded in: one that had expired was not, and its
         // copy was, behind others. Each account's events are published in the order of its versions.
+        CommandOutcomes.Count(done);
         events.Sort((one, other) => one.Version.CompareTo(other.Version));
         _settler.Settle(answers, events);
         return again;

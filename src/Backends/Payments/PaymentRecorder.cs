@@ -1,7 +1,9 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Telemetry;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
 
@@ -17,6 +19,7 @@ public sealed partial class PaymentRecorder
     private readonly TimeProvider _time;
     private readonly ILogger<PaymentRecorder> _logger;
     private readonly EventStoreRetry.Retries _retry;
+    private int _cached;
 
     /// <summary>Creates the recorder.</summary>
     public PaymentRecorder(
@@ -39,6 +42,16 @@ public sealed partial class PaymentRecorder
     /// recorded.</exception>
     public async Task RecordAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
+        using var span = Tracing.StartJoint("record", batch.Select(c => c.Processing));
+        span?.SetTag("billing.batch.size", batch.Count);
+        var since = BackendMetrics.Now;
+        await RecordTogetherAsync(batch, cancellationToken);
+        BackendMetrics.Recorded(batch.Count, since);
+        NoteCached();
+    }
+
+    private async Task RecordTogetherAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
+    {
         try
         {
             await RecordWithRetriesAsync(batch, cancellationToken);
@@ -49,7 +62,7 @@ public sealed partial class PaymentRecorder
             BatchFailed(e, batch.Count);
             foreach (var command in batch.Where(c => !c.IsDone))
             {
-                await RecordAsync([command], cancellationToken);
+                await RecordTogetherAsync([command], cancellationToken);
             }
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
@@ -109,6 +122,7 @@ public sealed partial class PaymentRecorder
         }
         var accounts = await AccountsAsync(open, cancellationToken);
         var now = _time.GetUtcNow();
+        var decidedAt = BackendMetrics.Now;
         var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
         var refused = new List<(PendingCommand Command, string? Currency)>();
@@ -136,6 +150,7 @@ public sealed partial class PaymentRecorder
         if (events.Count > 0)
         {
             await _store.AppendAsync(events, cancellationToken);
+            BackendMetrics.Took(BackendMetrics.Steps.Append, decidedAt);
         }
         // Only now: until the batch is stored, the account that a command does not fit may never come to be.
         foreach (var (command, currency) in refused)
@@ -143,6 +158,7 @@ public sealed partial class PaymentRecorder
             command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch,
                 $"limit.currency_code must be {currency}: the account is kept in it.", "limit.currency_code");
         }
+        NoteWaits(open, decidedAt);
         var stored = _time.Microseconds();
         for (var i = 0; i < decided.Count; i++)
         {
@@ -168,17 +184,42 @@ public sealed partial class PaymentRecorder
                 unknown.Add(command.StreamId);
             }
         }
+        BackendMetrics.AskedCache(open.Count - unknown.Count, unknown.Count);
         if (unknown.Count > 0)
         {
+            var since = BackendMetrics.Now;
             foreach (var (streamId, account) in await _store.LoadAsync([.. unknown], _opened, cancellationToken))
             {
                 accounts[streamId] = account;
             }
+            BackendMetrics.Took(BackendMetrics.Steps.Load, since);
         }
         return accounts;
     }
 
-    private void OnRetry(Exception e, int attempt) => Retrying(attempt, e.GetBaseException().Message);
+    private void OnRetry(Exception e, int attempt)
+    {
+        BackendMetrics.Retried();
+        Retrying(attempt, e.GetBaseException().Message);
+    }
+
+    private static void NoteWaits(List<PendingCommand> decided, long decidedAt)
+    {
+        if (decidedAt != 0)
+        {
+            foreach (var command in decided)
+            {
+                BackendMetrics.Took(BackendMetrics.Steps.Wait, command.ConsumedAt, decidedAt);
+            }
+        }
+    }
+
+    private void NoteCached()
+    {
+        var count = _cache.Count;
+        BackendMetrics.Cached(count - _cached);
+        _cached = count;
+    }
 
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
     private partial void Retrying(int attempt, string reason);

@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using Billing.Backends.Domain;
+using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Wire.V1;
@@ -20,7 +22,9 @@ public sealed class PendingCommand
     {
         _askers = [new Asker(delivery, now)];
         IsQuestion = WireCommand.IsQuestion(delivery.Command);
-        Command = WireCommand.ToDomain(delivery.Command);
+        Command = WireCommand.ToDomain(delivery.Command, delivery.Processing?.TraceId.ToHexString());
+        Processing = delivery.Processing;
+        ConsumedAt = BackendMetrics.Now;
         StreamId = streamId;
         Partition = delivery.Partition;
     }
@@ -29,6 +33,8 @@ public sealed class PendingCommand
     {
         _askers = waiting;
         Command = expired.Command;
+        Processing = waiting[0].Delivery.Processing;
+        ConsumedAt = BackendMetrics.Now;
         StreamId = expired.StreamId;
         Partition = expired.Partition;
     }
@@ -41,6 +47,12 @@ public sealed class PendingCommand
 
     /// <summary>Where the first delivery came from.</summary>
     public SourcePartition Partition { get; }
+
+    /// <summary>The span of the first delivery's processing; null where that is not traced.</summary>
+    public Activity? Processing { get; }
+
+    /// <summary>When the command was taken, for <see cref="BackendMetrics.Took"/>.</summary>
+    public long ConsumedAt { get; }
 
     /// <summary>Completes when the command may be decided: authorised, and every earlier one of its account before it.
     /// </summary>

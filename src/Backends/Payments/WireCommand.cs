@@ -11,14 +11,17 @@ namespace Billing.Backends.Payments;
 internal static class WireCommand
 {
     /// <summary>The domain's command; for a question about a payment, that payment.</summary>
+    /// <param name="command">The command.</param>
+    /// <param name="traceId">The trace that it is part of; null where it is not traced.</param>
     /// <exception cref="ArgumentException">The command changes no account.</exception>
-    public static AccountCommand ToDomain(Command command) => command.RequestCase switch
+    public static AccountCommand ToDomain(Command command, string? traceId) => command.RequestCase switch
     {
         Command.RequestOneofCase.Payment or Command.RequestOneofCase.PaymentStatus => new Payment(
             Guid.Parse(command.TransactionId), AskedFor(command).Amount.ToDecimal(), AskedFor(command).Amount.CurrencyCode,
-            Times(command)),
+            Times(command), traceId),
         Command.RequestOneofCase.CreditLimit => new CreditLimitChange(
-            Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode),
+            Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode,
+            traceId),
         _ => throw new ArgumentException($"A {command.RequestCase} changes no account.", nameof(command)),
     };
 

@@ -6,6 +6,7 @@ using Billing.Proxy;
 using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Billing.Proxy.Telemetry;
 
 namespace Billing.Cli.Topology;
 
@@ -25,7 +26,9 @@ public static class EmbeddedService
         builder.AddRest();
         builder.AddLive();
         builder.AddSecurity();
+        builder.AddProxyTelemetry("billing-embedded");
         var app = builder.Build();
+        app.MapProxyTelemetry();
         app.MapProxy();
         app.MapRest();
         app.MapLive();

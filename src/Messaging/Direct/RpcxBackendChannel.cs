@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Logging;
@@ -25,6 +27,11 @@ internal sealed class RpcxBackendChannel : IBackendChannel
 
     public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
     {
+        var span = Tracing.Start(Tracing.ExecuteSpan, ActivityKind.Client, Tracing.Current);
+        if (span is not null)
+        {
+            command.TraceParent = Tracing.TraceParent(span.Context);
+        }
         try
         {
             return await _backend.ExecuteAsync(command, new RpcxCallOptions(left, cancellationToken));
@@ -37,6 +44,10 @@ internal sealed class RpcxBackendChannel : IBackendChannel
                 StatusCode.DeadlineExceeded => CallFailures.Late(),
                 _ => _failures.NoReply(e.StatusCode, e.Message),
             };
+        }
+        finally
+        {
+            Tracing.End(span);
         }
     }
 

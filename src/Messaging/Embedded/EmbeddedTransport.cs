@@ -1,6 +1,8 @@
+using System.Diagnostics;
 using System.Threading.Channels;
 using Billing.Contracts;
 using Billing.Messaging.Hosting;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Hosting;
 
@@ -9,7 +11,7 @@ namespace Billing.Messaging.Embedded;
 /// <summary>The transport for where no Kafka can be had: proxy and backends in one process, over in-memory queues, with
 /// the same batching, receipts and store behind. What is in a queue when the process dies is lost, but nobody was told
 /// that it was done: the caller gets an error and asks again.</summary>
-public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublisher
+public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublisher, IReadyPart
 {
     private readonly PendingReplies _pending;
     private readonly Lane[] _payments;
@@ -30,6 +32,9 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
         _balances = [.. made.Balances.Select(h => new Lane(h))];
         _readModels = made.ReadModels ?? [];
     }
+
+    /// <inheritdoc/>
+    public string? WhyNotReady => HostedHandlers.OfType<IReadyPart>().Select(part => part.WhyNotReady).FirstOrDefault(why => why is not null);
 
     /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
@@ -119,19 +124,22 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
 
         private const int DrainMax = 1000;
 
-        private readonly Channel<Command> _queue =
-            Channel.CreateUnbounded<Command>(new UnboundedChannelOptions { SingleReader = true });
+        private readonly Channel<(Command Command, ActivityContext Trace)> _queue =
+            Channel.CreateUnbounded<(Command, ActivityContext)>(new UnboundedChannelOptions { SingleReader = true });
 
-        public void Send(Command command) => _queue.Writer.TryWrite(command);
+        public void Send(Command command) => _queue.Writer.TryWrite((command, Tracing.Current));
 
         public async Task RunAsync(CancellationToken cancellationToken)
         {
             while (await _queue.Reader.WaitToReadAsync(cancellationToken))
             {
                 var deliveries = new List<Delivery>();
-                while (deliveries.Count < DrainMax && _queue.Reader.TryRead(out var command))
+                while (deliveries.Count < DrainMax && _queue.Reader.TryRead(out var sent))
                 {
-                    deliveries.Add(new EmbeddedDelivery(command));
+                    deliveries.Add(new EmbeddedDelivery(sent.Command)
+                    {
+                        Processing = Tracing.Start("process", ActivityKind.Consumer, sent.Trace),
+                    });
                 }
                 handler.Accept(deliveries);
             }
@@ -140,13 +148,9 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
 
     private sealed class EmbeddedDelivery(Command command) : Delivery(command, new SourcePartition("", 0))
     {
-        public override void Settle()
-        {
-        }
+        public override void Settle() => EndProcessing();
 
-        public override void Reject(string reason)
-        {
-        }
+        public override void Reject(string reason) => EndProcessing("unprocessable");
     }
 }
 

@@ -44,6 +44,7 @@ public static class Service
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
         builder.Services.AddSingleton<Supervisor>();
+        builder.Services.AddSingleton<Readiness>();
         return builder;
     }
 

@@ -10,9 +10,13 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
 {
     private readonly CancellationTokenSource _failed = new();
     private int _failures;
+    private volatile string? _whyFailed;
 
     /// <summary>Whether every loop goes on, or has ended because it was told to.</summary>
     public bool IsHealthy => !_failed.IsCancellationRequested;
+
+    /// <summary>Which loop failed and why, for a person; null where none has.</summary>
+    public string? WhyFailed => _whyFailed;
 
     /// <summary>Cancelled with the first failure: nothing that waits for a loop need wait any longer.</summary>
     public CancellationToken Failing => _failed.Token;
@@ -60,6 +64,7 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
         // What fails after the first failure mostly fails because of it.
         if (Interlocked.Increment(ref _failures) == 1)
         {
+            _whyFailed = $"{loop} failed: {cause.Message}";
             Failed(cause, loop);
             Environment.ExitCode = Service.Failed;
             _failed.Cancel();

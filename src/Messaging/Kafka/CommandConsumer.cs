@@ -14,7 +14,7 @@ public sealed record CommandSubscription(IReadOnlyList<string> Topics, string Gr
 
 /// <summary>Consumes request topics as a member of a group, on a thread of its own: one <see cref="CommandIntake"/> turn
 /// after another.</summary>
-public sealed class CommandConsumer : IHostedService, IDisposable
+public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
 {
     private readonly KafkaOptions _options;
     private readonly CommandSubscription _subscription;
@@ -42,6 +42,11 @@ public sealed class CommandConsumer : IHostedService, IDisposable
     /// <summary>Whether the group has given this backend partitions; a read model, where it has one, is built before.
     /// </summary>
     public bool HasJoined => _intake.HasJoined;
+
+    /// <inheritdoc/>
+    public string? WhyNotReady => HasJoined ? null
+        : _follower?.Built.IsCompleted == false ? "the view of the balances is being built from the event store"
+        : $"the consumer has not joined its group {_subscription.Group}";
 
     /// <summary>Makes the topics that are missing and joins the group, once the read model is built.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 
@@ -25,6 +27,7 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan SettleTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan BacklogTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan StateInterval = TimeSpan.FromSeconds(1);
 
     private readonly CommandReader _reader = new(publisher);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
@@ -35,6 +38,8 @@ internal sealed class CommandIntake(
     // Where what is left of former owners ends, by partition, until it is read.
     private readonly Dictionary<TopicPartition, long> _backlog = [];
     private long _backlogNoted;
+    private long _readAt;
+    private long _statedAt;
     private bool _paused;
     private bool _isMixed;
 
@@ -50,6 +55,7 @@ internal sealed class CommandIntake(
         PauseOrResume(consumer);
         Drain(consumer);
         StoreOffsets(consumer);
+        StatePartitions(consumer);
     }
 
     /// <summary>Waits a while for what is in flight and commits what is settled, before the member leaves its group.</summary>
@@ -57,6 +63,7 @@ internal sealed class CommandIntake(
     {
         HandOver();
         WaitUntilSettled(consumer, [.. _watermarks.Keys]);
+        PartitionMetrics.Set(this, []);
     }
 
     /// <summary>The group has given the member partitions.</summary>
@@ -117,6 +124,8 @@ internal sealed class CommandIntake(
     private void Drain(IConsumer<byte[], byte[]> consumer)
     {
         var record = Consume(consumer, Tracked > 0 ? PollIntervalWhenBusy : PollInterval);
+        // One time for all that is drained in one go.
+        _readAt = record is null ? 0 : MessagingMetrics.Now;
         for (var taken = 1; record is not null; taken++)
         {
             Take(record);
@@ -141,6 +150,7 @@ internal sealed class CommandIntake(
         catch (Exception e) when (e is not KafkaException)
         {
             // Whatever it is that reading it broke, it is about this record, and would break it again.
+            MessagingMetrics.PutAside(record.Topic, "unreadable");
             publisher.DeadLetters.Publish(record, "the record could not be read: " + e.Message, slot.Settle);
         }
         if (_backlog.TryGetValue(record.TopicPartition, out var end) && record.Offset.Value >= end - 1)
@@ -158,7 +168,8 @@ internal sealed class CommandIntake(
             KafkaLog.OffsetsBeganAgain(logger, record.Topic, record.Partition.Value, record.Offset.Value);
             _watermarks[record.TopicPartition] = watermark = new OffsetWatermark();
         }
-        return watermark.Track(record.Offset.Value);
+        MessagingMetrics.Read(record.Topic);
+        return watermark.Track(record.Offset.Value, _readAt);
     }
 
     private void HandOver()
@@ -216,6 +227,31 @@ internal sealed class CommandIntake(
                 consumer.StoreOffset(new TopicPartitionOffset(partition, next));
             }
         }
+    }
+
+    private void StatePartitions(IConsumer<byte[], byte[]> consumer)
+    {
+        if (!PartitionMetrics.IsOn || (_statedAt != 0 && time.GetElapsedTime(_statedAt) < StateInterval))
+        {
+            return;
+        }
+        _statedAt = time.GetTimestamp();
+        PartitionMetrics.Set(this, [.. _watermarks.Select(w => StateOf(w.Key, w.Value, consumer))]);
+    }
+
+    // The end is what the last fetch said: nobody is asked.
+    private static PartitionState StateOf(TopicPartition partition, OffsetWatermark watermark, IConsumer<byte[], byte[]> consumer)
+    {
+        var end = consumer.GetWatermarkOffsets(partition).High.Value;
+        var position = consumer.Position(partition);
+        var next = watermark.Count > 0 ? watermark.Oldest : position.Value;
+        var age = watermark.OldestReadAt is not 0 and var readAt ? Stopwatch.GetElapsedTime(readAt).TotalSeconds : 0;
+        // Until the first fetch neither is known.
+        return new PartitionState(
+            partition.Topic, partition.Partition.Value,
+            end > 0 && position.Value >= 0 ? Math.Max(0, end - position.Value) : 0,
+            end > 0 && next >= 0 ? Math.Max(0, end - next) : 0,
+            age);
     }
 
     private void Drop(List<TopicPartition> partitions)

@@ -1,6 +1,6 @@
 using System.Diagnostics;
-using System.Text;
 using Billing.Contracts;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
@@ -30,11 +30,13 @@ internal sealed class CommandPublisher(IProducer<string, byte[]> producer, Pendi
         var route = CommandRoute.Of(command);
         var topic = route.Topic;
         var correlationId = command.CorrelationId;
-        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers() };
+        var (span, since) = (KafkaTracing.StartSend(topic), MessagingMetrics.Now);
+        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers(span) };
         try
         {
             producer.Produce(topic, message, report =>
             {
+                Sent(topic, since, span, report.Error);
                 if (report.Error.IsError)
                 {
                     Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
@@ -48,25 +50,31 @@ internal sealed class CommandPublisher(IProducer<string, byte[]> producer, Pendi
         }
         catch (ProduceException<string, byte[]> e) when (e.Error.Code == ErrorCode.Local_QueueFull)
         {
+            Sent(topic, since, span, e.Error);
             Refuse(correlationId, StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
                 "The proxy's queue of unsent commands is full.");
         }
         catch (KafkaException e)
         {
+            Sent(topic, since, span, e.Error);
             Refuse(correlationId, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable,
                 $"The command could not be published to {topic}: {e.Error.Reason}");
         }
         return reply;
     }
 
-    private static Headers Headers()
+    private static Headers Headers(Activity? span)
     {
         var headers = new Headers { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };
-        if (Activity.Current is { IdFormat: ActivityIdFormat.W3C, Id: { } traceParent })
-        {
-            headers.Add(WireFormat.TraceParentHeader, Encoding.ASCII.GetBytes(traceParent));
-        }
+        KafkaTracing.Inject(headers, span);
         return headers;
+    }
+
+    private static void Sent(string topic, long since, Activity? span, Confluent.Kafka.Error error)
+    {
+        var why = error.IsError ? error.Code.ToString() : null;
+        Tracing.End(span, why);
+        MessagingMetrics.Sent(topic, since, why);
     }
 
     private void Refuse(ulong correlationId, StatusCode status, string reason, string message) =>

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Grpc.Core;
@@ -23,8 +24,12 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
             {
                 timing.AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp);
             }
-            return new KafkaDelivery(command, record, slot, publisher.DeadLetters);
+            return new KafkaDelivery(command, record, slot, publisher.DeadLetters)
+            {
+                Processing = KafkaTracing.StartProcess(record),
+            };
         }
+        MessagingMetrics.PutAside(record.Topic, "refused");
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
         {
@@ -42,8 +47,26 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, DeadLetters deadLetters)
         : Delivery(command, new SourcePartition(record.Topic, record.Partition.Value))
     {
-        public override void Settle() => slot.Settle();
+        private long _since = slot.ReadAt;
 
-        public override void Reject(string reason) => deadLetters.Publish(record, reason, slot.Settle);
+        public override void Settle()
+        {
+            slot.Settle();
+            Done(null);
+        }
+
+        public override void Reject(string reason)
+        {
+            MessagingMetrics.PutAside(record.Topic, "unprocessable");
+            deadLetters.Publish(record, reason, slot.Settle);
+            Done("unprocessable");
+        }
+
+        private void Done(string? error)
+        {
+            EndProcessing(error);
+            // Once, however often it is settled.
+            MessagingMetrics.Processed(record.Topic, Interlocked.Exchange(ref _since, 0));
+        }
     }
 }

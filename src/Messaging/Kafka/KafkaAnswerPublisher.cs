@@ -1,5 +1,7 @@
+using System.Diagnostics;
 using Billing.Contracts;
 using Billing.Messaging.Hosting;
+using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
@@ -46,6 +48,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
         var publication = new Publication(this, cancellationToken);
+        publication.BeginEvents(events.Count);
         foreach (var fact in events)
         {
             if (_failure is { } failure)
@@ -70,7 +73,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
             else if (open.Bytes + bytes > ReplyBatchBytesMax)
             {
-                publication.Send(topic, Message(open.Batch));
+                publication.SendTraced(topic, Message(open.Batch));
                 open = (new ReplyBatch(), 0);
             }
             open.Batch.Replies.Add(reply);
@@ -78,7 +81,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         }
         foreach (var (topic, (batch, _)) in batches)
         {
-            publication.Send(topic, Message(batch));
+            publication.SendTraced(topic, Message(batch));
         }
         return publication.AllSent();
     }
@@ -124,15 +127,38 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         // One more than what is under way, until AllSent: an early acknowledgement must not end the wait.
         private int _open = 1;
 
+        // The spans of what is under way; most publications have none.
+        private List<Activity>? _spans;
+
         public void Send(string topic, Message<string, byte[]> message)
         {
             Interlocked.Increment(ref _open);
             Produce(topic, message);
         }
 
+        /// <summary>Sends a record with the span of its sending in its headers.</summary>
+        public void SendTraced(string topic, Message<string, byte[]> message)
+        {
+            KafkaTracing.Inject(message.Headers, Note(KafkaTracing.StartSend(topic)));
+            Send(topic, message);
+        }
+
+        /// <summary>Events are sent from here on, which is one span however many there are.</summary>
+        public void BeginEvents(int count)
+        {
+            if (count > 0)
+            {
+                Note(KafkaTracing.StartSend(Topics.Events, count));
+            }
+        }
+
         public Task AllSent()
         {
             Close();
+            if (_spans is not null)
+            {
+                _ = EndSpansAsync(_spans);
+            }
             return _done.Task;
         }
 
@@ -140,7 +166,12 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         {
             try
             {
-                publisher._producer.Produce(topic, message, report => Acknowledge(topic, message, report.Error));
+                var since = MessagingMetrics.Now;
+                publisher._producer.Produce(topic, message, report =>
+                {
+                    MessagingMetrics.Sent(topic, since, report.Error.IsError ? report.Error.Code.ToString() : null);
+                    Acknowledge(topic, message, report.Error);
+                });
             }
             catch (ProduceException<string, byte[]> e)
             {
@@ -194,6 +225,24 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         // The proxy is gone and nobody waits, or no broker will ever take the record.
         private static bool IsPermanent(Confluent.Kafka.Error error) => error.IsUnknownTopic() || error.IsTooLarge()
             || error.Code is ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
+
+        private Activity? Note(Activity? span)
+        {
+            if (span is not null)
+            {
+                (_spans ??= []).Add(span);
+            }
+            return span;
+        }
+
+        private async Task EndSpansAsync(List<Activity> spans)
+        {
+            await _done.Task.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            foreach (var span in spans)
+            {
+                Tracing.End(span, _done.Task.IsFaulted ? "publishing_failed" : null);
+            }
+        }
 
         private void Close()
         {

@@ -1,4 +1,5 @@
 using Billing.Messaging.Hosting;
+using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 
@@ -64,7 +65,11 @@ internal sealed class ReplyConsumer(
     {
         try
         {
-            replies.Take(consumer.Consume(_thread.Stopping).Message.Value);
+            var record = consumer.Consume(_thread.Stopping);
+            MessagingMetrics.Read(record.Topic);
+            var span = KafkaTracing.StartProcess(record);
+            replies.Take(record.Message.Value);
+            Tracing.End(span);
             _reading.TrySetResult();
         }
         catch (OperationCanceledException) when (_thread.Stopping.IsCancellationRequested)

@@ -1,9 +1,7 @@
 using Billing.Messaging.Hosting;
-using Billing.Proxy.Health;
 using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
-using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
 
 namespace Billing.Proxy.Rest;
 
@@ -53,12 +51,7 @@ public static class RestServices
             .WithTags("Billing").WithName("GetStatement").Answers<StatementAnswer>(Scopes.BalancesRead);
         app.MapPut("/v1/accounts/{payment_type}/{account_id}/credit-limit", front.LimitAsync)
             .WithTags("Billing").WithName("SetCreditLimit").Accepts<CreditLimitBody>("application/json").ForOperators().Answers<CreditLimitAnswer>(Scopes.Admin);
-        // For load balancers that cannot ask over gRPC; the same state as that of the gRPC health service.
-        var serving = app.Services.GetRequiredService<ServingState>();
-        app.MapGet("/health/live", () => "live").AllowAnonymous().ExcludeFromDescription();
-        app.MapGet("/health/ready", () => serving.Find("") == ServingStatus.Serving
-            ? Results.Text("ready")
-            : Results.Text("not ready", statusCode: StatusCodes.Status503ServiceUnavailable)).AllowAnonymous().ExcludeFromDescription();
+        app.Services.GetRequiredService<Readiness>().Map(app);
         app.MapOpenApi().AllowAnonymous();
     }
 

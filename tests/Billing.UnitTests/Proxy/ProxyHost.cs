@@ -5,6 +5,7 @@ using Billing.Proxy;
 using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Billing.Proxy.Telemetry;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -64,7 +65,9 @@ internal sealed class ProxyHost : IAsyncDisposable
         builder.AddRest();
         builder.AddLive();
         builder.AddSecurity();
+        builder.AddProxyTelemetry();
         var app = builder.Build();
+        app.MapProxyTelemetry();
         app.MapProxy();
         app.MapRest();
         app.MapLive();

@@ -1,0 +1,127 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+using Billing.Messaging.Telemetry;
+using Grpc.AspNetCore.Server;
+using Grpc.Core;
+
+namespace Billing.Proxy.Telemetry;
+
+/// <summary>Measures every gRPC call to the proxy, also those that are refused before a service sees them, and names its span;
+/// and says how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
+public sealed class CallMetrics : IDisposable
+{
+    /// <summary>The meter's name.</summary>
+    public const string MeterName = "Billing.Proxy";
+
+    private const string OtherMethod = "_OTHER";
+
+    private static readonly KeyValuePair<string, object?> SystemName = new("rpc.system.name", "grpc");
+    private static readonly string[] StatusNames = StatusNamesByCode();
+
+    private readonly Meter _meter;
+    private readonly Histogram<double> _durations;
+
+    /// <summary>Creates the instruments.</summary>
+    public CallMetrics(IMeterFactory meters, Admission admission)
+    {
+        _meter = meters.Create(MeterName);
+        _durations = _meter.CreateHistogram(
+            "rpc.server.call.duration", "s", "From the call's arrival until its status is sent.",
+            advice: new InstrumentAdvice<double> { HistogramBucketBoundaries = MessagingMetrics.DurationBounds });
+        _meter.CreateObservableGauge(
+            "billing.proxy.places.used", () => admission.InFlight, "{place}", "Calls that wait for an answer, open streams, and what these have in hand.");
+        _meter.CreateObservableGauge(
+            "billing.proxy.places.streams", () => admission.OfStreams, "{place}", "Places that streams have taken.");
+        _meter.CreateObservableGauge(
+            "billing.proxy.places.limit", () => admission.InFlightMax, "{place}", "Places there are; the next call is refused.");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _meter.Dispose();
+
+    /// <summary>The middleware.</summary>
+    public Task InvokeAsync(HttpContext http, RequestDelegate next) =>
+        IsGrpc(http) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true }) ? MeasureAsync(http, next) : next(http);
+
+    private async Task MeasureAsync(HttpContext http, RequestDelegate next)
+    {
+        var since = Stopwatch.GetTimestamp();
+        var method = http.GetEndpoint()?.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method.FullName is { } name ? name[1..] : OtherMethod;
+        string? thrown = null;
+        try
+        {
+            await next(http);
+        }
+        catch (Exception e)
+        {
+            thrown = e.GetType().FullName;
+            throw;
+        }
+        finally
+        {
+            var status = StatusOf(http, thrown is not null);
+            Record(method, status, thrown ?? (status == StatusNames[0] ? null : status), since);
+        }
+    }
+
+    private void Record(string method, string status, string? error, long since)
+    {
+        if (Activity.Current is { IsAllDataRequested: true } span)
+        {
+            span.DisplayName = method;
+            span.SetTag(SystemName.Key, SystemName.Value);
+            span.SetTag("rpc.method", method);
+            span.SetTag("rpc.response.status_code", status);
+            if (error is not null)
+            {
+                span.SetTag("error.type", error);
+                span.SetStatus(ActivityStatusCode.Error);
+            }
+        }
+        if (!_durations.Enabled)
+        {
+            return;
+        }
+        var tags = new TagList { SystemName, new("rpc.method", method), new("rpc.response.status_code", status) };
+        if (error is not null)
+        {
+            tags.Add("error.type", error);
+        }
+        _durations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
+    }
+
+    private static bool IsGrpc(HttpContext http) =>
+        http.Request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>The status is among the trailers, or, of a call that was answered without a message, among the headers.</summary>
+    private static string StatusOf(HttpContext http, bool failed)
+    {
+        var trailers = http.Features.Get<Microsoft.AspNetCore.Http.Features.IHttpResponseTrailersFeature>()?.Trailers;
+        var text = trailers is not null && trailers.TryGetValue("grpc-status", out var trailer) ? (string?)trailer
+            : (string?)http.Response.Headers["grpc-status"];
+        if (int.TryParse(text, System.Globalization.CultureInfo.InvariantCulture, out var code) && code >= 0 && code < StatusNames.Length)
+        {
+            return StatusNames[code];
+        }
+        return http.RequestAborted.IsCancellationRequested ? StatusNames[(int)StatusCode.Cancelled]
+            : failed ? StatusNames[(int)StatusCode.Unknown]
+            : OfHttp(http.Response.StatusCode);
+    }
+
+    /// <summary>What gRPC makes of an HTTP status without one of its own.</summary>
+    private static string OfHttp(int status) => StatusNames[(int)(status switch
+    {
+        StatusCodes.Status400BadRequest => StatusCode.Internal,
+        StatusCodes.Status401Unauthorized => StatusCode.Unauthenticated,
+        StatusCodes.Status403Forbidden => StatusCode.PermissionDenied,
+        StatusCodes.Status404NotFound => StatusCode.Unimplemented,
+        StatusCodes.Status429TooManyRequests or StatusCodes.Status502BadGateway or StatusCodes.Status503ServiceUnavailable
+            or StatusCodes.Status504GatewayTimeout => StatusCode.Unavailable,
+        _ => StatusCode.Unknown,
+    })];
+
+    // As the protocol writes them: RESOURCE_EXHAUSTED, not ResourceExhausted.
+    private static string[] StatusNamesByCode() =>
+        [.. Enum.GetValues<StatusCode>().Order().Select(code => string.Concat(
+            code.ToString().Select((c, i) => i > 0 && char.IsUpper(c) ? "_" + c : char.ToUpperInvariant(c).ToString())).Replace("O_K", "OK", StringComparison.Ordinal))];
+}
