@@ -14,6 +14,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
     /// </summary>
     public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot)
     {
+        var span = KafkaTracing.StartProcess(record);
         if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
         {
             refusal = WireFormat.Misplacement(command!, record.Topic, record.Message.Key);
@@ -26,9 +27,11 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
             }
             return new KafkaDelivery(command, record, slot, publisher.DeadLetters)
             {
-                Processing = KafkaTracing.StartProcess(record),
+                Processing = span,
             };
         }
+        // What the log says of it belongs to its trace.
+        using var current = Tracing.Within(span);
         MessagingMetrics.PutAside(record.Topic, "refused");
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
@@ -37,6 +40,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
                 command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
             _ = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
         }
+        Tracing.End(span, "refused");
         return null;
     }
 

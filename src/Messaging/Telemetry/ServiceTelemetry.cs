@@ -87,8 +87,13 @@ public static class ServiceTelemetry
         var metrics = OpenTelemetry.Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource).AddMeter(Meters);
         if (options.Prometheus)
         {
-            // A reader of the same second gets the same figures.
-            metrics.AddPrometheusExporter(prometheus => prometheus.ScrapeResponseCacheDurationMilliseconds = 300);
+            metrics.AddPrometheusExporter(prometheus =>
+            {
+                // Two that read at the same moment get the same figures.
+                prometheus.ScrapeResponseCacheDurationMilliseconds = 300;
+                // The names say whose they are; the meter's on every series would be text for nothing.
+                prometheus.ScopeInfoEnabled = false;
+            });
         }
         if (exports)
         {

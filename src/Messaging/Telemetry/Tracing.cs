@@ -62,6 +62,17 @@ public static class Tracing
         return first is { } parent ? Source.StartActivity(name, ActivityKind.Internal, parent, links: links) : null;
     }
 
+    /// <summary>Makes a span the current one until the result is disposed of.</summary>
+    public static Scope Within(Activity? span)
+    {
+        var before = Activity.Current;
+        if (span is not null)
+        {
+            Activity.Current = span;
+        }
+        return new Scope(before);
+    }
+
     /// <summary>Ends a span, on whatever thread, without a change to that thread's current one.</summary>
     /// <param name="span">The span; null where there is none.</param>
     /// <param name="error">What went wrong, a word of few; null where nothing did.</param>
@@ -84,6 +95,14 @@ public static class Tracing
     /// <summary>The current span, where it is sampled; without one there is nothing to hand on.</summary>
     public static ActivityContext Current =>
         Activity.Current is { IdFormat: ActivityIdFormat.W3C, Recorded: true } current ? current.Context : default;
+
+    /// <summary>The time in which a span is the current one.</summary>
+    /// <param name="before">The current one before.</param>
+    public readonly struct Scope(Activity? before) : IDisposable
+    {
+        /// <summary>Ends it.</summary>
+        public void Dispose() => Activity.Current = before;
+    }
 
     /// <summary>Whether a context leads to a trace that somebody will read.</summary>
     public static bool IsSampled(ActivityContext context) => (context.TraceFlags & ActivityTraceFlags.Recorded) != 0;
