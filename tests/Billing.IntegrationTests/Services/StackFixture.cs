@@ -1,6 +1,7 @@
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Client;
+using Billing.IntegrationTests.Telemetry;
 using Billing.V1;
 using Grpc.Net.Client;
 using Npgsql;
@@ -12,8 +13,12 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
 {
     private readonly List<IDisposable> _clients = [];
     private BillingStack? _stack;
+    private OtlpReceiver? _telemetry;
 
     public BillingStack Stack => _stack ?? throw new InvalidOperationException("The stack was not started.");
+
+    /// <summary>What its services send over OTLP: traces of the calls that ask for one, logs, metrics.</summary>
+    public OtlpReceiver Telemetry => _telemetry ?? throw new InvalidOperationException("The stack was not started.");
 
     /// <summary>Why the stack cannot run here; null where it does.</summary>
     public string? Missing { get; protected init; }
@@ -25,7 +30,8 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
     {
         if (Missing is null)
         {
-            _stack = await BillingStack.StartAsync(options, new Progress<string>(), CancellationToken.None);
+            _telemetry = await OtlpReceiver.StartAsync();
+            _stack = await BillingStack.StartAsync(options with { Settings = Watched(options.Settings, _telemetry) }, new Progress<string>(), CancellationToken.None);
         }
     }
 
@@ -35,6 +41,10 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
         if (_stack is not null)
         {
             await _stack.DisposeAsync();
+        }
+        if (_telemetry is not null)
+        {
+            await _telemetry.DisposeAsync();
         }
         GC.SuppressFinalize(this);
     }
@@ -68,6 +78,15 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
         count.Parameters.AddWithValue(account);
         return (long)(await count.ExecuteScalarAsync())!;
     }
+
+    private static Dictionary<string, string> Watched(IReadOnlyDictionary<string, string> settings, OtlpReceiver telemetry) => new(settings)
+    {
+        ["Billing__Telemetry__OtlpEndpoint"] = telemetry.Grpc,
+        ["Billing__Telemetry__TraceRatio"] = "0",
+        ["OTEL_BSP_SCHEDULE_DELAY"] = "100",
+        ["OTEL_BLRP_SCHEDULE_DELAY"] = "100",
+        ["OTEL_METRIC_EXPORT_INTERVAL"] = "3000",
+    };
 
     /// <summary>A payment to an account that no other test uses.</summary>
     public static MakePaymentRequest Payment(

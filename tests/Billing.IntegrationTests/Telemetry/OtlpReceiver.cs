@@ -1,0 +1,180 @@
+using System.Collections.Concurrent;
+using Billing.Cli.Stack;
+using Billing.IntegrationTests.Telemetry.Otlp;
+using Google.Protobuf;
+using Grpc.Core;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Billing.IntegrationTests.Telemetry;
+
+/// <summary>What services send over OTLP, received as a collector would: over gRPC at one port, as protobuf over HTTP at
+/// another.</summary>
+public sealed class OtlpReceiver : IAsyncDisposable
+{
+    private readonly WebApplication _app;
+    private readonly ConcurrentQueue<ReceivedSpan> _spans = new();
+    private readonly ConcurrentQueue<ReceivedLog> _logs = new();
+    private readonly ConcurrentDictionary<(string Service, string Metric), string> _metrics = new();
+
+    private OtlpReceiver(int grpcPort, int httpPort)
+    {
+        Grpc = $"http://127.0.0.1:{grpcPort}";
+        Http = $"http://127.0.0.1:{httpPort}";
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.ConfigureKestrel(kestrel =>
+        {
+            kestrel.ListenLocalhost(grpcPort, listen => listen.Protocols = HttpProtocols.Http2);
+            kestrel.ListenLocalhost(httpPort);
+        });
+        builder.Services.AddGrpc();
+        builder.Services.AddSingleton(this);
+        _app = builder.Build();
+        _app.MapGrpcService<Traces>();
+        _app.MapGrpcService<Logs>();
+        _app.MapGrpcService<Metrics>();
+        _app.MapPost("/v1/traces", http => TakeAsync(http, ExportTraces.Parser, Take));
+        _app.MapPost("/v1/logs", http => TakeAsync(http, ExportLogs.Parser, Take));
+        _app.MapPost("/v1/metrics", http => TakeAsync(http, ExportMetrics.Parser, Take));
+    }
+
+    /// <summary>Where it listens for gRPC.</summary>
+    public string Grpc { get; }
+
+    /// <summary>Where it listens for protobuf over HTTP.</summary>
+    public string Http { get; }
+
+    /// <summary>Every log line so far.</summary>
+    public IReadOnlyCollection<ReceivedLog> LogLines => _logs;
+
+    /// <summary>Every metric's unit so far, by the service that sent it and its name.</summary>
+    public IReadOnlyDictionary<(string Service, string Metric), string> Units => _metrics;
+
+    public static async Task<OtlpReceiver> StartAsync()
+    {
+        using var ports = new FreePorts();
+        var receiver = new OtlpReceiver(ports.Take(), ports.Take());
+        await receiver._app.StartAsync();
+        return receiver;
+    }
+
+    /// <summary>The spans of a trace so far.</summary>
+    public List<ReceivedSpan> SpansOf(string traceId) => [.. _spans.Where(s => s.TraceId == traceId)];
+
+    /// <summary>Waits until what was received is enough.</summary>
+    public static async Task<T> WaitAsync<T>(Func<T> read, Func<T, bool> isEnough, Func<T, string> tell)
+    {
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (true)
+        {
+            var received = read();
+            if (isEnough(received))
+            {
+                return received;
+            }
+            Assert.False(patience.IsCancellationRequested, tell(received));
+            await Task.Delay(TimeSpan.FromMilliseconds(50));
+        }
+    }
+
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
+
+    private static async Task TakeAsync<T>(HttpContext http, MessageParser<T> parser, Action<T> take)
+        where T : IMessage<T>
+    {
+        using var body = new MemoryStream();
+        await http.Request.Body.CopyToAsync(body);
+        take(parser.ParseFrom(body.ToArray()));
+        http.Response.ContentType = "application/x-protobuf";
+    }
+
+    private void Take(ExportTraces export)
+    {
+        foreach (var (service, scope) in export.ResourceSpans.SelectMany(r => r.ScopeSpans.Select(s => (ServiceOf(r.Resource), s))))
+        {
+            foreach (var span in scope.Spans)
+            {
+                _spans.Enqueue(new ReceivedSpan(service, scope.Scope.Name, span));
+            }
+        }
+    }
+
+    private void Take(ExportLogs export)
+    {
+        foreach (var (service, scope) in export.ResourceLogs.SelectMany(r => r.ScopeLogs.Select(s => (ServiceOf(r.Resource), s))))
+        {
+            foreach (var record in scope.LogRecords)
+            {
+                _logs.Enqueue(new ReceivedLog(service, record.Body?.StringValue ?? "", Hex(record.TraceId)));
+            }
+        }
+    }
+
+    private void Take(ExportMetrics export)
+    {
+        foreach (var (service, scope) in export.ResourceMetrics.SelectMany(r => r.ScopeMetrics.Select(s => (ServiceOf(r.Resource), s))))
+        {
+            foreach (var metric in scope.Metrics)
+            {
+                _metrics[(service, metric.Name)] = metric.Unit;
+            }
+        }
+    }
+
+    internal static string Hex(ByteString bytes) => Convert.ToHexStringLower(bytes.Span);
+
+    private static string ServiceOf(Resource resource) =>
+        resource.Attributes.Single(a => a.Key == "service.name").Value.StringValue;
+
+    private sealed class Traces(OtlpReceiver receiver) : TraceService.TraceServiceBase
+    {
+        public override Task<Exported> Export(ExportTraces request, ServerCallContext context)
+        {
+            receiver.Take(request);
+            return Task.FromResult(new Exported());
+        }
+    }
+
+    private sealed class Logs(OtlpReceiver receiver) : LogsService.LogsServiceBase
+    {
+        public override Task<Exported> Export(ExportLogs request, ServerCallContext context)
+        {
+            receiver.Take(request);
+            return Task.FromResult(new Exported());
+        }
+    }
+
+    private sealed class Metrics(OtlpReceiver receiver) : MetricsService.MetricsServiceBase
+    {
+        public override Task<Exported> Export(ExportMetrics request, ServerCallContext context)
+        {
+            receiver.Take(request);
+            return Task.FromResult(new Exported());
+        }
+    }
+}
+
+/// <summary>A span, and whose it is.</summary>
+public sealed record ReceivedSpan(string Service, string Source, Span Span)
+{
+    public string TraceId { get; } = OtlpReceiver.Hex(Span.TraceId);
+
+    public string Id { get; } = OtlpReceiver.Hex(Span.SpanId);
+
+    public string ParentId { get; } = OtlpReceiver.Hex(Span.ParentSpanId);
+
+    public double Milliseconds { get; } = (Span.EndTimeUnixNano - Span.StartTimeUnixNano) / 1e6;
+
+    public string? Tag(string name) => Span.Attributes.FirstOrDefault(a => a.Key == name)?.Value switch
+    {
+        null => null,
+        { ValueCase: AnyValue.ValueOneofCase.IntValue } value => value.IntValue.ToString(System.Globalization.CultureInfo.InvariantCulture),
+        var value => value.StringValue,
+    };
+}
+
+/// <summary>A line of a log, and whose it is.</summary>
+public sealed record ReceivedLog(string Service, string Text, string TraceId);
