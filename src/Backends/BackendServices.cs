@@ -3,6 +3,7 @@ using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
+using Billing.Backends.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
@@ -108,7 +109,11 @@ public static class BackendServices
 
     private sealed class SchemaAtStart(EventStoreSchema schema) : IHostedService
     {
-        public Task StartAsync(CancellationToken cancellationToken) => schema.EnsureAsync(cancellationToken);
+        public Task StartAsync(CancellationToken cancellationToken)
+        {
+            BackendMetrics.Begin();
+            return schema.EnsureAsync(cancellationToken);
+        }
 
         public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
     }

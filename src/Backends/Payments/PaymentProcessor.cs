@@ -64,7 +64,11 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         _time = time;
         _logger = logger;
         _supervisor = supervisor;
-        _retry = retry.Forever(EventStoreFailure.IsAway, (e, attempt) => Waiting(attempt, e.Message));
+        _retry = retry.Forever(EventStoreFailure.IsAway, (e, attempt) =>
+        {
+            BackendMetrics.Retried();
+            Waiting(attempt, e.Message);
+        });
     }
 
     /// <inheritdoc/>

@@ -47,6 +47,24 @@ internal static class BackendMetrics
     private static readonly Counter<long> StoreRetries = Meter.CreateCounter<long>(
         "billing.event_store.retries", "{attempt}", "What was tried again because the event store was away or a stream had moved on.");
 
+    /// <summary>Begins to count: that nothing happened yet is a figure, too.</summary>
+    public static void Begin()
+    {
+        foreach (var outcome in (ReadOnlySpan<KeyValuePair<string, object?>>)
+            [Outcomes.Accepted, Outcomes.Declined, Outcomes.LimitChanged, Outcomes.Refused, Outcomes.Failed])
+        {
+            Commands.Add(0, outcome);
+        }
+        Repeats.Add(0, Answered.FromReceipt);
+        Repeats.Add(0, Answered.FromFlight);
+        AskedCache(0, 0);
+        InFlight.Add(0);
+        CacheAccounts.Add(0);
+        ViewAccounts.Add(0);
+        ViewGaps.Add(0);
+        StoreRetries.Add(0);
+    }
+
     /// <summary>A moment, for <see cref="Took"/> and <see cref="Recorded"/>.</summary>
     public static long Now => StepDurations.Enabled ? Stopwatch.GetTimestamp() : 0;
 

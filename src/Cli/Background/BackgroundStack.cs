@@ -1,3 +1,4 @@
+using Billing.Cli.Monitoring;
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Spectre.Console;
@@ -9,7 +10,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
 
-    public async Task<int> UpAsync(StackOptions options, CancellationToken cancellationToken)
+    public async Task<int> UpAsync(StackOptions options, bool withMonitoring, CancellationToken cancellationToken)
     {
         if (await StackState.ReadAsync() is { } running && running.Processes.Any(p => p.Identity.IsRunning))
         {
@@ -23,6 +24,10 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         var keeper = Keeper.Start(stack.Folder);
         state = state with { Processes = [new StackProcess(keeper.Name, keeper.Identity, Signal.Terminate, null), .. state.Processes] };
         await state.WriteAsync();
+        if (withMonitoring)
+        {
+            state = await WatchAsync(stack, cancellationToken);
+        }
         Print(state);
         return 0;
     }
@@ -56,6 +61,24 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         StackState.Delete();
         console.WriteLine("The stack is down and its data deleted.");
         return 0;
+    }
+
+    /// <summary>Starts Prometheus; what cannot be started leaves the stack up, and says so.</summary>
+    private static async Task<StackState> WatchAsync(BillingStack stack, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var (prometheus, address) = await LocalPrometheus.StartAsync(stack, cancellationToken);
+            // By now the keeper may have written, too.
+            var state = await StackState.ReadAsync() ?? throw new StackException("The stack was taken down meanwhile.");
+            state = state with { Processes = [.. state.Processes, new StackProcess(prometheus.Name, prometheus.Identity, Signal.Terminate, address)] };
+            await state.WriteAsync();
+            return state;
+        }
+        catch (StackException e)
+        {
+            throw new StackException(e.Message + "\nThe stack itself is up; `./billing down` ends it.", e);
+        }
     }
 
     private static async Task StopAsync(IEnumerable<StackProcess> processes)

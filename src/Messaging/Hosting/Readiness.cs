@@ -28,8 +28,10 @@ public sealed class Readiness(IEnumerable<IReadyPart> parts, Supervisor supervis
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/health/live", () => supervisor.WhyFailed is { } why ? Not("live", why) : Results.Text("live"))
+            .AllowAnonymous()
             .ExcludeFromDescription();
         routes.MapGet("/health/ready", () => Reasons is { Count: > 0 } reasons ? Not("ready", string.Join("; ", reasons)) : Results.Text("ready"))
+            .AllowAnonymous()
             .ExcludeFromDescription();
     }
 

@@ -72,6 +72,7 @@ internal sealed class CommandIntake(
         foreach (var partition in added)
         {
             _watermarks[partition] = new OffsetWatermark();
+            MessagingMetrics.Expect(partition.Topic);
         }
         NoteBacklog(consumer, added);
         // New partitions come unpaused, and those from before stay as they are: the next turn makes all of them the same.

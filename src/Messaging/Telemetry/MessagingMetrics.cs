@@ -89,6 +89,15 @@ public static class MessagingMetrics
         }
     }
 
+    /// <summary>Begins to count what a topic's records may be put aside for: that none was is a figure, too.</summary>
+    public static void Expect(string topic)
+    {
+        foreach (var why in (string[])["refused", "unreadable", "unprocessable"])
+        {
+            DeadLettered.Add(0, new(Destination, topic), new("error.type", why));
+        }
+    }
+
     /// <summary>A record was put aside.</summary>
     /// <param name="topic">Where it came from.</param>
     /// <param name="why">A word of few.</param>

@@ -1,6 +1,7 @@
 using System.Reflection;
 using Billing.Messaging.Hosting;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -27,7 +28,7 @@ public static class ServiceTelemetry
         "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
     ];
 
-    private static readonly string[] Sources = [Tracing.SourceName, "Microsoft.AspNetCore", "System.Net.Http", "Npgsql"];
+    private static readonly string[] Sources = [Tracing.SourceName, "Microsoft.AspNetCore", "System.Net.Http", "Grpc.Net.Client", "Npgsql"];
 
     // The standard environment, in any of its parts: the SDK reads the rest of it by itself.
     private static readonly string[] EndpointVariables =
@@ -75,7 +76,10 @@ public static class ServiceTelemetry
     /// <returns>What keeps it to those that it is for; null where it is not mapped.</returns>
     public static IEndpointConventionBuilder? MapTelemetry(this WebApplication app)
     {
-        app.Services.GetService<TracerProvider>();
+        if (app.Services.GetService<TracerProvider>() is not null)
+        {
+            app.Use((RequestDelegate next) => http => SpanNames.NameRequestAsync(http, next));
+        }
         var metrics = app.Services.GetService<MeterProvider>();
         return metrics is not null && app.Services.GetRequiredService<IOptions<TelemetryOptions>>().Value.Prometheus
             ? app.MapPrometheusScrapingEndpoint(MetricsPath, metrics, configureBranchedPipeline: null, optionsName: null)
@@ -105,6 +109,7 @@ public static class ServiceTelemetry
     private static TracerProvider BuildTraces(TelemetryOptions options, ResourceBuilder resource) =>
         OpenTelemetry.Sdk.CreateTracerProviderBuilder().SetResourceBuilder(resource).AddSource(Sources)
             .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
+            .AddProcessor(new SpanNames())
             .AddOtlpExporter(otlp => Direct(otlp, options, "traces"))
             .Build();
 

@@ -8,6 +8,7 @@ using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.IntegrationTests.Telemetry;
 
@@ -30,6 +31,7 @@ public sealed class OtlpReceiver : IAsyncDisposable
             kestrel.ListenLocalhost(grpcPort, listen => listen.Protocols = HttpProtocols.Http2);
             kestrel.ListenLocalhost(httpPort);
         });
+        builder.Logging.ClearProviders();
         builder.Services.AddGrpc();
         builder.Services.AddSingleton(this);
         _app = builder.Build();
@@ -65,12 +67,16 @@ public sealed class OtlpReceiver : IAsyncDisposable
     public List<ReceivedSpan> SpansOf(string traceId) => [.. _spans.Where(s => s.TraceId == traceId)];
 
     /// <summary>Waits until what was received is enough.</summary>
-    public static async Task<T> WaitAsync<T>(Func<T> read, Func<T, bool> isEnough, Func<T, string> tell)
+    public static Task<T> WaitAsync<T>(Func<T> read, Func<T, bool> isEnough, Func<T, string> tell) =>
+        WaitAsync(() => Task.FromResult(read()), isEnough, tell);
+
+    /// <inheritdoc cref="WaitAsync{T}(Func{T}, Func{T, bool}, Func{T, string})"/>
+    public static async Task<T> WaitAsync<T>(Func<Task<T>> read, Func<T, bool> isEnough, Func<T, string> tell)
     {
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (true)
         {
-            var received = read();
+            var received = await read();
             if (isEnough(received))
             {
                 return received;

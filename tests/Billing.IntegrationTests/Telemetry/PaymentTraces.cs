@@ -139,7 +139,7 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
                 && units.GetValueOrDefault(("billing-backend", "billing.batch.size")) == "{command}",
             units => string.Join(", ", units.Keys));
         await OtlpReceiver.WaitAsync(
-            () => stack.Telemetry.LogLines, lines => lines.Any(l => l.Service == "billing-backend" && l.Text.StartsWith("Subscribed", StringComparison.Ordinal)),
+            () => stack.Telemetry.LogLines, lines => lines.Any(l => l.Service == "billing-backend" && l.Text.StartsWith("Consuming", StringComparison.Ordinal)),
             lines => string.Join('\n', lines));
     }
 }
@@ -149,7 +149,7 @@ public sealed class EmbeddedTraces(EmbeddedStack stack) : PaymentTraces(stack, [
 
 [Collection(ByDirectCalls.Name)]
 public sealed class DirectGrpcTraces(DirectGrpcStack stack) : PaymentTraces(
-    stack, ["billing.v1.Billing/MakePayment", "POST", "POST /billing.wire.v1.Backend/Execute", "process"], []);
+    stack, ["billing.v1.Billing/MakePayment", "billing.wire.v1.Backend/Execute", "POST", "POST /billing.wire.v1.Backend/Execute", "process"], []);
 
 [Collection(ByDirectCalls.Name)]
 public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(
@@ -157,4 +157,4 @@ public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(
 
 [Collection(ByDirectCalls.Name)]
 public sealed class DirectRestTraces(DirectRestStack stack) : PaymentTraces(
-    stack, ["billing.v1.Billing/MakePayment", "POST", "POST /commands", "process"], []);
+    stack, ["billing.v1.Billing/MakePayment", "POST", "POST /wire/v1/commands", "process"], []);

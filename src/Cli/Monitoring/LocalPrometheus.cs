@@ -1,0 +1,94 @@
+using System.Globalization;
+using System.Text.Json;
+using Billing.Cli.Stack;
+using Billing.Cli.Topology;
+
+namespace Billing.Cli.Monitoring;
+
+/// <summary>A Prometheus of the stack's own, with the files of deploy/monitoring, that scrapes every service of the stack.
+/// </summary>
+internal static class LocalPrometheus
+{
+    /// <summary>The variable that names the folder of <c>prometheus</c> and <c>promtool</c>.</summary>
+    public const string FolderVariable = "BILLING_PROMETHEUS_BIN";
+
+    /// <summary>What the process is called.</summary>
+    public const string Name = "prometheus";
+
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(30);
+
+    /// <summary>Starts it, and returns when it answers.</summary>
+    /// <returns>Its process and address.</returns>
+    /// <exception cref="StackException">It is not installed, or did not start.</exception>
+    public static async Task<(ChildProcess Process, string Address)> StartAsync(BillingStack stack, CancellationToken cancellationToken)
+    {
+        var program = Program();
+        var folder = stack.Folder.CreateSubfolder("monitoring");
+        Copy(Path.Combine(AppContext.BaseDirectory, "monitoring"), folder);
+        var targets = Directory.CreateDirectory(Path.Combine(folder, "targets"));
+        await File.WriteAllTextAsync(Path.Combine(targets.FullName, "stack.json"), Targets(stack), cancellationToken);
+        using var ports = new FreePorts();
+        // Given up before it starts: unlike .NET and Java it does not share a port that is reserved.
+        var port = ports.Take();
+        ports.Dispose();
+        var listen = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}");
+        var process = ChildProcess.Start(new ChildProcessStart(
+            Name, program,
+            [
+                "--config.file=" + Path.Combine(folder, "prometheus.yml"), "--storage.tsdb.path=" + Path.Combine(folder, "data"),
+                "--web.listen-address=" + listen, "--log.level=warn",
+            ],
+            stack.Folder.LogFile(Name))
+        { Detached = true });
+        try
+        {
+            await process.WaitUntilAsync(token => IsReadyAsync(listen, token), ReadyTimeout, cancellationToken);
+        }
+        catch
+        {
+            process.Kill();
+            throw;
+        }
+        return (process, "http://" + listen);
+    }
+
+    /// <summary>The services as Prometheus' file_sd_configs name them.</summary>
+    public static string Targets(BillingStack stack) => JsonSerializer.Serialize(stack.Services.Select(service => new
+    {
+        targets = new[] { new Uri(service.RestAddress ?? service.Address).Authority },
+        labels = new Dictionary<string, string> { ["tier"] = service.Process.Name.Split('-')[0] },
+    }));
+
+    private static string Program()
+    {
+        var folder = Environment.GetEnvironmentVariable(FolderVariable) is { Length: > 0 } named ? named : "/usr/bin";
+        var program = Path.Combine(folder, Name);
+        return File.Exists(program)
+            ? program
+            : throw new StackException($"Prometheus is not at {program}: name the folder of its programs in {FolderVariable}");
+    }
+
+    private static void Copy(string from, string to)
+    {
+        foreach (var file in Directory.EnumerateFiles(from, "*", SearchOption.AllDirectories))
+        {
+            var target = Path.Combine(to, Path.GetRelativePath(from, file));
+            Directory.CreateDirectory(Path.GetDirectoryName(target)!);
+            File.Copy(file, target);
+        }
+    }
+
+    private static async Task<bool> IsReadyAsync(string listen, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var http = new HttpClient();
+            using var response = await http.GetAsync(new Uri($"http://{listen}/-/ready"), cancellationToken);
+            return response.IsSuccessStatusCode;
+        }
+        catch (HttpRequestException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+using System.Diagnostics.Metrics;
+using System.Runtime.CompilerServices;
+using Billing.Backends.Telemetry;
+using Billing.Messaging.Telemetry;
+using Billing.Proxy;
+using Billing.Proxy.Telemetry;
+using Billing.UnitTests.House;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Telemetry;
+
+/// <summary>The table of docs/operations.md lists the instruments that there are.</summary>
+public sealed class InstrumentTableTests
+{
+    private const string Head = "| instrument | kind | unit |";
+
+    [Fact]
+    public void The_table_of_the_instruments_is_the_instruments_there_are() => Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations.md")));
+
+    [Fact]
+    public void A_row_that_is_missing_or_wrong_is_found()
+    {
+        var lines = Repository.Lines("docs/operations.md");
+        var row = Array.FindIndex(lines, line => line.StartsWith("| `billing.batch.size`", StringComparison.Ordinal));
+
+        Assert.NotEqual(Instruments(), Table([.. lines[..row], .. lines[(row + 1)..]]));
+        Assert.NotEqual(Instruments(), Table([.. lines[..row], lines[row].Replace("{command}", "s", StringComparison.Ordinal), .. lines[(row + 1)..]]));
+    }
+
+    private static List<(string Name, string Kind, string Unit)> Table(string[] lines) =>
+    [
+        .. lines.SkipWhile(line => !line.StartsWith(Head, StringComparison.Ordinal)).Skip(2)
+            .TakeWhile(line => line.StartsWith('|'))
+            .Select(line => line.Split('|', StringSplitOptions.TrimEntries))
+            .Select(cells => (cells[1].Trim('`'), cells[2], cells[3].Trim('`')))
+            .Order(),
+    ];
+
+    private static List<(string Name, string Kind, string Unit)> Instruments()
+    {
+        var found = new HashSet<(string, string, string)>();
+        using var listener = new MeterListener
+        {
+            InstrumentPublished = (instrument, _) =>
+            {
+                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName or BackendMetrics.MeterName)
+                {
+                    lock (found)
+                    {
+                        found.Add((instrument.Name, Kind(instrument), instrument.Unit ?? ""));
+                    }
+                }
+            },
+        };
+        listener.Start();
+        foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics)])
+        {
+            RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
+        }
+        using var services = new ServiceCollection().AddMetrics().BuildServiceProvider();
+        using var admission = new Admission(Options.Create(new ProxyOptions()));
+        using var calls = new CallMetrics(services.GetRequiredService<IMeterFactory>(), admission);
+        lock (found)
+        {
+            return [.. found.Order()];
+        }
+    }
+
+    private static string Kind(Instrument instrument)
+    {
+        var name = instrument.GetType().Name.Split('`')[0];
+        return name.StartsWith("Observable", StringComparison.Ordinal) ? "gauge"
+            : name == "UpDownCounter" ? "up-down counter"
+            : name.ToLowerInvariant();
+    }
+}
