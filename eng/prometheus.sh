@@ -15,7 +15,7 @@ ensure_prometheus() {
 # find_prometheus: sets it to an installed one, or to the one in the cache.
 find_prometheus() {
   local folder
-  for folder in /usr/bin "$BILLING_CACHE/prometheus/usr/bin"; do
+  for folder in "${BILLING_PROMETHEUS_BIN:-/usr/bin}" /usr/bin "$BILLING_CACHE/prometheus/usr/bin"; do
     if has_prometheus "$folder"; then
       BILLING_PROMETHEUS_BIN=$folder
       return

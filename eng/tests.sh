@@ -9,6 +9,8 @@ run_tests() {
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
   [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_python && try_browser; }
+  # The tests of rules and of `up --monitoring` need it and are skipped without.
+  ! find_prometheus || export BILLING_PROMETHEUS_BIN
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done

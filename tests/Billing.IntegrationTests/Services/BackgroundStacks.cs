@@ -1,5 +1,6 @@
 using System.Text.RegularExpressions;
 using Billing.Cli.Credentials;
+using Billing.Cli.Monitoring;
 using Billing.Cli.Stack;
 using Billing.V1;
 using Grpc.Core;
@@ -137,6 +138,33 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.Equal((1, true), (without.ExitCode, without.Output.Contains("./billing up --tls", StringComparison.Ordinal)));
     }
 
+    [Fact]
+    public async Task A_stack_that_is_watched_has_a_Prometheus_that_reads_every_service_of_it_and_ends_with_it()
+    {
+        var folder = ((string?[])[Environment.GetEnvironmentVariable(LocalPrometheus.FolderVariable), "/usr/bin"])
+            .FirstOrDefault(f => !string.IsNullOrEmpty(f) && File.Exists(Path.Combine(f, LocalPrometheus.Name)));
+        Assert.SkipWhen(folder is null, $"prometheus is neither in the folder of {LocalPrometheus.FolderVariable} nor in /usr/bin");
+
+        var up = await RunAsync("up", "--kafka", "embedded", "--monitoring");
+        var status = await RunAsync("status");
+        using var http = new HttpClient { BaseAddress = new Uri(PrometheusRow().Match(status.Output).Groups[1].Value) };
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
+        string read;
+        do
+        {
+            read = await http.GetStringAsync(new Uri("/api/v1/query?query=billing_proxy_places_limit", UriKind.Relative), patience.Token);
+        }
+        while (!read.Contains("50000", StringComparison.Ordinal));
+        var rules = await http.GetStringAsync(new Uri("/api/v1/rules", UriKind.Relative));
+        var processes = Processes(status.Output);
+        await RunAsync("down");
+
+        Assert.Equal(0, up.ExitCode);
+        Assert.Contains("\"tier\":\"embedded\"", read, StringComparison.Ordinal);
+        Assert.Contains("BillingServiceDown", rules, StringComparison.Ordinal);
+        Assert.All(processes, process => Assert.False(process.IsRunning));
+    }
+
     private string State => Path.Combine(_folder.FullName, "state");
 
     private static async Task<MakePaymentResponse> PayAsync(int port)
@@ -161,6 +189,9 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
 
     [GeneratedRegex(@"│ +(\d+) +│ *(?:running|gone) *│")]
     private static partial Regex ProcessRow();
+
+    [GeneratedRegex(@"│ +prometheus +│.*│ +(http://\S+) +│")]
+    private static partial Regex PrometheusRow();
 
     [GeneratedRegex(@"Logs +(\S+)")]
     private static partial Regex LogsLine();

@@ -1,6 +1,7 @@
 using Billing.Messaging.Hosting;
 using Billing.UnitTests.Testing;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Messaging.Hosting;
 
@@ -38,7 +39,9 @@ public sealed class ReadinessTests
 
     private static async Task<(int Status, string Text)> AskOfAsync(string path, Supervisor supervisor, params string?[] reasons)
     {
-        await using var app = WebApplication.CreateSlimBuilder().Build();
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        await using var app = builder.Build();
         new Readiness(reasons.Select(r => new Part(r)), supervisor).Map(app);
         app.Urls.Add("http://127.0.0.1:0");
         await app.StartAsync();
