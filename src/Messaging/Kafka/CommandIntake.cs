@@ -237,7 +237,15 @@ internal sealed class CommandIntake(
             return;
         }
         _statedAt = time.GetTimestamp();
-        PartitionMetrics.Set(this, [.. _watermarks.Select(w => StateOf(w.Key, w.Value, consumer))]);
+        try
+        {
+            PartitionMetrics.Set(this, [.. _watermarks.Select(w => StateOf(w.Key, w.Value, consumer))]);
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            // The next turn but some says it; nobody lives by it.
+            KafkaLog.ClientError(logger, "How far the partitions are could not be told: " + e.Error.Reason);
+        }
     }
 
     // The end is what the last fetch said: nobody is asked.

@@ -1,6 +1,6 @@
-using System.Collections.Concurrent;
 using System.Diagnostics.Metrics;
 using System.Globalization;
+using System.Runtime.CompilerServices;
 
 namespace Billing.Messaging.Telemetry;
 
@@ -17,7 +17,8 @@ internal readonly record struct PartitionState(string Topic, int Number, long La
 /// gauges never touches a client that may be closing.</summary>
 internal static class PartitionMetrics
 {
-    private static readonly ConcurrentDictionary<object, PartitionState[]> Members = new();
+    // A member that is gone without a word is forgotten with what it said.
+    private static readonly ConditionalWeakTable<object, PartitionState[]> Members = [];
 
     private static readonly Meter Meter = new(MessagingMetrics.MeterName);
 
@@ -40,11 +41,11 @@ internal static class PartitionMetrics
     {
         if (states.Length > 0)
         {
-            Members[member] = states;
+            Members.AddOrUpdate(member, states);
         }
         else
         {
-            Members.TryRemove(member, out _);
+            Members.Remove(member);
         }
     }
 
@@ -52,7 +53,7 @@ internal static class PartitionMetrics
         where T : struct
     {
         var measured = new List<Measurement<T>>();
-        foreach (var state in Members.Values.SelectMany(states => states))
+        foreach (var state in Members.SelectMany(member => member.Value))
         {
             measured.Add(new Measurement<T>(
                 value(state),

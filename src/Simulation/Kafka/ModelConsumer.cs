@@ -335,12 +335,12 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : [.. partitions.Select(p => new TopicPartitionOffset(p, _group!.Committed.TryGetValue(p, out var offset) ? offset : Offset.Unset))];
 
-    public Offset Position(TopicPartition partition) => throw new NotSupportedException();
+    public Offset Position(TopicPartition partition) => _positions.TryGetValue(partition, out var position) ? position : Offset.Unset;
 
     public List<TopicPartitionOffset> OffsetsForTimes(IEnumerable<TopicPartitionTimestamp> timestampsToSearch, TimeSpan timeout) =>
         throw new NotSupportedException();
 
-    public WatermarkOffsets GetWatermarkOffsets(TopicPartition topicPartition) => throw new NotSupportedException();
+    public WatermarkOffsets GetWatermarkOffsets(TopicPartition topicPartition) => new(0, _brokers[topicPartition].End);
 
     public int AddBrokers(string brokers) => throw new NotSupportedException();
 
