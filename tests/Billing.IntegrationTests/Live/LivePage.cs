@@ -4,7 +4,6 @@ using Billing.Cli.Topology;
 using Billing.Contracts;
 using Billing.IntegrationTests.Services;
 using Billing.Messaging.Kafka;
-using Billing.UnitTests.House;
 using Billing.V1;
 using Confluent.Kafka;
 

@@ -1,7 +1,18 @@
+using Billing.Cli.Topology;
+using Billing.IntegrationTests.Telemetry;
+
 // Tests wait for processes most of the time: one more than there are cores keeps two of them busy.
 [assembly: CollectionBehavior(MaxParallelThreads = 3)]
 
 namespace Billing.IntegrationTests.Services;
+
+/// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
+public sealed class KafkaStack() : KafkaFixture(
+    new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 }, OtlpReceiver.WatchAsync);
+
+/// <summary>The same in one process, over queues in memory.</summary>
+public sealed class EmbeddedStack() : StackFixture(
+    new StackOptions { Kafka = "embedded", PaymentBackends = 2, BalanceBackends = 2 }, OtlpReceiver.WatchAsync);
 
 /// <summary>What works on one stack over Kafka and leaves it as it was.</summary>
 [CollectionDefinition(Name)]

@@ -1,24 +1,31 @@
 using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Client;
-using Billing.IntegrationTests.Telemetry;
 using Billing.V1;
 using Grpc.Net.Client;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
+/// <summary>What is told by the services of a stack.</summary>
+public interface IStackWatch : IAsyncDisposable
+{
+    /// <summary>Settings of the services that make them tell it.</summary>
+    IReadOnlyDictionary<string, string> Settings { get; }
+}
+
 /// <summary>A whole stack of real processes, shared by the tests of one transport.</summary>
-public abstract class StackFixture(StackOptions options) : IAsyncLifetime
+/// <param name="options">What it consists of.</param>
+/// <param name="watch">Starts what its services tell what they do; null for nothing.</param>
+public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>? watch = null) : IAsyncLifetime
 {
     private readonly List<IDisposable> _clients = [];
     private BillingStack? _stack;
-    private OtlpReceiver? _telemetry;
 
     public BillingStack Stack => _stack ?? throw new InvalidOperationException("The stack was not started.");
 
-    /// <summary>What its services send over OTLP: traces of the calls that ask for one, logs, metrics.</summary>
-    public OtlpReceiver Telemetry => _telemetry ?? throw new InvalidOperationException("The stack was not started.");
+    /// <summary>What its services tell; null where nothing listens.</summary>
+    public IStackWatch? Watch { get; private set; }
 
     /// <summary>Why the stack cannot run here; null where it does.</summary>
     public string? Missing { get; protected init; }
@@ -30,8 +37,9 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
     {
         if (Missing is null)
         {
-            _telemetry = await OtlpReceiver.StartAsync();
-            _stack = await BillingStack.StartAsync(options with { Settings = Watched(options.Settings, _telemetry) }, new Progress<string>(), CancellationToken.None);
+            Watch = watch is null ? null : await watch();
+            var settings = options.Settings.Concat(Watch?.Settings ?? new Dictionary<string, string>()).ToDictionary();
+            _stack = await BillingStack.StartAsync(options with { Settings = settings }, new Progress<string>(), CancellationToken.None);
         }
     }
 
@@ -42,9 +50,9 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
         {
             await _stack.DisposeAsync();
         }
-        if (_telemetry is not null)
+        if (Watch is not null)
         {
-            await _telemetry.DisposeAsync();
+            await Watch.DisposeAsync();
         }
         GC.SuppressFinalize(this);
     }
@@ -52,8 +60,7 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
     /// <summary>The plain gRPC client of one proxy.</summary>
     public V1.Billing.BillingClient Proxy(int index = 0)
     {
-        var channel = GrpcChannel.ForAddress(Stack.ProxyAddresses[index % Stack.ProxyAddresses.Count]);
-        _clients.Add(channel);
+        var channel = Keep(GrpcChannel.ForAddress(Stack.ProxyAddresses[index % Stack.ProxyAddresses.Count]));
         return new V1.Billing.BillingClient(channel);
     }
 
@@ -70,6 +77,14 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
         return client;
     }
 
+    /// <summary>Keeps a client until the stack goes.</summary>
+    protected T Keep<T>(T client)
+        where T : IDisposable
+    {
+        _clients.Add(client);
+        return client;
+    }
+
     /// <summary>Events that the store holds of an account, whatever its payment type.</summary>
     public async Task<long> CountEventsAsync(string account)
     {
@@ -78,15 +93,6 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
         count.Parameters.AddWithValue(account);
         return (long)(await count.ExecuteScalarAsync())!;
     }
-
-    private static Dictionary<string, string> Watched(IReadOnlyDictionary<string, string> settings, OtlpReceiver telemetry) => new(settings)
-    {
-        ["Billing__Telemetry__OtlpEndpoint"] = telemetry.Grpc,
-        ["Billing__Telemetry__TraceRatio"] = "0",
-        ["OTEL_BSP_SCHEDULE_DELAY"] = "100",
-        ["OTEL_BLRP_SCHEDULE_DELAY"] = "100",
-        ["OTEL_METRIC_EXPORT_INTERVAL"] = "3000",
-    };
 
     /// <summary>A payment to an account that no other test uses.</summary>
     public static MakePaymentRequest Payment(
@@ -104,17 +110,11 @@ public abstract class StackFixture(StackOptions options) : IAsyncLifetime
 /// <summary>A stack over a Kafka of its own.</summary>
 public abstract class KafkaFixture : StackFixture
 {
-    protected KafkaFixture(StackOptions options)
-        : base(options)
+    protected KafkaFixture(StackOptions options, Func<Task<IStackWatch>>? watch = null)
+        : base(options, watch)
     {
         Missing = KafkaPrograms.FindHome() is null
             ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
             : null;
     }
 }
-
-/// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
-public sealed class KafkaStack() : KafkaFixture(new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 });
-
-/// <summary>The same in one process, over queues in memory.</summary>
-public sealed class EmbeddedStack() : StackFixture(new StackOptions { Kafka = "embedded", PaymentBackends = 2, BalanceBackends = 2 });

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Text;
 using Billing.Contracts;
 using Billing.IntegrationTests.Services;
-using Billing.UnitTests.House;
 using Billing.V1;
 using Confluent.Kafka;
 using Grpc.Core;

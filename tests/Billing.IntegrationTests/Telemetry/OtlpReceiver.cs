@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Billing.Cli.Stack;
+using Billing.IntegrationTests.Services;
 using Billing.IntegrationTests.Telemetry.Otlp;
 using Google.Protobuf;
 using Grpc.Core;
@@ -12,9 +13,18 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.IntegrationTests.Telemetry;
 
+/// <summary>What the services of a stack send over OTLP: traces of the calls that ask for one, logs, metrics.</summary>
+internal static class StackTelemetry
+{
+    extension(StackFixture stack)
+    {
+        public OtlpReceiver Telemetry => (OtlpReceiver)stack.Watch!;
+    }
+}
+
 /// <summary>What services send over OTLP, received as a collector would: over gRPC at one port, as protobuf over HTTP at
 /// another.</summary>
-public sealed class OtlpReceiver : IAsyncDisposable
+public sealed class OtlpReceiver : IStackWatch
 {
     private readonly WebApplication _app;
     private readonly ConcurrentQueue<ReceivedSpan> _spans = new();
@@ -54,6 +64,18 @@ public sealed class OtlpReceiver : IAsyncDisposable
 
     /// <summary>Every metric's unit so far, by the service that sent it and its name.</summary>
     public IReadOnlyDictionary<(string Service, string Metric), string> Units => _metrics;
+
+    /// <inheritdoc/>
+    public IReadOnlyDictionary<string, string> Settings => new Dictionary<string, string>
+    {
+        ["Billing__Telemetry__OtlpEndpoint"] = Grpc,
+        ["Billing__Telemetry__TraceRatio"] = "0",
+        ["OTEL_BSP_SCHEDULE_DELAY"] = "100",
+        ["OTEL_BLRP_SCHEDULE_DELAY"] = "100",
+        ["OTEL_METRIC_EXPORT_INTERVAL"] = "3000",
+    };
+
+    public static async Task<IStackWatch> WatchAsync() => await StartAsync();
 
     public static async Task<OtlpReceiver> StartAsync()
     {

@@ -72,7 +72,7 @@ public sealed partial class WireProtocolTests
         var page = string.Join(' ', Page);
         Assert.All(
             [
-                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {FieldRules.StatementPageMax} entries",
+                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {StatementPageRules.EntriesMax} entries",
                 Bound($"at most {FieldRules.AmountUnitsMax} units"), Bound($"{FieldRules.LimitUnitsMax} units"),
                 Bound($"{KafkaAnswerPublisher.ReplyBatchBytesMax} bytes"), $"is not `{WireFormat.Version}`",
             ],

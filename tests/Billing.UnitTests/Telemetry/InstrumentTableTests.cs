@@ -5,8 +5,8 @@ using Billing.Messaging.Telemetry;
 using Billing.Proxy;
 using Billing.Proxy.Telemetry;
 using Billing.UnitTests.House;
+using Billing.UnitTests.Proxy;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Telemetry;
 
@@ -59,7 +59,7 @@ public sealed class InstrumentTableTests
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
         }
         using var services = new ServiceCollection().AddMetrics().BuildServiceProvider();
-        using var admission = new Admission(Options.Create(new ProxyOptions()));
+        using var admission = Admissions.With(new ProxyOptions());
         using var calls = new CallMetrics(services.GetRequiredService<IMeterFactory>(), admission);
         lock (found)
         {
