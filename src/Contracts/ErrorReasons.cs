@@ -11,6 +11,13 @@ public static class ErrorReasons
     /// <summary>INVALID_ARGUMENT: the request is larger than the proxy takes.</summary>
     public const string RequestTooLarge = "REQUEST_TOO_LARGE";
 
+    /// <summary>INVALID_ARGUMENT, over gRPC: the bytes of the request are not a message of the method.</summary>
+    public const string MalformedMessage = "MALFORMED_MESSAGE";
+
+    /// <summary>INTERNAL: the proxy failed in a way that nobody has foreseen; its log says how. A payment may or may not be
+    /// recorded; ask again with the same transaction id.</summary>
+    public const string Unforeseen = "UNFORESEEN";
+
     /// <summary>INVALID_ARGUMENT, over REST: the body is not the JSON that is asked for.</summary>
     public const string MalformedBody = "MALFORMED_BODY";
 

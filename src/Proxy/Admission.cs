@@ -23,9 +23,6 @@ public sealed class Admission(
     private int _inFlight;
     private int _ofStreams;
 
-    /// <summary>Places there are.</summary>
-    public int InFlightMax => _options.InFlightMax;
-
     /// <summary>Places taken: calls that wait for an answer, open streams, and what these have in hand.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 

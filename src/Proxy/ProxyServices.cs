@@ -24,7 +24,13 @@ public static class ProxyServices
             new ProblemValidation<ProxyOptions>(options => options.Problems()));
         services.AddOptions<RestOptions>().Bind(configuration.GetSection(RestOptions.Section)).ValidateOnStart();
         services.AddServiceTime();
-        services.AddGrpc(grpc => grpc.MaxReceiveMessageSize = MessageBytesMax);
+        services.AddGrpc(grpc =>
+        {
+            grpc.MaxReceiveMessageSize = MessageBytesMax;
+            grpc.Interceptors.Add<CallErrors>();
+        });
+        // CallErrors logs what is this program's fault; what is left is that of callers, who could fill the log with it.
+        services.AddLogging(logging => logging.AddFilter("Grpc.AspNetCore.Server", LogLevel.None));
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
@@ -44,8 +50,9 @@ public static class ProxyServices
     }
 
     /// <summary>Maps the public API, health and reflection.</summary>
-    public static void MapProxy(this IEndpointRouteBuilder routes)
+    public static void MapProxy(this WebApplication routes)
     {
+        routes.Use(CallErrors.InvokeAsync);
         routes.MapGrpcService<BillingService>();
         routes.MapGrpcService<BillingAdminService>().ForOperators();
         routes.MapGrpcService<HealthService>().AllowAnonymous();

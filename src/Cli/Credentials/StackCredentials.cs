@@ -82,7 +82,7 @@ public sealed class StackCredentials
     }
 
     /// <summary>A handler of calls that trusts the authority; dispose of it.</summary>
-    public HttpMessageHandler Handler()
+    public SocketsHttpHandler Handler()
     {
         var authority = X509CertificateLoader.LoadCertificateFromFile(CaFile);
         var handler = new SocketsHttpHandler();

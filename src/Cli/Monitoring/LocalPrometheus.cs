@@ -25,6 +25,11 @@ internal static class LocalPrometheus
         var program = Program();
         var folder = stack.Folder.CreateSubfolder("monitoring");
         Copy(Path.Combine(AppContext.BaseDirectory, "monitoring"), folder);
+        if (stack.Credentials is { } credentials)
+        {
+            await File.AppendAllTextAsync(
+                Path.Combine(folder, "prometheus.yml"), $"    tls_config:\n      ca_file: {credentials.CaFile}\n", cancellationToken);
+        }
         var targets = Directory.CreateDirectory(Path.Combine(folder, "targets"));
         await File.WriteAllTextAsync(Path.Combine(targets.FullName, "stack.json"), Targets(stack), cancellationToken);
         using var ports = new FreePorts();
@@ -55,9 +60,11 @@ internal static class LocalPrometheus
     /// <summary>The services as Prometheus' file_sd_configs name them.</summary>
     public static string Targets(BillingStack stack) => JsonSerializer.Serialize(stack.Services.Select(service => new
     {
-        targets = new[] { new Uri(service.RestAddress ?? service.Address).Authority },
-        labels = new Dictionary<string, string> { ["tier"] = service.Process.Name.Split('-')[0] },
+        targets = new[] { AddressOf(service).Authority },
+        labels = new Dictionary<string, string> { ["tier"] = service.Process.Name.Split('-')[0], ["__scheme__"] = AddressOf(service).Scheme },
     }));
+
+    private static Uri AddressOf(ServiceProcess service) => new(service.AdminAddress ?? service.RestAddress ?? service.Address);
 
     private static string Program()
     {

@@ -46,8 +46,8 @@ public static class LiveServices
                 .AllowAnonymous().ForOperators().ExcludeFromDescription();
         }
         var front = app.Services.GetRequiredService<LiveFront>();
-        app.MapGet("/live/events", front.WatchAsync).ForOperators().ExcludeFromDescription();
-        app.MapPut("/live/payments/{transactionId}", front.PayAsync).ForOperators().ExcludeFromDescription();
+        app.MapGet("/live/events", front.WatchAsync).RequireAuthorization(Scopes.Admin).ForOperators().ExcludeFromDescription();
+        app.MapPut("/live/payments/{transactionId}", front.PayAsync).RequireAuthorization(Scopes.PaymentsWrite).ForOperators().ExcludeFromDescription();
     }
 
     private static bool IsOn(IConfiguration configuration) =>

@@ -33,7 +33,7 @@ public sealed class CallMetrics : IDisposable
         _meter.CreateObservableGauge(
             "billing.proxy.places.streams", () => admission.OfStreams, "{place}", "Places that streams have taken.");
         _meter.CreateObservableGauge(
-            "billing.proxy.places.limit", () => admission.InFlightMax, "{place}", "Places there are; the next call is refused.");
+            "billing.proxy.places.limit", () => admission.Places, "{place}", "Places there are; the next call is refused.");
     }
 
     /// <inheritdoc/>

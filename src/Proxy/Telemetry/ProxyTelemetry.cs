@@ -18,7 +18,8 @@ public static class ProxyTelemetry
     /// <summary>Measures calls from here on, so before whatever may refuse one; and maps <c>/metrics</c>.</summary>
     public static void MapProxyTelemetry(this WebApplication app)
     {
-        app.MapTelemetry()?.ForOperators();
+        // Who collects metrics has no token; the admin address is for operators' networks alone.
+        app.MapTelemetry()?.AllowAnonymous().ForOperators();
         var metrics = app.Services.GetRequiredService<CallMetrics>();
         app.Use(metrics.InvokeAsync);
     }

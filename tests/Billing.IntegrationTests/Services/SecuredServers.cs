@@ -10,17 +10,31 @@ using Metadata = Grpc.Core.Metadata;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>A stack in which everything is said over TLS and everybody has to say who they are.</summary>
-public sealed class SecuredStack() : KafkaFixture(new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1, Secured = true })
+public sealed class SecuredStack() : KafkaFixture(new StackOptions
+{
+    Proxies = 1,
+    PaymentBackends = 1,
+    BalanceBackends = 1,
+    Secured = true,
+    // Shorter than any operator would have it, so that a test need not wait for it.
+    Settings = new Dictionary<string, string> { ["Billing__Limits__HeadersTimeout"] = "00:00:01" },
+})
 {
     public StackCredentials Credentials => Stack.Credentials!;
+
+    /// <summary>A channel that trusts the stack's authority.</summary>
+    public GrpcChannel Channel() => Keep(GrpcChannel.ForAddress(
+        Stack.ProxyAddresses[0], new GrpcChannelOptions { HttpHandler = Credentials.Handler(), DisposeHttpClient = true }));
+
+    public Metadata Bearer(string scopes, string accounts) => new() { { "authorization", "Bearer " + Token(scopes, accounts) } };
 
     public string Token(string scopes, string accounts) =>
         Credentials.Token("somebody", scopes.Split(' '), [accounts], TimeSpan.FromMinutes(10), TimeProvider.System);
 }
 
 /// <summary>Kafka over TLS and SASL with an access list, PostgreSQL over TLS, proxies with TLS and tokens.</summary>
-[Collection(StackTests.OneStackAtATime.Name)]
-public sealed class SecuredServers(SecuredStack stack) : IClassFixture<SecuredStack>
+[Collection(OverTls.Name)]
+public sealed class SecuredServers(SecuredStack stack)
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
@@ -29,9 +43,8 @@ public sealed class SecuredServers(SecuredStack stack) : IClassFixture<SecuredSt
     [Fact]
     public async Task A_payment_and_its_balance_go_all_the_way_over_TLS()
     {
-        using var channel = Channel();
-        var client = new V1.Billing.BillingClient(channel);
-        var headers = Bearer("payments:write balances:read", "test-*");
+        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var headers = _stack.Bearer("payments:write balances:read", "test-*");
         var payment = StackFixture.Payment();
 
         var paid = await client.MakePaymentAsync(payment, headers);
@@ -99,8 +112,7 @@ public sealed class SecuredServers(SecuredStack stack) : IClassFixture<SecuredSt
     [Fact]
     public async Task No_password_no_key_and_no_token_is_in_any_log_or_command_line()
     {
-        using var channel = Channel();
-        var client = new V1.Billing.BillingClient(channel);
+        var client = new V1.Billing.BillingClient(_stack.Channel());
         var good = _stack.Token("payments:write", "test-*");
         var bad = _stack.Token("payments:write", "test-*")[..^3] + "AAA";
         await client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + good } });
@@ -129,11 +141,6 @@ public sealed class SecuredServers(SecuredStack stack) : IClassFixture<SecuredSt
         using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
         return admin.GetMetadata(Patience).Topics.Select(t => t.Topic).First(t => t.StartsWith(beginning, StringComparison.Ordinal));
     }
-
-    private GrpcChannel Channel() => GrpcChannel.ForAddress(
-        _stack.Stack.ProxyAddresses[0], new GrpcChannelOptions { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true });
-
-    private Metadata Bearer(string scopes, string accounts) => new() { { "authorization", "Bearer " + _stack.Token(scopes, accounts) } };
 
     private async Task<long> EncryptedSessionsAsync(int minimum)
     {

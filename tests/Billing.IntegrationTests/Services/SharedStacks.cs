@@ -42,3 +42,10 @@ public sealed class ByDirectCalls
 {
     public const string Name = "By direct calls";
 }
+
+/// <summary>What works on one stack in which everything is said over TLS.</summary>
+[CollectionDefinition(Name)]
+public sealed class OverTls : ICollectionFixture<SecuredStack>
+{
+    public const string Name = "Over TLS";
+}

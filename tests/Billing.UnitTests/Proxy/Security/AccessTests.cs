@@ -172,6 +172,23 @@ public sealed class AccessTests : IAsyncLifetime
         Assert.Single(_proxy.Backend.Commands);
     }
 
+    [Theory]
+    [InlineData("/", null, HttpStatusCode.OK)]
+    [InlineData("/metrics", null, HttpStatusCode.OK)]
+    [InlineData("/live/events", null, HttpStatusCode.Unauthorized)]
+    [InlineData("/live/events", "payments:write balances:read", HttpStatusCode.Forbidden)]
+    [InlineData("/live/events", "admin", HttpStatusCode.OK)]
+    public async Task What_operators_look_at_is_at_the_admin_address_alone(string path, string? scopes, HttpStatusCode status)
+    {
+        using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "*"));
+
+        using var answer = await http.GetAsync(new Uri(_proxy.Admin, path), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
+        using var publicly = await http.GetAsync(new Uri(_proxy.Rest, path), HttpCompletionOption.ResponseHeadersRead, TestContext.Current.CancellationToken);
+
+        Assert.Equal(status, answer.StatusCode);
+        Assert.Equal(HttpStatusCode.NotFound, publicly.StatusCode);
+    }
+
     [Fact]
     public async Task Health_and_the_description_need_no_token()
     {

@@ -1,0 +1,95 @@
+using Billing.Contracts;
+using Google.Protobuf;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+
+namespace Billing.Proxy;
+
+/// <summary>Gives what no service has foreseen a status and a reason: bytes that are no message are their sender's mistake and
+/// nothing to log, anything else is this program's and logged.</summary>
+public sealed partial class CallErrors(ILogger<CallErrors> logger) : Interceptor
+{
+    private const string StatusTrailer = "grpc-status";
+    private const string MessageTrailer = "grpc-message";
+    private const string NoMessage = "The request is not a message of this method.";
+
+    private static readonly string UnknownCode = Code(StatusCode.Unknown);
+
+    /// <inheritdoc/>
+    public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
+        TRequest request, ServerCallContext context, UnaryServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            return await continuation(request, context);
+        }
+        catch (Exception e) when (IsUnforeseen(e, context))
+        {
+            throw Answer(e, context);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override async Task ServerStreamingServerHandler<TRequest, TResponse>(
+        TRequest request, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
+        ServerStreamingServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            await continuation(request, responseStream, context);
+        }
+        catch (Exception e) when (IsUnforeseen(e, context))
+        {
+            throw Answer(e, context);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
+        IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
+        DuplexStreamingServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            await continuation(requestStream, responseStream, context);
+        }
+        catch (Exception e) when (IsUnforeseen(e, context))
+        {
+            throw Answer(e, context);
+        }
+    }
+
+    /// <summary>The middleware around the services: the library reads the message of a call before any code of ours, and answers
+    /// one that it cannot read UNKNOWN, which nothing else here is answered.</summary>
+    public static async Task InvokeAsync(HttpContext http, RequestDelegate next)
+    {
+        await next(http);
+        // An answer without a message has its trailers among the headers.
+        var trailers = http.Response.Headers;
+        if (!http.Response.HasStarted && trailers.TryGetValue(StatusTrailer, out var status) && status == UnknownCode)
+        {
+            trailers[StatusTrailer] = Code(StatusCode.InvalidArgument);
+            trailers[MessageTrailer] = Uri.EscapeDataString(NoMessage);
+            trailers[Trailers.Reason] = ErrorReasons.MalformedMessage;
+        }
+    }
+
+    // Where the caller has gone, whatever was being done for it ends in all kinds of ways.
+    private static bool IsUnforeseen(Exception e, ServerCallContext context) =>
+        e is not RpcException && !context.CancellationToken.IsCancellationRequested;
+
+    private static string Code(StatusCode status) => ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
+
+    private RpcException Answer(Exception e, ServerCallContext context)
+    {
+        if (e is InvalidProtocolBufferException)
+        {
+            return Failure.Create(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage);
+        }
+        Unforeseen(e, context.Method);
+        return Failure.Create(StatusCode.Internal, ErrorReasons.Unforeseen, "The proxy could not process the call.");
+    }
+
+    [LoggerMessage(1, LogLevel.Error, "{Method} failed in a way that nobody has foreseen")]
+    private partial void Unforeseen(Exception cause, string method);
+}

@@ -1,0 +1,313 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Http.Headers;
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Text;
+using System.Text.Json;
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What people try who mean no good, or whose program is broken: it is refused in a way that says why, nothing is stored,
+/// and the proxy goes on. docs/misuse.md is the table.</summary>
+[Collection(OverTls.Name)]
+public sealed class Misuse(SecuredStack stack)
+{
+    // Far above what a proxy's buffers may come to, and far below what would be held if nothing were bounded.
+    private const long GrowthMax = 150_000_000;
+
+    private static readonly string[] Hostile =
+    [
+        "'; drop table billing.mt_events; --", "<script>alert(1)</script>", "${jndi:ldap://127.0.0.1/a}", "{0}{1}%s%n", "../../etc/passwd",
+        "a\r\nbilling-reason: FORGED", "a\0b", "\u202Etxt.exe", new string('x', 1_000), "acct 1", "\uD83D\uDCB3", "*", "billing.events/x",
+    ];
+
+    private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
+
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Hostile_text_in_any_field_is_refused_by_the_fields_name_and_is_in_no_log()
+    {
+        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var admin = new BillingAdmin.BillingAdminClient(Grpc.Net.Client.GrpcChannel.ForAddress(
+            _stack.Stack.AdminAddresses[0], new() { HttpHandler = _stack.Credentials.Handler(), DisposeHttpClient = true }));
+        var all = _stack.Bearer("payments:write balances:read admin", "*");
+        var before = await EventsAsync();
+
+        foreach (var text in Hostile)
+        {
+            var payments = ((string, MakePaymentRequest)[])
+            [
+                ("transaction_id", With(p => p.TransactionId = text)), ("account_id", With(p => p.AccountId = text)),
+                ("amount.currency_code", With(p => p.Amount.CurrencyCode = text)),
+            ];
+            foreach (var (field, payment) in payments)
+            {
+                await RefusedAsync(field, () => client.MakePaymentAsync(payment, all).ResponseAsync);
+            }
+            await RefusedAsync("account_id", () => client.CheckBalanceAsync(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseAsync);
+            await RefusedAsync("account_id", () => client.GetStatement(new() { AccountId = text, PaymentType = PaymentType.Visa }, all).ResponseStream.MoveNext(Cancellation));
+            await RefusedAsync("transaction_id", () => admin.SetCreditLimitAsync(new() { TransactionId = text, AccountId = "test-1", PaymentType = PaymentType.Visa, Limit = 1m.ToMoney("USD") }, all).ResponseAsync);
+        }
+
+        Assert.Equal(before, await EventsAsync());
+        await NotLoggedAsync("drop table", "<script>", "jndi", "FORGED");
+        await ServesAsync();
+    }
+
+    [Fact]
+    public async Task A_body_of_100_MB_is_refused_and_not_kept()
+    {
+        var before = ResidentBytes();
+        using var http = Http("payments:write");
+        // Asks before it sends, so that the answer is read and not lost with a connection that is closed on what was sent.
+        http.DefaultRequestHeaders.ExpectContinue = true;
+        using var body = new StreamContent(new Zeros(100_000_000));
+        body.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        body.Headers.ContentLength = 100_000_000;
+
+        using var answer = await http.PutAsync(new Uri(Rest, "/v1/payments/" + Guid.NewGuid()), body, Cancellation);
+        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var tooLong = await Assert.ThrowsAsync<RpcException>(() => client.MakePaymentAsync(
+            With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*")).ResponseAsync);
+
+        Assert.Equal(HttpStatusCode.RequestEntityTooLarge, answer.StatusCode);
+        Assert.Equal(StatusCode.ResourceExhausted, tooLong.StatusCode);
+        Assert.InRange(ResidentBytes() - before, long.MinValue, GrowthMax);
+        await ServesAsync();
+    }
+
+    [Fact]
+    public async Task Bytes_that_are_no_message_are_refused()
+    {
+        var before = await EventsAsync();
+        using var http = new HttpClient(_stack.Credentials.Handler()) { DefaultRequestVersion = HttpVersion.Version20, DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact };
+        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token("payments:write", "*"));
+        var random = new Random(1);
+
+        for (var i = 0; i < 200; i++)
+        {
+            var bytes = new byte[random.Next(0, 64)];
+            random.NextBytes(bytes);
+            // Half of them with the frame that gRPC asks for, so that the message itself is what is wrong.
+            byte[] sent = i % 2 == 0 ? bytes : [0, 0, 0, 0, (byte)bytes.Length, .. bytes];
+            using var content = new ByteArrayContent(sent);
+            content.Headers.ContentType = new MediaTypeHeaderValue("application/grpc");
+            using var answer = await http.PostAsync(new Uri(_stack.Stack.ProxyAddresses[0] + "/billing.v1.Billing/MakePayment"), content, Cancellation);
+            await answer.Content.ReadAsByteArrayAsync(Cancellation);
+            var status = answer.TrailingHeaders.TryGetValues("grpc-status", out var trailers) ? trailers.Single() : answer.Headers.GetValues("grpc-status").Single();
+            Assert.Contains((StatusCode)int.Parse(status, CultureInfo.InvariantCulture), (StatusCode[])[StatusCode.InvalidArgument, StatusCode.Internal, StatusCode.ResourceExhausted, StatusCode.Unimplemented]);
+        }
+
+        Assert.Equal(before, await EventsAsync());
+        await NotLoggedAsync("InvalidProtocolBuffer", "ErrorExecuting", "Error when executing");
+        await ServesAsync();
+    }
+
+    [Fact]
+    public async Task Headers_that_do_not_come_end_the_connection()
+    {
+        await using var connection = await TlsAsync();
+        await connection.WriteAsync("GET /health/live HTTP/1.1\r\nHost: localhost\r\nA: "u8.ToArray(), Cancellation);
+
+        using var answer = new StreamReader(connection, Encoding.ASCII);
+        var said = await answer.ReadToEndAsync(Cancellation);
+
+        Assert.StartsWith("HTTP/1.1 408", said, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Of_ten_thousand_idle_connections_of_one_address_most_are_closed_and_others_are_served()
+    {
+        var before = ResidentBytes();
+        var proxy = new Uri(_stack.Stack.ProxyAddresses[0]);
+        var sockets = new List<Socket>();
+        for (var i = 0; i < 10_000; i++)
+        {
+            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            sockets.Add(socket);
+            socket.Bind(new IPEndPoint(IPAddress.Parse("127.0.0.9"), 0));
+            try
+            {
+                await socket.ConnectAsync(IPAddress.Loopback, proxy.Port, Cancellation);
+            }
+            catch (SocketException)
+            {
+                // Closed before the connection was made.
+            }
+        }
+
+        await ServesAsync();
+        var open = 0;
+        foreach (var socket in sockets)
+        {
+            open += IsClosed(socket) ? 0 : 1;
+        }
+        var growth = ResidentBytes() - before;
+        sockets.ForEach(socket => socket.Dispose());
+
+        Assert.InRange(open, 1, 1_000);
+        Assert.InRange(growth, long.MinValue, GrowthMax);
+    }
+
+    [Fact]
+    public async Task A_thousand_idle_streams_leave_room_for_calls()
+    {
+        var before = ResidentBytes();
+        var headers = _stack.Bearer("payments:write", "test-*");
+        var client = new V1.Billing.BillingClient(_stack.Channel());
+        var streams = Enumerable.Range(0, 1_000).Select(_ => client.MakePayments(headers, cancellationToken: Cancellation)).ToList();
+        // So that every stream is really open.
+        await streams[^1].RequestStream.WriteAsync(StackFixture.Payment(), Cancellation);
+        Assert.True(await streams[^1].ResponseStream.MoveNext(Cancellation));
+
+        await ServesAsync();
+        var growth = ResidentBytes() - before;
+        streams.ForEach(stream => stream.Dispose());
+
+        Assert.InRange(growth, long.MinValue, GrowthMax);
+    }
+
+    [Fact]
+    public async Task Whatever_is_made_of_the_OpenAPI_document_gets_a_status_that_it_names_and_stores_nothing_that_was_refused()
+    {
+        using var http = Http("payments:write balances:read");
+        var document = JsonDocument.Parse(await http.GetStringAsync(new Uri(Rest, "/openapi/v1.json"), Cancellation)).RootElement;
+        var fuzz = new RestFuzz(document, seed: 15);
+        var before = await EventsAsync();
+        var accepted = 0L;
+
+        foreach (var request in fuzz.Requests(400))
+        {
+            using var message = request.ToMessage(Rest);
+            using var answer = await http.SendAsync(message, Cancellation);
+            var body = await answer.Content.ReadAsStringAsync(Cancellation);
+            Assert.True(
+                request.Allows((int)answer.StatusCode) && (int)answer.StatusCode != 500, $"{request}: {(int)answer.StatusCode} {body}");
+            accepted += answer.IsSuccessStatusCode && request.Writes ? 1 : 0;
+        }
+
+        Assert.InRange(await EventsAsync() - before, 0, accepted);
+        Assert.InRange(accepted, 1, 400);
+        await ServesAsync();
+    }
+
+    private Uri Rest => new(_stack.Stack.RestAddresses[0]);
+
+    private HttpClient Http(string scopes)
+    {
+        var http = new HttpClient(_stack.Credentials.Handler());
+        http.DefaultRequestHeaders.Authorization = new("Bearer", _stack.Token(scopes, "*"));
+        return http;
+    }
+
+    private async Task ServesAsync()
+    {
+        var paid = await new V1.Billing.BillingClient(_stack.Channel()).MakePaymentAsync(
+            StackFixture.Payment(), _stack.Bearer("payments:write", "test-*"), (TimeProvider.System.GetUtcNow() + TimeSpan.FromSeconds(30)).UtcDateTime, Cancellation);
+        Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
+    }
+
+    private static MakePaymentRequest With(Action<MakePaymentRequest> change)
+    {
+        var payment = StackFixture.Payment();
+        change(payment);
+        return payment;
+    }
+
+    private static async Task RefusedAsync(string field, Func<Task> call)
+    {
+        var refused = await Assert.ThrowsAsync<RpcException>(call);
+        Assert.Equal(StatusCode.InvalidArgument, refused.StatusCode);
+        Assert.Equal(field, refused.Trailers.GetValue(Trailers.Field));
+    }
+
+    private async Task<long> EventsAsync()
+    {
+        await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
+        await using var count = database.CreateCommand("select count(*) from billing.mt_events");
+        return (long)(await count.ExecuteScalarAsync(Cancellation))!;
+    }
+
+    private async Task NotLoggedAsync(params string[] texts)
+    {
+        foreach (var log in Directory.EnumerateFiles(_stack.Stack.Folder.Logs))
+        {
+            var said = await File.ReadAllTextAsync(log, Cancellation);
+            Assert.All(texts, text => Assert.DoesNotContain(text, said, StringComparison.Ordinal));
+        }
+    }
+
+    private long ResidentBytes()
+    {
+        using var proxy = System.Diagnostics.Process.GetProcessById(_stack.Stack.Of(Billing.Cli.Topology.ServiceRole.Proxy).Single().Process.Id);
+        return proxy.WorkingSet64;
+    }
+
+    private async Task<SslStream> TlsAsync()
+    {
+        var tcp = new TcpClient();
+        await tcp.ConnectAsync(IPAddress.Loopback, Rest.Port, Cancellation);
+        var tls = new SslStream(tcp.GetStream());
+        using var handler = _stack.Credentials.Handler();
+        await tls.AuthenticateAsClientAsync(
+            new SslClientAuthenticationOptions { TargetHost = "localhost", CertificateChainPolicy = handler.SslOptions.CertificateChainPolicy }, Cancellation);
+        return tls;
+    }
+
+    // The server never speaks first: what can be read is the end.
+    private static bool IsClosed(Socket socket)
+    {
+        try
+        {
+            return socket.Poll(0, SelectMode.SelectRead) && socket.Receive(new byte[1]) == 0;
+        }
+        catch (SocketException)
+        {
+            return true;
+        }
+    }
+
+    /// <summary>So many bytes, none of which is kept.</summary>
+    private sealed class Zeros(long length) : Stream
+    {
+        private long _position;
+
+        public override bool CanRead => true;
+
+        public override bool CanSeek => false;
+
+        public override bool CanWrite => false;
+
+        public override long Length => length;
+
+        public override long Position
+        {
+            get => _position;
+            set => throw new NotSupportedException();
+        }
+
+        public override int Read(byte[] buffer, int offset, int count)
+        {
+            var read = (int)Math.Min(count, length - _position);
+            Array.Clear(buffer, offset, read);
+            _position += read;
+            return read;
+        }
+
+        public override void Flush()
+        {
+        }
+
+        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+        public override void SetLength(long value) => throw new NotSupportedException();
+
+        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+    }
+}
