@@ -9,8 +9,7 @@ run_tests() {
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
   [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_python && try_browser; }
-  # The tests of rules and of `up --monitoring` need it and are skipped without.
-  ! find_prometheus || export BILLING_PROMETHEUS_BIN
+  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* && " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || try_prometheus
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
   done
@@ -65,6 +64,15 @@ try_shellcheck() {
 # The test of what a release says that it is made of needs it and is skipped without.
 try_jq() {
   have jq || (as_root_install 'to list what a program is made of' jq) || say 'going on without jq'
+}
+
+# The tests of alert rules and of `up --monitoring` need it and are skipped without.
+try_prometheus() {
+  (
+    trap clean_up EXIT
+    ensure_prometheus
+  ) || say 'going on without prometheus'
+  ! find_prometheus || export BILLING_PROMETHEUS_BIN
 }
 
 # The tests of the live page need a browser, and packages of node to drive it, and are skipped without.

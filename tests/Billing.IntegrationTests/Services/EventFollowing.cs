@@ -59,11 +59,11 @@ public sealed class TopicsFixture : IAsyncLifetime
 [Collection(OneStackAtATime.Name)]
 public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
 {
-    private static readonly TimeSpan _bound = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
     private readonly TopicsFixture _topics;
     private readonly RecordingModel _model = new();
     private readonly ApplicationLifetime _lifetime = new(NullLogger<ApplicationLifetime>.Instance);
-    private readonly CancellationTokenSource _patience = new(_bound, TimeProvider.System);
+    private readonly CancellationTokenSource _patience = new(Bound, TimeProvider.System);
     private readonly EventFollower _follower;
     private readonly IProducer<string, byte[]> _producer;
 
@@ -225,8 +225,8 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     /// <summary>The controller answers before the broker has learnt of the partitions; a producer asks the broker.</summary>
     private Task UntilTheBrokerKnowsAsync(IAdminClient admin, int partitions) =>
         _topics.Kafka.Processes.Single().WaitUntilAsync(
-            _ => Task.FromResult(admin.GetMetadata(Topics.Events, _bound).Topics.Single().Partitions.Count == partitions),
-            _bound,
+            _ => Task.FromResult(admin.GetMetadata(Topics.Events, Bound).Topics.Single().Partitions.Count == partitions),
+            Bound,
             _patience.Token);
 
     private async Task ProduceToAsync(TopicPartition partition, Event recorded)
