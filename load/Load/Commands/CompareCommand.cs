@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Cli.Commands;
 using Billing.Cli.Topology;
 using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Comparing.Cost;
 using Billing.Load.Comparing.Eda;
 using Billing.Load.Comparing.Overload;
 using Billing.Load.Comparing.Paper;
@@ -16,7 +17,7 @@ internal static class CompareCommand
 {
     public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more sides in turn in one sitting, beside the papers' figures.")
     {
-        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console), Overload(console),
+        Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console), Overload(console), Cost(console),
     };
 
     private static Command Paper(IAnsiConsole console)
@@ -90,6 +91,19 @@ internal static class CompareCommand
                 Work = ScaleWork.Default,
             },
             Measurement.Of(parsed, folder, ScaleReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static Command Cost(IAnsiConsole console)
+    {
+        var inFlight = Flags.Number("--in-flight", "Payments under way in the closed loop", 200, 1, 10_000);
+        var rounds = Rounds(5);
+        var during = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(8));
+        var folder = ResultFolder.Flag();
+        var command = new Command("cost", "What TLS, tokens, metrics and traces cost: the same platform with and without them.") { inFlight, rounds, during, folder };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CostComparison(
+            new CostOptions { InFlight = parsed.GetValue(inFlight), Rounds = parsed.GetValue(rounds), During = parsed.GetValue(during) },
+            Measurement.Of(parsed, folder, CostReport.Format.Kind, console), console).RunAsync(cancellationToken)));
         return command;
     }
 

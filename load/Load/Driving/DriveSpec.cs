@@ -54,6 +54,12 @@ public sealed record DriveSpec
     /// choice.</summary>
     public string From { get; init; } = "";
 
+    /// <summary>The certificate of the authority that gRPC calls trust; empty: those of the system.</summary>
+    public string CaFile { get; init; } = "";
+
+    /// <summary>The token that gRPC calls come with; empty for none.</summary>
+    public string Token { get; init; } = "";
+
     /// <summary>Seconds that a request may take.</summary>
     public double DeadlineS { get; init; } = 30;
 

@@ -112,7 +112,7 @@ public sealed class Driver : IAsyncDisposable
 
     private IRequestChannel Connect(string address) => _spec.Protocol switch
     {
-        DriveProtocol.Unary => new UnaryChannel(address, _spec.From, TimeSpan.FromSeconds(_spec.DeadlineS), _time),
+        DriveProtocol.Unary => new UnaryChannel(address, _spec, _time),
         DriveProtocol.Stream => new StreamChannel(address),
         DriveProtocol.Rest => new RestChannel(address),
         _ => throw new InvalidOperationException($"There is no protocol {_spec.Protocol}."),

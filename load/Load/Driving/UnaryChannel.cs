@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Cryptography.X509Certificates;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -11,14 +12,16 @@ internal sealed class UnaryChannel : IRequestChannel
 {
     private readonly GrpcChannel _channel;
     private readonly V1.Billing.BillingClient _billing;
+    private readonly Metadata? _headers;
     private readonly TimeSpan _deadline;
     private readonly TimeProvider _time;
 
-    public UnaryChannel(string address, string from, TimeSpan deadline, TimeProvider time)
+    public UnaryChannel(string address, DriveSpec spec, TimeProvider time)
     {
-        _channel = GrpcConnection.Open(address, from);
+        _channel = GrpcConnection.Open(address, spec.From, spec.CaFile);
+        _headers = spec.Token.Length > 0 ? new Metadata { { "authorization", "Bearer " + spec.Token } } : null;
         _billing = new V1.Billing.BillingClient(_channel);
-        _deadline = deadline;
+        _deadline = TimeSpan.FromSeconds(spec.DeadlineS);
         _time = time;
     }
 
@@ -26,7 +29,7 @@ internal sealed class UnaryChannel : IRequestChannel
     {
         try
         {
-            var answer = await _billing.MakePaymentAsync(request, deadline: Deadline());
+            var answer = await _billing.MakePaymentAsync(request, _headers, Deadline());
             return RequestOutcome.Answered(answer.Outcome == PaymentOutcome.Declined);
         }
         catch (RpcException e)
@@ -39,7 +42,7 @@ internal sealed class UnaryChannel : IRequestChannel
     {
         try
         {
-            await _billing.CheckBalanceAsync(request, deadline: Deadline());
+            await _billing.CheckBalanceAsync(request, _headers, Deadline());
             return RequestOutcome.Answered();
         }
         catch (RpcException e)
@@ -62,13 +65,23 @@ internal static class GrpcConnection
 {
     /// <param name="address">The proxy's.</param>
     /// <param name="from">The address of this machine to call from; empty for the system's choice.</param>
-    public static GrpcChannel Open(string address, string from = "")
+    /// <param name="caFile">The certificate of the authority to trust; empty for those of the system.</param>
+    public static GrpcChannel Open(string address, string from = "", string caFile = "")
     {
         var handler = new SocketsHttpHandler { EnableMultipleHttp2Connections = false };
         if (from.Length > 0)
         {
             var own = new IPEndPoint(IPAddress.Parse(from), 0);
             handler.ConnectCallback = (context, cancellationToken) => ConnectAsync(own, context.DnsEndPoint, cancellationToken);
+        }
+        if (caFile.Length > 0)
+        {
+            handler.SslOptions.CertificateChainPolicy = new X509ChainPolicy
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust,
+                RevocationMode = X509RevocationMode.NoCheck,
+                CustomTrustStore = { X509CertificateLoader.LoadCertificateFromFile(caFile) },
+            };
         }
         return GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
     }

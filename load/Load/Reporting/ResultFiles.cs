@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Comparing.Cost;
 using Billing.Load.Comparing.Eda;
 using Billing.Load.Comparing.Overload;
 using Billing.Load.Comparing.Paper;
@@ -16,7 +17,7 @@ internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
-        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, EdaReport.Format, RpcComparison.Format, TraceSummary.Format,
+        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, TraceSummary.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>
