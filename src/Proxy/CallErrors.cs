@@ -2,18 +2,20 @@ using Billing.Contracts;
 using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy;
 
 /// <summary>Gives what no service has foreseen a status and a reason: bytes that are no message are their sender's mistake and
 /// nothing to log, anything else is this program's and logged.</summary>
-public sealed partial class CallErrors(ILogger<CallErrors> logger) : Interceptor
+public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
     private const string MessageTrailer = "grpc-message";
     private const string NoMessage = "The request is not a message of this method.";
 
     private static readonly string UnknownCode = Code(StatusCode.Unknown);
+    private static readonly string ExhaustedCode = Code(StatusCode.ResourceExhausted);
 
     /// <inheritdoc/>
     public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
@@ -59,19 +61,33 @@ public sealed partial class CallErrors(ILogger<CallErrors> logger) : Interceptor
         }
     }
 
-    /// <summary>The middleware around the services: the library reads the message of a call before any code of ours, and answers
-    /// one that it cannot read UNKNOWN, which nothing else here is answered.</summary>
-    public static async Task InvokeAsync(HttpContext http, RequestDelegate next)
+    /// <summary>The middleware around the services: the library reads the message of a call before any code of ours. One that it
+    /// cannot read it answers UNKNOWN, one that is too large RESOURCE_EXHAUSTED, both without a reason, which whatever is ours
+    /// has.</summary>
+    public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
         await next(http);
         // An answer without a message has its trailers among the headers.
         var trailers = http.Response.Headers;
-        if (!http.Response.HasStarted && trailers.TryGetValue(StatusTrailer, out var status) && status == UnknownCode)
+        if (http.Response.HasStarted || !trailers.TryGetValue(StatusTrailer, out var status) || trailers.ContainsKey(Trailers.Reason))
         {
-            trailers[StatusTrailer] = Code(StatusCode.InvalidArgument);
-            trailers[MessageTrailer] = Uri.EscapeDataString(NoMessage);
-            trailers[Trailers.Reason] = ErrorReasons.MalformedMessage;
+            return;
         }
+        if (status == UnknownCode)
+        {
+            Refuse(trailers, ErrorReasons.MalformedMessage, NoMessage);
+        }
+        else if (status == ExhaustedCode)
+        {
+            Refuse(trailers, ErrorReasons.RequestTooLarge, $"The request is far larger than Billing:Proxy:RequestBytesMax allows, which is {options.Value.RequestBytesMax} bytes.");
+        }
+    }
+
+    private static void Refuse(IHeaderDictionary trailers, string reason, string message)
+    {
+        trailers[StatusTrailer] = Code(StatusCode.InvalidArgument);
+        trailers[MessageTrailer] = Uri.EscapeDataString(message);
+        trailers[Trailers.Reason] = reason;
     }
 
     // Where the caller has gone, whatever was being done for it ends in all kinds of ways.

@@ -35,6 +35,7 @@ public static class ProxyServices
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
         return services
+            .AddSingleton<CallErrors>()
             .AddSingleton<CallerRates>()
             .AddSingleton<Admission>()
             .AddSingleton<CommandSender>()
@@ -52,7 +53,7 @@ public static class ProxyServices
     /// <summary>Maps the public API, health and reflection.</summary>
     public static void MapProxy(this WebApplication routes)
     {
-        routes.Use(CallErrors.InvokeAsync);
+        routes.Use(routes.Services.GetRequiredService<CallErrors>().InvokeAsync);
         routes.MapGrpcService<BillingService>();
         routes.MapGrpcService<BillingAdminService>().ForOperators();
         routes.MapGrpcService<HealthService>().AllowAnonymous();

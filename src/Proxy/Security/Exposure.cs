@@ -31,8 +31,13 @@ internal static class Exposure
         .. ((string[])[Rest.RestOptions.Section + ":Url", AdminOptions.Section + ":Url", AdminOptions.Section + ":GrpcUrl"])
             .Select(setting => (setting, configuration[setting])),
         ("Urls", configuration[WebHostDefaults.ServerUrlsKey]),
-        (WebHostDefaults.HttpPortsKey, AtAnyAddress("http", configuration[WebHostDefaults.HttpPortsKey])),
-        (WebHostDefaults.HttpsPortsKey, AtAnyAddress("https", configuration[WebHostDefaults.HttpsPortsKey])),
+        // The server passes over ports where it is given addresses.
+        .. string.IsNullOrEmpty(configuration[WebHostDefaults.ServerUrlsKey])
+            ? [
+                (WebHostDefaults.HttpPortsKey, AtAnyAddress("http", configuration[WebHostDefaults.HttpPortsKey])),
+                (WebHostDefaults.HttpsPortsKey, AtAnyAddress("https", configuration[WebHostDefaults.HttpsPortsKey])),
+            ]
+            : Array.Empty<(string, string?)>(),
         .. configuration.GetSection("Kestrel:Endpoints").GetChildren().Select(endpoint => ($"{endpoint.Path}:Url", endpoint["Url"])),
     ];
 

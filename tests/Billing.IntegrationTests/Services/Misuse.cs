@@ -77,7 +77,7 @@ public sealed class Misuse(SecuredStack stack)
             With(p => p.AccountId = new string('a', 100_000_000)), _stack.Bearer("payments:write", "*")).ResponseAsync);
 
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, answer.StatusCode);
-        Assert.Equal(StatusCode.ResourceExhausted, tooLong.StatusCode);
+        Assert.Equal((StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge), (tooLong.StatusCode, tooLong.Trailers.GetValue(Trailers.Reason)));
         Assert.InRange(ResidentBytes() - before, long.MinValue, GrowthMax);
         await ServesAsync();
     }

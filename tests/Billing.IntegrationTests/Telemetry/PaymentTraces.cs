@@ -71,7 +71,8 @@ public abstract class PaymentTraces(StackFixture stack, string[] wayThere, strin
         return (string)(await read.ExecuteScalarAsync())!;
     }
 
-    private static string? ParentOf(string name, List<ReceivedSpan> spans) => ParentOf(spans.First(s => s.Span.Name == name), spans);
+    // Both ends of a call may give it the same name; the caller's comes first.
+    private static string? ParentOf(string name, List<ReceivedSpan> spans) => ParentOf(spans.Where(s => s.Span.Name == name).MinBy(s => s.Span.StartTimeUnixNano)!, spans);
 
     private static string? ParentOf(ReceivedSpan span, List<ReceivedSpan> spans) => spans.Find(s => s.Id == span.ParentId)?.Span.Name;
 }

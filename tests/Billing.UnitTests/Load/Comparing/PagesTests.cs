@@ -2,7 +2,9 @@ using System.Text.Json;
 using System.Xml.Linq;
 using Billing.Cli.Experiment;
 using Billing.Load.Comparing.Ceiling;
+using Billing.Load.Comparing.Cost;
 using Billing.Load.Comparing.Eda;
+using Billing.Load.Comparing.Overload;
 using Billing.Load.Comparing.Paper;
 using Billing.Load.Comparing.Scale;
 using Billing.Load.Driving;
@@ -131,6 +133,52 @@ public sealed class PagesTests : IDisposable
         };
 
         Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingReport.Format), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_overload_is_held_against_the_normal_that_was_before_it()
+    {
+        var report = new OverloadReport
+        {
+            Run = Complete,
+            CapacityPerS = 500,
+            TargetMs = 100,
+            Phases =
+            [
+                new OverloadPhase("Normal", 350, 7000, 350, 0, 0, Latency with { P99Ms = 100 }, Latency),
+                new OverloadPhase("10 times the capacity", 5000, 30_000, 500, 270_000, 0, Latency with { P99Ms = 150 }, Latency with { P99Ms = 8.2 }),
+            ],
+            Memory = [new MemoryFigures("proxy-1", 200, 210, 205)],
+            Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
+        };
+        var page = PageOf(report, OverloadReport.Format);
+
+        Assert.Contains("10 times the capacity: p99 1.50 times normal.", page, StringComparison.Ordinal);
+        Assert.Contains("270,000", page, StringComparison.Ordinal);
+        Assert.Contains("8.2", page, StringComparison.Ordinal);
+        Assert.True(((IResults)report).IsGood);
+        Assert.False(((IResults)(report with { Phases = [report.Phases[0] with { OtherErrors = 1 }] })).IsGood);
+    }
+
+    [Fact]
+    public void What_protection_costs_is_held_against_the_platform_without()
+    {
+        var report = new CostReport
+        {
+            Run = Complete,
+            InFlight = 200,
+            Rounds = 1,
+            Sides =
+            [
+                new CostSide("nothing", [new CostRound(1000, 1, 2, 0, new Dictionary<string, double> { ["proxy"] = 100 })]),
+                new CostSide("all of it", [new CostRound(920, 1, 2, 0, new Dictionary<string, double> { ["proxy"] = 131 })]),
+            ],
+            Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
+        };
+        var page = PageOf(report, CostReport.Format);
+
+        Assert.Contains("all of it: 92 % of the throughput without.", page, StringComparison.Ordinal);
+        Assert.Contains("131", page, StringComparison.Ordinal);
     }
 
     /// <summary>The page of results as they were measured, after a check that those read from a file make the same.</summary>

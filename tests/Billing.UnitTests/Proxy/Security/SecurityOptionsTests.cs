@@ -41,6 +41,10 @@ public sealed class SecurityOptionsTests : IDisposable
     }
 
     [Fact]
+    public void Ports_that_the_server_passes_over_do_not_count() =>
+        Assert.Empty(Problems(("urls", "http://localhost:5000"), ("http_ports", "8080")));
+
+    [Fact]
     public void A_further_address_is_called_by_its_own_name_once() =>
         Assert.StartsWith("Billing:Rest:Url:", Assert.Single(Problems(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))), StringComparison.Ordinal);
 
