@@ -7,7 +7,7 @@ namespace Billing.Cli.Commands;
 internal static class BillingProgram
 {
     // A file or a pipe has no width to fit into.
-    private const int WidthOfFiles = 160;
+    private const int WidthOfFiles = 240;
 
     /// <param name="arguments">The command and its options.</param>
     /// <param name="further">Commands beside those of the platform itself.</param>

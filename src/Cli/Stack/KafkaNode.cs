@@ -131,8 +131,10 @@ internal sealed class KafkaNode : IAsyncDisposable
 
     private ChildProcessStart Java(string mainClass, IEnumerable<string> arguments) =>
         new($"Kafka broker {Id}", _installation.Java, [
-            // The first compiler only: a broker that lives for minutes never earns back what the second one costs.
-            "-Xmx256m", "-XX:TieredStopAtLevel=1",
+            "-Xmx256m",
+            // The first compiler only: a broker that lives for minutes never earns back what the second one costs, but for TLS:
+            // the processor's instructions for AES are used by the second alone.
+            .. Secured is null ? (string[])["-XX:TieredStopAtLevel=1"] : [],
             // The cheapest collector for a small heap on few cores.
             "-XX:+UseSerialGC",
             // What Java and the compression libraries would otherwise leave behind in the system's temporary folder.
