@@ -92,7 +92,7 @@ public static class ProxyServices
         {
             foreach (var url in new[] { rest.Value.Url, admin.Value.Url }.Where(url => url.Length > 0))
             {
-                yield return (url, url.StartsWith("https:", StringComparison.OrdinalIgnoreCase) ? HttpProtocols.Http1AndHttp2 : HttpProtocols.Http1);
+                yield return (url, ServiceAddresses.HasTls(url) ? HttpProtocols.Http1AndHttp2 : HttpProtocols.Http1);
             }
             if (admin.Value.GrpcUrl.Length > 0)
             {

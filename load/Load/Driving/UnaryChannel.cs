@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using System.Security.Cryptography.X509Certificates;
+using Billing.Cli.Credentials;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -76,12 +76,7 @@ internal static class GrpcConnection
         }
         if (caFile.Length > 0)
         {
-            handler.SslOptions.CertificateChainPolicy = new X509ChainPolicy
-            {
-                TrustMode = X509ChainTrustMode.CustomRootTrust,
-                RevocationMode = X509RevocationMode.NoCheck,
-                CustomTrustStore = { X509CertificateLoader.LoadCertificateFromFile(caFile) },
-            };
+            handler.SslOptions.CertificateChainPolicy = StackCredentials.TrustIn(caFile);
         }
         return GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
     }

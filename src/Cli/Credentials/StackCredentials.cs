@@ -84,16 +84,18 @@ public sealed class StackCredentials
     /// <summary>A handler of calls that trusts the authority; dispose of it.</summary>
     public SocketsHttpHandler Handler()
     {
-        var authority = X509CertificateLoader.LoadCertificateFromFile(CaFile);
         var handler = new SocketsHttpHandler();
-        handler.SslOptions.CertificateChainPolicy = new X509ChainPolicy
-        {
-            TrustMode = X509ChainTrustMode.CustomRootTrust,
-            RevocationMode = X509RevocationMode.NoCheck,
-            CustomTrustStore = { authority },
-        };
+        handler.SslOptions.CertificateChainPolicy = TrustIn(CaFile);
         return handler;
     }
+
+    /// <summary>Trust in the authority of such credentials, and in no other.</summary>
+    public static X509ChainPolicy TrustIn(string caFile) => new()
+    {
+        TrustMode = X509ChainTrustMode.CustomRootTrust,
+        RevocationMode = X509RevocationMode.NoCheck,
+        CustomTrustStore = { X509CertificateLoader.LoadCertificateFromFile(caFile) },
+    };
 
     // librdkafka's names have dots, which a shell does not pass on in the names of variables.
     private void WriteSecrets()

@@ -74,6 +74,9 @@ public static class ServiceAddresses
             : null;
     }
 
+    /// <summary>Whether TLS is spoken at an address.</summary>
+    public static bool HasTls(string url) => url.StartsWith("https:", StringComparison.OrdinalIgnoreCase);
+
     /// <summary>Whether only programs on this machine reach an address. One that is malformed is for others to refuse.</summary>
     public static bool IsLoopback(string url)
     {

@@ -3,6 +3,7 @@ using Billing.Contracts;
 using Billing.Proxy.Rest;
 using Grpc.Core;
 using Microsoft.AspNetCore.Http.Features;
+using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Live;
 
@@ -16,7 +17,7 @@ internal static class FailureWatch
     /// <summary>The middleware.</summary>
     public static Task InvokeAsync(LiveWatch watch, HttpContext http, RequestDelegate next) =>
         watch.Record is not { } record ? next(http)
-        : http.Request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase)
+        : Refusals.IsGrpc(http.Request)
             ? GrpcAsync(record.Failures, http, next)
             : RestAsync(record.Failures, http, next);
 

@@ -68,7 +68,7 @@ public static class RestServices
     }
 
     private static Task AnswerFailuresAsync(HttpContext http, RequestDelegate next) =>
-        http.Request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase)
+        Refusals.IsGrpc(http.Request)
             ? next(http)
             : GuardAsync(http, next);
 

@@ -10,11 +10,11 @@ internal static class Exposure
     /// <param name="knowsCallers">Whether callers have to say who they are.</param>
     public static IEnumerable<string> Problems(IConfiguration configuration, bool knowsCallers) =>
         configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Addresses(configuration)
-            .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && a.Url.StartsWith("https:", StringComparison.OrdinalIgnoreCase)))
+            .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && ServiceAddresses.HasTls(a.Url)))
             .Select(a => $"{a.Setting}: '{a.Url}' may be reached from other machines, and the proxy {Lack(a.Url, knowsCallers)}. "
                 + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.");
 
-    private static string Lack(string url, bool knowsCallers) => (knowsCallers, url.StartsWith("https:", StringComparison.OrdinalIgnoreCase)) switch
+    private static string Lack(string url, bool knowsCallers) => (knowsCallers, ServiceAddresses.HasTls(url)) switch
     {
         (true, _) => "would take tokens without TLS",
         (_, true) => "does not ask who its callers are",

@@ -16,7 +16,7 @@ public static class SecurityServices
     public static void AddSecurity(this WebApplicationBuilder builder)
     {
         var (services, configuration) = (builder.Services, builder.Configuration);
-        var urls = string.Join(';', new[] { configuration[WebHostDefaults.ServerUrlsKey] }.Where(url => !string.IsNullOrEmpty(url)));
+        var urls = configuration[WebHostDefaults.ServerUrlsKey];
         var auth = Bind<AuthOptions>(builder, AuthOptions.Section, options => options.Problems());
         var tls = Bind<TlsOptions>(builder, TlsOptions.Section, options => options.Problems());
         var admin = Bind<AdminOptions>(builder, AdminOptions.Section, options => options.Problems(urls));
@@ -93,7 +93,7 @@ public static class SecurityServices
 
     private static IEnumerable<string> HttpsProblems(IConfiguration configuration, TlsOptions tls) =>
         tls.IsOn ? [] : Exposure.Addresses(configuration)
-            .Where(a => a.Url.StartsWith("https:", StringComparison.OrdinalIgnoreCase))
+            .Where(a => ServiceAddresses.HasTls(a.Url))
             .Select(a => $"{a.Setting}: '{a.Url}' needs {TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)}.");
 
     private static T Bind<T>(WebApplicationBuilder builder, string section, Func<T, IEnumerable<string>> problems)

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Billing.Messaging.Telemetry;
+using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 
@@ -41,7 +42,7 @@ public sealed class CallMetrics : IDisposable
 
     /// <summary>The middleware.</summary>
     public Task InvokeAsync(HttpContext http, RequestDelegate next) =>
-        IsGrpc(http) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true }) ? MeasureAsync(http, next) : next(http);
+        Refusals.IsGrpc(http.Request) && (_durations.Enabled || Activity.Current is { IsAllDataRequested: true }) ? MeasureAsync(http, next) : next(http);
 
     private async Task MeasureAsync(HttpContext http, RequestDelegate next)
     {
@@ -89,9 +90,6 @@ public sealed class CallMetrics : IDisposable
         }
         _durations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
     }
-
-    private static bool IsGrpc(HttpContext http) =>
-        http.Request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
 
     /// <summary>The status is among the trailers, or, of a call that was answered without a message, among the headers.</summary>
     private static string StatusOf(HttpContext http, bool failed)
