@@ -70,7 +70,7 @@ internal sealed class StackFlags
     private readonly Option<int> _brokers;
 
     private readonly Option<int> _partitions = Flags.Number(
-        "--partitions", "Partitions of each topic; 0 for as many as there are backends of the larger kind", 0, 0, 1000);
+        "--partitions", "Partitions of each topic; 0 for as many as give every backend one", 0, 0, 1000);
 
     private readonly Option<string> _jitter = new("--jitter")
     {

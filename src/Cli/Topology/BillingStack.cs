@@ -300,7 +300,7 @@ public sealed class BillingStack : IAsyncDisposable
 
     private int Partitions => _options.Partitions > 0 || _kafka is null
         ? _options.Partitions
-        : Math.Max(_options.PaymentBackends, _options.BalanceBackends);
+        : _options.FewestPartitions;
 
     private bool IsDirect => _options.Transport == "direct";
 

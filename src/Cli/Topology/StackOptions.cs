@@ -1,4 +1,5 @@
 using System.Collections.Frozen;
+using Billing.Contracts;
 
 namespace Billing.Cli.Topology;
 
@@ -23,10 +24,15 @@ public sealed record StackOptions
     /// <summary>Kafka brokers, 1 or 3, where the stack starts its own.</summary>
     public int Brokers { get; init; } = 1;
 
-    /// <summary>Partitions of each request topic and of the event topic; 0 for as many as there are backends of the larger
-    /// kind where the stack starts its own brokers, and for the services' default elsewhere. A producer sends the batch of
-    /// each partition on its own, so on one machine more partitions than backends only make batches smaller.</summary>
+    /// <summary>Partitions of each request topic and of the event topic; 0 for as many as give every backend one of some topic
+    /// where the stack starts its own brokers, and for the services' default elsewhere. A producer sends the batch of
+    /// each partition on its own, so on one machine more partitions only make batches smaller.</summary>
     public int Partitions { get; init; }
+
+    /// <summary>The fewest partitions of each request topic with which every backend of the larger kind has one: a backend
+    /// serves the topics of all payment types, and a group shares out the partitions of all of them evenly.</summary>
+    public int FewestPartitions =>
+        (int)Math.Ceiling((double)Math.Max(PaymentBackends, BalanceBackends) / Topics.AllPayments.Count);
 
     /// <summary>Over <c>kafka</c>: <c>auto</c>, <c>embedded</c>, or the addresses of brokers that run already.</summary>
     public string Kafka { get; init; } = "auto";

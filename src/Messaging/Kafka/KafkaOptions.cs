@@ -18,8 +18,9 @@ public sealed class KafkaOptions
     [Required(ErrorMessage = "Billing:Kafka:BootstrapServers is missing; give the brokers' addresses, e.g. localhost:9092.")]
     public string BootstrapServers { get; set; } = "";
 
-    /// <summary>Partitions of each request topic and of the event topic, where they have to be made. The paper's 5; on a
-    /// cluster, ten times the number of backends.</summary>
+    /// <summary>Partitions of each request topic and of the event topic, where they have to be made. The paper's 5. On a cluster
+    /// as many as there will ever be backends that share one payment type's load: more of them make smaller batches, and none
+    /// can be taken back.</summary>
     [Range(1, 10_000, ErrorMessage = "Billing:Kafka:Partitions must be within 1 and 10000.")]
     public int Partitions { get; set; } = 5;
 
