@@ -1,9 +1,9 @@
 using System.Net;
 using Billing.Contracts;
 using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.AspNetCore.Http.Features;
-using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Live;
 
