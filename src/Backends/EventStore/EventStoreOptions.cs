@@ -9,6 +9,9 @@ public sealed class EventStoreOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:EventStore";
 
+    // Far above any pause between two statements of a transaction, and below how long a caller waits.
+    private const int IdleInTransactionMs = 10_000;
+
     /// <summary>PostgreSQL, in Npgsql's form, e.g. <c>Host=localhost;Database=billing;Username=billing</c>. A
     /// <c>Timezone</c> in it is not heeded: sessions are always in UTC, since Marten stores the database's time of an event
     /// as a time without a zone, which is now only there.</summary>
@@ -27,8 +30,18 @@ public sealed class EventStoreOptions
     [Range(1, 100_000, ErrorMessage = "Billing:EventStore:SnapshotEvery must be within 1 and 100000.")]
     public int SnapshotEvery { get; set; } = 100;
 
-    /// <summary><see cref="ConnectionString"/> as the services use it: in UTC.</summary>
-    internal string SessionConnectionString => Sessions().ConnectionString;
+    /// <summary><see cref="ConnectionString"/> as the services use it: in UTC, and with a bound on how long a transaction may be
+    /// forgotten. One whose end was lost while the database failed would keep its locks, and the batch that is tried again would
+    /// wait for them for ever.</summary>
+    internal string SessionConnectionString
+    {
+        get
+        {
+            var sessions = Sessions();
+            sessions.Options = $"-c idle_in_transaction_session_timeout={IdleInTransactionMs} {sessions.Options}".TrimEnd();
+            return sessions.ConnectionString;
+        }
+    }
 
     /// <summary>The same, for a connection that is not to count among those of the pool.</summary>
     internal string UnpooledConnectionString

@@ -43,6 +43,19 @@ public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<Eve
         Assert.Contains("mt_events", await TablesAsync(database));
     }
 
+    [Theory]
+    [InlineData("", "10s")]
+    [InlineData("-c idle_in_transaction_session_timeout=3s", "3s")]
+    public async Task A_transaction_whose_end_is_lost_keeps_its_locks_for_seconds_only(string options, string expected)
+    {
+        var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
+        await using var sessions = store.NewBackend(database.ConnectionString);
+
+        await using var show = sessions.GetRequiredService<NpgsqlDataSource>().CreateCommand("show idle_in_transaction_session_timeout");
+
+        Assert.Equal(expected, await show.ExecuteScalarAsync());
+    }
+
     [Fact]
     public async Task A_refusal_is_told_by_its_cause_and_not_by_the_statements()
     {
