@@ -19,13 +19,9 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
             return 0;
         }
         var table = new Table().Border(TableBorder.Rounded).AddColumns("Id", "Put aside", "Origin", "Account", "Bytes", "Reason", "Replay of");
-        // What strangers sent may be long; it is what wraps.
-        foreach (var column in (int[])[0, 1, 2, 4, 6])
-        {
-            table.Columns[column].NoWrap();
-        }
         table.Columns[4].RightAligned();
-        foreach (var column in table.Columns.Take(5))
+        // The reason is the long one: it alone wraps.
+        foreach (var column in table.Columns.Where((_, number) => number != 5))
         {
             column.NoWrap();
         }
