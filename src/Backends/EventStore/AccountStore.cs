@@ -14,12 +14,14 @@ namespace Billing.Backends.EventStore;
 public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
 
 /// <summary>The accounts in Marten, with the receipts and snapshots beside them.</summary>
-public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IAccountStore
+public sealed class AccountStore(
+    IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
     private const NpgsqlDbType TextArray = NpgsqlDbType.Array | NpgsqlDbType.Varchar;
     private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
 
     private readonly EventStoreOptions _options = options.Value;
+    private readonly TimeProvider _time = time;
 
     /// <inheritdoc/>
     /// <remarks>The last snapshot and the events after it, in one statement and so as of one moment.</remarks>
@@ -70,22 +72,30 @@ public sealed class AccountStore(IDocumentStore store, NpgsqlDataSource database
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
     {
         await using var session = store.LightweightSession();
-        foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
-        {
-            var facts = stream.Select(e => (object)e.Fact).ToArray();
-            var version = stream.Last().After.Version;
-            if (version == facts.Length)
-            {
-                session.Events.StartStream(stream.Key, facts);
-            }
-            else
-            {
-                session.Events.Append(stream.Key, version, facts);
-            }
-        }
+        QueueEvents(session, batch);
         QueueReceipts(session, batch);
         QueueSnapshots(session, batch);
         await session.SaveChangesAsync(cancellationToken);
+    }
+
+    private void QueueEvents(IDocumentSession session, IReadOnlyList<NewEvent> batch)
+    {
+        var streams = new Dictionary<string, (long Before, long After)>(batch.Count, StringComparer.Ordinal);
+        var (ids, streamIds, versions) = (new Guid[batch.Count], new string[batch.Count], new long[batch.Count]);
+        var (types, dotnetTypes, bodies) = (new string[batch.Count], new string[batch.Count], new string[batch.Count]);
+        for (var i = 0; i < batch.Count; i++)
+        {
+            var (streamId, version) = (batch[i].Recorded.StreamId, batch[i].After.Version);
+            ids[i] = Guid.CreateVersion7(_time.GetUtcNow());
+            streamIds[i] = streamId;
+            versions[i] = version;
+            (types[i], dotnetTypes[i], bodies[i]) = EventTypes.Write(batch[i].Fact);
+            streams[streamId] = (streams.TryGetValue(streamId, out var known) ? known.Before : version - 1, version);
+        }
+        session.QueueSqlCommand(
+            AppendFunction.Call(_options.Schema),
+            streams.Keys.ToArray(), streams.Values.Select(s => s.Before).ToArray(), streams.Values.Select(s => s.After).ToArray(),
+            ids, streamIds, versions, types, dotnetTypes, bodies);
     }
 
     private void QueueReceipts(IDocumentSession session, IReadOnlyList<NewEvent> batch)

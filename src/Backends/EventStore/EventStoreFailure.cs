@@ -1,5 +1,4 @@
 using JasperFx;
-using Marten.Exceptions;
 using Npgsql;
 
 namespace Billing.Backends.EventStore;
@@ -16,12 +15,10 @@ public static class EventStoreFailure
         IsConflict(failure) || IsReceiptCollision(failure) || IsSequenceNumberTaken(failure) || IsAway(failure);
 
     /// <summary>Whether an append failed because a stream has moved on: another owner appended to it.</summary>
-    public static bool IsConflict(Exception failure) => failure switch
-    {
-        ConcurrencyException or ExistingStreamIdCollisionException => true,
-        AggregateException several => several.InnerExceptions.Any(IsConflict),
-        _ => false,
-    };
+    public static bool IsConflict(Exception failure) =>
+        failure is ConcurrencyException
+        || IsTaken(failure, "mt_streams")
+        || failure.GetBaseException() is PostgresException { SqlState: AppendFunction.StreamMoved };
 
     /// <summary>Whether an append failed because a transaction id has a receipt already.</summary>
     public static bool IsReceiptCollision(Exception failure) => IsTaken(failure, EventStoreSchema.ReceiptsTable);

@@ -6,7 +6,7 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Makes the tables: Marten's own, and two beside them. Receipts hold, for each transaction id, the event that
+/// <summary>Makes the tables: Marten's own, and two beside them, with the function that appends. Receipts hold, for each transaction id, the event that
 /// answered it; snapshots hold accounts as of some version, so that a long stream need not be read from its start.
 /// </summary>
 public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
@@ -93,7 +93,8 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
             balance numeric not null,
             credit_limit numeric not null,
             currency varchar
-            """));
+            """),
+        AppendFunction.Sql(options.Value.Schema));
 
     // Not "if not exists", which asks for the right to make tables even where there is nothing to make: a backend's role need
     // not have it.

@@ -24,6 +24,9 @@ public static class EventTypes
         ["credit_limit_changed_v2"] = typeof(CreditLimitChanged),
     };
 
+    private static readonly Dictionary<Type, (string Type, string DotnetType)> Names = Types.ToDictionary(
+        type => type.Value, type => (type.Key, $"{type.Value.FullName}, {type.Value.Assembly.GetName().Name}"));
+
     /// <summary>Shapes that are no longer written, by name, and what turns each into the shape of today.</summary>
     private static readonly Dictionary<string, (Type Shape, Func<object, AccountEvent> Upcast)> Former = new(StringComparer.Ordinal)
     {
@@ -65,16 +68,20 @@ public static class EventTypes
             : throw new InvalidOperationException($"The event store holds an event of the unknown type '{type}'.");
     }
 
-    /// <summary>States an event as it is stored.</summary>
-    internal static (string Type, byte[] Json) Write(AccountEvent fact) => (
-        Types.First(type => type.Value == fact.GetType()).Key,
-        JsonSerializer.SerializeToUtf8Bytes(fact, EventJson.Default.GetTypeInfo(fact.GetType())!));
+    /// <summary>States an event as it is stored: its name, its .NET type as Marten states it, and its JSON.</summary>
+    internal static (string Type, string DotnetType, string Json) Write(AccountEvent fact)
+    {
+        var (type, dotnetType) = Names[fact.GetType()];
+        return (type, dotnetType, JsonSerializer.Serialize(fact, EventJson.Default.GetTypeInfo(fact.GetType())!));
+    }
 
     private static object Read(ReadOnlySpan<byte> json, Type shape) =>
         JsonSerializer.Deserialize(json, EventJson.Default.GetTypeInfo(shape)!)!;
 }
 
-/// <summary>Serialises events without reflection.</summary>
+/// <summary>Serialises events without reflection. What an event need not have is left out: a payment that is not timed is
+/// stored as before there were times.</summary>
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(PaymentAccepted))]
 [JsonSerializable(typeof(PaymentDeclined))]
 [JsonSerializable(typeof(CreditLimitChanged))]

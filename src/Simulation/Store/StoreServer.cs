@@ -1,3 +1,4 @@
+using System.Text;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using JasperFx;
@@ -159,8 +160,8 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         var page = await server.AskAsync(node, false, () => server.Page(after, limit));
         foreach (var stored in page)
         {
-            var (type, json) = EventTypes.Write(stored.Fact);
-            take(new StoredEvent(stored.StreamId, stored.Version, type, json));
+            var (type, _, json) = EventTypes.Write(stored.Fact);
+            take(new StoredEvent(stored.StreamId, stored.Version, type, Encoding.UTF8.GetBytes(json)));
         }
         return (page.Count, page.Count == 0 ? after : page[^1].Sequence);
     }

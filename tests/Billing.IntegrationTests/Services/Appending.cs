@@ -1,6 +1,8 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.IntegrationTests.StackTests;
+using JasperFx;
+using Marten;
 using Marten.Exceptions;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
@@ -45,6 +47,68 @@ public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStor
         var stale = New(EventStoreFixture.Facts(1).Single(), account with { Version = 1 });
 
         AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([stale], CancellationToken.None)));
+    }
+
+    [Fact]
+    public async Task An_append_ahead_of_its_stream_is_a_conflict_and_leaves_no_hole()
+    {
+        var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
+        var ahead = New(EventStoreFixture.Facts(1).Single(), account with { Version = 7 });
+
+        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([ahead], CancellationToken.None)));
+
+        Assert.Equal(3, (await RowsAsync(_stream)).Count);
+    }
+
+    [Fact]
+    public async Task Nothing_of_a_batch_is_stored_where_one_of_its_streams_has_moved_on()
+    {
+        var other = "visa/" + StackFixture.NewAccount();
+        var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
+        var facts = EventStoreFixture.Facts(2).ToList();
+        var stale = New(facts[0], account with { Version = 1 });
+        var fine = EventStoreFixture.Opened.Apply(facts[1]);
+
+        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync(
+            [new NewEvent(facts[1], fine, RecordedEvent.ToWire(other, facts[1], fine)), stale], CancellationToken.None)));
+
+        Assert.Empty(await RowsAsync(other));
+        Assert.Equal(3, (await RowsAsync(_stream)).Count);
+    }
+
+    [Fact]
+    public async Task What_is_appended_is_what_Marten_would_append()
+    {
+        var martens = "visa/" + StackFixture.NewAccount();
+        var facts = EventStoreFixture.Facts(5).ToArray();
+        await store.AppendAsync(_stream, facts);
+        await using var session = Sessions();
+        session.Events.StartStream(martens, facts.Cast<object>().ToArray());
+        await session.SaveChangesAsync();
+
+        Assert.Equal(await RowsAsync(martens), await RowsAsync(_stream));
+        await using var reader = store.Backend.GetRequiredService<IDocumentStore>().QuerySession();
+        Assert.Equal(facts, (await reader.Events.FetchStreamAsync(_stream)).Select(e => e.Data));
+    }
+
+    [Fact]
+    public async Task Marten_goes_on_where_an_append_ended_and_an_append_where_Marten_did()
+    {
+        var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(2));
+        var (martens, ours) = (new PaymentAccepted(Guid.NewGuid(), 5, "USD", DateTimeOffset.UnixEpoch), EventStoreFixture.Facts(1).Single());
+        await using (var session = Sessions())
+        {
+            session.Events.Append(_stream, 3, martens);
+            await session.SaveChangesAsync();
+        }
+        var next = New(ours, account.Apply(martens));
+        await Accounts.AppendAsync([next], CancellationToken.None);
+
+        await using var late = Sessions();
+        late.Events.Append(_stream, 4, martens);
+        Assert.IsAssignableFrom<ConcurrencyException>(await Record.ExceptionAsync(() => late.SaveChangesAsync()));
+        var read = await Accounts.LoadAsync([_stream], EventStoreFixture.Opened, CancellationToken.None);
+        Assert.Equal(next.After, read[_stream]);
     }
 
     [Fact]
@@ -107,6 +171,26 @@ public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStor
         Assert.True(EventStoreFailure.IsConflict(failure), $"{failure}");
         Assert.False(EventStoreFailure.IsReceiptCollision(failure));
         Assert.False(EventStoreFailure.IsAway(failure));
+    }
+
+    private IDocumentSession Sessions() => store.Backend.GetRequiredService<IDocumentStore>().LightweightSession();
+
+    /// <summary>A stream and its events as the tables hold them, but for ids, sequence numbers and times.</summary>
+    private async Task<List<string>> RowsAsync(string stream)
+    {
+        await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
+        await using var select = database.CreateCommand("""
+            select (to_jsonb(s) - 'id' - 'timestamp' - 'created')::text || (to_jsonb(e) - 'seq_id' - 'id' - 'stream_id' - 'timestamp')::text
+            from billing.mt_streams s join billing.mt_events e on e.stream_id = s.id where s.id = $1 order by e.version
+            """);
+        select.Parameters.AddWithValue(stream);
+        await using var rows = await select.ExecuteReaderAsync();
+        List<string> found = [];
+        while (await rows.ReadAsync())
+        {
+            found.Add(rows.GetString(0));
+        }
+        return found;
     }
 
     private NewEvent New(AccountEvent fact, Account before)

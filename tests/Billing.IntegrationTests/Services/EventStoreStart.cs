@@ -1,3 +1,4 @@
+using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Cli.Auditing;
 using Billing.IntegrationTests.StackTests;
@@ -104,6 +105,28 @@ public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<Eve
         var audit = await new Auditor(new NpgsqlConnectionStringBuilder(database) { Username = "billing_audit", Password = "secret" }.ConnectionString)
             .RunAsync([], CancellationToken.None);
         Assert.Equal(300, audit.Events);
+    }
+
+    [Fact]
+    public async Task A_function_that_appends_otherwise_is_put_right_at_the_next_start()
+    {
+        var database = await store.NewDatabaseAsync();
+        var backend = store.NewBackend(database);
+        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var spoil = source.CreateCommand("""
+            do $do$ begin
+                execute replace(pg_get_functiondef((select oid from pg_proc where proname = 'append_events')), 'seq_id', 'no_such_column');
+            end $do$
+            """);
+        await spoil.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
+        var accounts = backend.GetRequiredService<IAccountStore>();
+        Task<Account> AppendAsync() => EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+        Assert.NotNull(await Record.ExceptionAsync(AppendAsync));
+
+        await store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+
+        Assert.Equal(3, (await AppendAsync()).Version);
     }
 
     private static async Task<List<string>> TablesAsync(string database)
