@@ -10,10 +10,10 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Publishes one proxy's commands, each to the topic of its payment type and request; the reply comes by way of the
 /// table of the calls that wait.</summary>
-/// <param name="producer">The proxy's producer.</param>
+/// <param name="producers">The proxy's producers.</param>
 /// <param name="pending">The calls that wait.</param>
 /// <param name="replyTopic">Where the replies are to go.</param>
-internal sealed class CommandPublisher(IProducer<string, byte[]> producer, PendingReplies pending, string replyTopic)
+internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pending, string replyTopic)
     : IQueuedTransport
 {
     private static readonly Action Nothing = () => { };
@@ -34,7 +34,7 @@ internal sealed class CommandPublisher(IProducer<string, byte[]> producer, Pendi
         var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers(span) };
         try
         {
-            producer.Produce(topic, message, report =>
+            producers.Begin().Produce(topic, message, report =>
             {
                 Sent(topic, since, span, report.Error);
                 if (report.Error.IsError)
@@ -70,8 +70,9 @@ internal sealed class CommandPublisher(IProducer<string, byte[]> producer, Pendi
         return headers;
     }
 
-    private static void Sent(string topic, long since, Activity? span, Confluent.Kafka.Error error)
+    private void Sent(string topic, long since, Activity? span, Confluent.Kafka.Error error)
     {
+        producers.End();
         var why = error.IsError ? error.Code.ToString() : null;
         Tracing.End(span, why);
         MessagingMetrics.Sent(topic, since, why);

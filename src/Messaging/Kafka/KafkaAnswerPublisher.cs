@@ -19,7 +19,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
 
-    private readonly IProducer<string, byte[]> _producer;
+    private readonly ProducerPair _producers;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private volatile Exception? _failure;
@@ -32,13 +32,13 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     {
     }
 
-    /// <summary>Creates the publisher on a producer, which it owns from now on.</summary>
-    internal KafkaAnswerPublisher(IProducer<string, byte[]> producer, TimeProvider time, ILogger logger)
+    /// <summary>Creates the publisher on producers, which it owns from now on.</summary>
+    internal KafkaAnswerPublisher(ProducerPair producers, TimeProvider time, ILogger logger)
     {
-        _producer = producer;
+        _producers = producers;
         _time = time;
         _logger = logger;
-        DeadLetters = new DeadLetters(producer, time, logger);
+        DeadLetters = new DeadLetters(producers.Gathering, time, logger);
     }
 
     /// <summary>Where records go that cannot be processed.</summary>
@@ -54,9 +54,9 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             if (_failure is { } failure)
             {
                 // What comes behind an event that could not be published would come before it.
-                return Task.FromException(failure);
+                return publication.Failed(failure);
             }
-            publication.Send(Topics.Events, new Message<string, byte[]>
+            publication.SendEvent(new Message<string, byte[]>
             {
                 Key = fact.StreamId,
                 Value = fact.ToByteArray(),
@@ -73,7 +73,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
             else if (open.Bytes + bytes > ReplyBatchBytesMax)
             {
-                publication.SendTraced(topic, Message(open.Batch));
+                publication.SendReplies(topic, Message(open.Batch));
                 open = (new ReplyBatch(), 0);
             }
             open.Batch.Replies.Add(reply);
@@ -81,7 +81,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         }
         foreach (var (topic, (batch, _)) in batches)
         {
-            publication.SendTraced(topic, Message(batch));
+            publication.SendReplies(topic, Message(batch));
         }
         return publication.AllSent();
     }
@@ -94,24 +94,21 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return;
         }
         _disposed = true;
-        _producer.Flush(FlushTimeout);
-        _producer.Dispose();
+        _producers.Flush(FlushTimeout);
+        _producers.Dispose();
     }
 
     // Without a time-out: an event that was given up and sent again would come behind newer ones of its account, and whoever
     // follows the topic and drops what is covered would lose it.
-    private static IProducer<string, byte[]> Build(KafkaOptions options, Supervisor supervisor, ILogger logger) =>
-        new ProducerBuilder<string, byte[]>(options.Producer("billing-backend", messageTimeout: TimeSpan.Zero))
-            .SetErrorHandler((_, e) =>
+    private static ProducerPair Build(KafkaOptions options, Supervisor supervisor, ILogger logger) =>
+        ProducerPair.Build(options, "billing-backend", messageTimeout: TimeSpan.Zero, e =>
+        {
+            KafkaLog.Error(logger, e);
+            if (e.IsFatal)
             {
-                KafkaLog.Error(logger, e);
-                if (e.IsFatal)
-                {
-                    supervisor.Fail(nameof(KafkaAnswerPublisher), new KafkaException(e));
-                }
-            })
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
-            .Build();
+                supervisor.Fail(nameof(KafkaAnswerPublisher), new KafkaException(e));
+            }
+        }, logger);
 
     private static Message<string, byte[]> Message(ReplyBatch batch) => new() { Value = batch.ToByteArray(), Headers = Version() };
 
@@ -124,23 +121,27 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
         private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+        // Replies have no order among each other, and somebody waits for them; events have one, and nobody does.
+        private readonly IProducer<string, byte[]> _replies = publisher._producers.Begin();
+
         // One more than what is under way, until AllSent: an early acknowledgement must not end the wait.
         private int _open = 1;
 
         // The spans of what is under way; most publications have none.
         private List<Activity>? _spans;
 
-        public void Send(string topic, Message<string, byte[]> message)
+        public void SendEvent(Message<string, byte[]> message)
         {
             Interlocked.Increment(ref _open);
-            Produce(topic, message);
+            Produce(publisher._producers.Gathering, Topics.Events, message);
         }
 
-        /// <summary>Sends a record with the span of its sending in its headers.</summary>
-        public void SendTraced(string topic, Message<string, byte[]> message)
+        /// <summary>Sends a record of replies with the span of its sending in its headers.</summary>
+        public void SendReplies(string topic, Message<string, byte[]> message)
         {
             KafkaTracing.Inject(message.Headers, Note(KafkaTracing.StartSend(topic)));
-            Send(topic, message);
+            Interlocked.Increment(ref _open);
+            Produce(_replies, topic, message);
         }
 
         /// <summary>Events are sent from here on, which is one span however many there are.</summary>
@@ -162,12 +163,19 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return _done.Task;
         }
 
-        private void Produce(string topic, Message<string, byte[]> message)
+        /// <summary>Ends a publication that could not be sent as a whole.</summary>
+        public Task Failed(Exception failure)
+        {
+            End(failure);
+            return _done.Task;
+        }
+
+        private void Produce(IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message)
         {
             try
             {
                 var since = MessagingMetrics.Now;
-                publisher._producer.Produce(topic, message, report =>
+                producer.Produce(topic, message, report =>
                 {
                     MessagingMetrics.Sent(topic, since, report.Error.IsError ? report.Error.Code.ToString() : null);
                     Acknowledge(topic, message, report.Error);
@@ -194,7 +202,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
                 {
                     publisher._failure = failure;
                 }
-                _done.TrySetException(failure);
+                End(failure);
             }
             else if (IsPermanent(error))
             {
@@ -213,12 +221,12 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             try
             {
                 await Task.Delay(RetryDelay, publisher._time, cancellationToken);
-                Produce(topic, message);
+                Produce(publisher._producers.Gathering, topic, message);
             }
             catch (Exception e)
             {
                 // The producer is disposed of, since the process ends, or the caller has given up.
-                _done.TrySetException(e);
+                End(e);
             }
         }
 
@@ -248,7 +256,15 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         {
             if (Interlocked.Decrement(ref _open) == 0)
             {
-                _done.TrySetResult();
+                End(failure: null);
+            }
+        }
+
+        private void End(Exception? failure)
+        {
+            if (failure is null ? _done.TrySetResult() : _done.TrySetException(failure))
+            {
+                publisher._producers.End();
             }
         }
     }

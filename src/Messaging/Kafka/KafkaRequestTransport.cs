@@ -17,7 +17,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
 
     private readonly KafkaTopics _topics;
     private readonly ILogger<KafkaRequestTransport> _logger;
-    private readonly IProducer<string, byte[]> _producer;
+    private readonly ProducerPair _producers;
     private readonly CommandPublisher _commands;
     private readonly ReplyConsumer _replies;
     private readonly string _replyTopic;
@@ -41,11 +41,8 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
         // A command that has not reached a broker after half a minute has outlived its caller.
-        _producer = new ProducerBuilder<string, byte[]>(options.Value.Producer("billing-proxy-" + id, TimeSpan.FromSeconds(30)))
-            .SetErrorHandler((_, e) => FailIfFatal(e))
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
-            .Build();
-        _commands = new CommandPublisher(_producer, pending, _replyTopic);
+        _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, TimeSpan.FromSeconds(30), FailIfFatal, logger);
+        _commands = new CommandPublisher(_producers, pending, _replyTopic);
         _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, logger)
         {
             TopicGone = RestoreReplyTopic,
@@ -83,7 +80,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     {
         await _stopping.CancelAsync();
         await _heartbeat.DisposeAsync();
-        await Task.Run(() => _producer.Flush(FlushTimeout), CancellationToken.None);
+        await Task.Run(() => _producers.Flush(FlushTimeout), CancellationToken.None);
         await _replies.StopAsync();
         await _topics.DeleteReplyTopicAsync(_replyTopic);
     }
@@ -93,7 +90,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     {
         _heartbeat.Dispose();
         _replies.Dispose();
-        _producer.Dispose();
+        _producers.Dispose();
         _stopping.Dispose();
     }
 
@@ -114,7 +111,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     {
         try
         {
-            _producer.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
+            _producers.Gathering.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
             {
                 if (report.Error.IsUnknownTopic())
                 {

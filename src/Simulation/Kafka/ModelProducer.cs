@@ -26,8 +26,14 @@ internal sealed class ModelProducer : IProducer<string, byte[]>
         node.OnCrash(() => _cutAt = brokers.Scheduler.Now + brokers.Dice.UpTo(brokers.LatencyMs).Ticks);
     }
 
+    /// <summary>Records that it was given and took.</summary>
+    public int Produced { get; private set; }
+
     /// <summary>Until when its queue is full.</summary>
     public long FullUntil { get; set; }
+
+    /// <summary>How long it tries to send a record; zero for ever.</summary>
+    public TimeSpan Timeout => _timeout;
 
     public Handle Handle => throw new NotSupportedException();
 
@@ -44,6 +50,7 @@ internal sealed class ModelProducer : IProducer<string, byte[]>
         {
             throw Refuse(topic, message, ErrorCode.Local_QueueFull);
         }
+        Produced++;
         if (_brokers.Find(topic) is null)
         {
             _brokers.Scheduler.After(_brokers.Dice.UpTo(50), _node, () => Report(topic, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));

@@ -33,7 +33,7 @@ public sealed class CommandIntakeTests : IDisposable
         _brokers = new Brokers(_scheduler, dice, partitions: 1);
         var node = new Billing.Simulation.Node("backend", _scheduler);
         _producer = new ModelProducer(_brokers, node, TimeSpan.Zero);
-        _publisher = new KafkaAnswerPublisher(_producer, node.Time, NullLogger.Instance);
+        _publisher = new KafkaAnswerPublisher(new ProducerPair(_producer), node.Time, NullLogger.Instance);
         _intake = new CommandIntake(InFlightMax, _handler, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
         _consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));

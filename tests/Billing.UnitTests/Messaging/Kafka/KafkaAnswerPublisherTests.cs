@@ -28,7 +28,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         _brokers.Create(Proxy, 1);
         _node = new Billing.Simulation.Node("backend", _scheduler);
         _producer = new ModelProducer(_brokers, _node, TimeSpan.Zero);
-        _publisher = new KafkaAnswerPublisher(_producer, _node.Time, NullLogger.Instance);
+        _publisher = new KafkaAnswerPublisher(new ProducerPair(_producer), _node.Time, NullLogger.Instance);
     }
 
     public void Dispose()
@@ -100,6 +100,39 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         Assert.IsType<KafkaException>(first.Exception!.InnerException);
         Assert.IsType<KafkaException>(second.Exception!.InnerException);
         Assert.Empty(Records(Topics.Events));
+    }
+
+    [Fact]
+    public void Only_replies_with_nothing_under_way_go_at_once_and_events_always_wait_for_each_other()
+    {
+        var prompt = new ModelProducer(_brokers, _node, TimeSpan.Zero);
+        using var publisher = new KafkaAnswerPublisher(new ProducerPair(_producer, prompt), _node.Time, NullLogger.Instance);
+        Task PublishAsync(ulong id) => publisher.PublishAsync([Answer(id, 100)], [new Event { StreamId = "visa/one" }], CancellationToken.None);
+
+        _node.Run(() => _ = PublishAsync(1));
+        Assert.Equal((1, 1), (prompt.Produced, _producer.Produced));
+        _node.Run(() => _ = PublishAsync(2));
+        Assert.Equal((1, 3), (prompt.Produced, _producer.Produced));
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+        _node.Run(() => _ = PublishAsync(3));
+        Assert.Equal((2, 4), (prompt.Produced, _producer.Produced));
+    }
+
+    [Fact]
+    public void A_publication_that_failed_is_under_way_no_longer()
+    {
+        var prompt = new ModelProducer(_brokers, _node, TimeSpan.Zero);
+        var producers = new ProducerPair(_producer, prompt);
+        using var publisher = new KafkaAnswerPublisher(producers, _node.Time, NullLogger.Instance);
+        _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
+        _node.Run(() =>
+        {
+            _ = publisher.PublishAsync([], [new Event { StreamId = "visa/one" }], CancellationToken.None);
+            _ = publisher.PublishAsync([], [new Event { StreamId = "visa/one" }], CancellationToken.None);
+        });
+        _scheduler.Run(TimeSpan.FromSeconds(2));
+
+        Assert.Same(prompt, producers.Begin());
     }
 
     [Fact]

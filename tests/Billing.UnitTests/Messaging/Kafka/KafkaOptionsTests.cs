@@ -74,6 +74,14 @@ public sealed class KafkaOptionsTests
         Assert.Equal(5000, producer.MessageTimeoutMs);
     }
 
+    [Fact]
+    public void A_producer_that_does_not_gather_sends_at_once_whatever_is_under_way()
+    {
+        var producer = new KafkaOptions { BootstrapServers = "a:9092" }.Producer("test", TimeSpan.FromSeconds(5), gathers: false);
+        Assert.Equal(0, producer.LingerMs);
+        Assert.Equal(5, producer.MaxInFlight);
+    }
+
     /// <summary>A proxy that has just started uses a partition that was just added at once.</summary>
     [Fact]
     public void A_backend_notices_a_new_partition_while_its_callers_still_wait() =>
