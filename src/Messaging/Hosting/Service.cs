@@ -40,6 +40,8 @@ public static class Service
         builder.Logging.AddFilter("Grpc", LogLevel.Error);
         builder.Logging.AddFilter("Npgsql", LogLevel.Warning);
         builder.Logging.AddFilter("Polly", LogLevel.Error);
+        // Where anyone may read its log, ASP.NET Core makes an activity for every call; where calls are traced, it makes them anyway.
+        builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting.Diagnostics", LogLevel.None);
         // What stops a host from starting is reported in one line by RunAsync, not by the host with a stack trace.
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));

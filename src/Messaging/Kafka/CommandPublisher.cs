@@ -31,7 +31,7 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
         var topic = route.Topic;
         var correlationId = command.CorrelationId;
         var (span, since) = (KafkaTracing.StartSend(topic), MessagingMetrics.Now);
-        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = Headers(span) };
+        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = WireHeaders.For(span) };
         try
         {
             producers.Begin().Produce(topic, message, report =>
@@ -61,13 +61,6 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
                 $"The command could not be published to {topic}: {e.Error.Reason}");
         }
         return reply;
-    }
-
-    private static Headers Headers(Activity? span)
-    {
-        var headers = new Headers { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };
-        KafkaTracing.Inject(headers, span);
-        return headers;
     }
 
     private void Sent(string topic, long since, Activity? span, Confluent.Kafka.Error error)

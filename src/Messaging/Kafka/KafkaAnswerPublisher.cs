@@ -60,7 +60,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             {
                 Key = fact.StreamId,
                 Value = fact.ToByteArray(),
-                Headers = Version(),
+                Headers = WireHeaders.Version,
             });
         }
         var batches = new Dictionary<string, (ReplyBatch Batch, int Bytes)>(StringComparer.Ordinal);
@@ -110,9 +110,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
         }, logger);
 
-    private static Message<string, byte[]> Message(ReplyBatch batch) => new() { Value = batch.ToByteArray(), Headers = Version() };
-
-    private static Headers Version() => new() { { WireFormat.VersionHeader, WireFormat.VersionBytes.ToArray() } };
+    private static Message<string, byte[]> Message(ReplyBatch batch) => new() { Value = batch.ToByteArray() };
 
     /// <summary>Counts the acknowledgements of one call.</summary>
     private sealed class Publication(KafkaAnswerPublisher publisher, CancellationToken cancellationToken)
@@ -139,7 +137,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         /// <summary>Sends a record of replies with the span of its sending in its headers.</summary>
         public void SendReplies(string topic, Message<string, byte[]> message)
         {
-            KafkaTracing.Inject(message.Headers, Note(KafkaTracing.StartSend(topic)));
+            message.Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic)));
             Interlocked.Increment(ref _open);
             Produce(_replies, topic, message);
         }

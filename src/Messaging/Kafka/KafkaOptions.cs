@@ -121,6 +121,8 @@ public sealed class KafkaOptions
         Partitioner = Partitioner.Murmur2Random,
         SocketNagleDisable = true,
         AllowAutoCreateTopics = false,
+        // Whoever sends a record has it; only how it went is news.
+        DeliveryReportFields = "none",
     });
 
     /// <summary>A consumer whose offsets move only where it says so.</summary>

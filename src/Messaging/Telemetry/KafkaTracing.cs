@@ -39,16 +39,13 @@ internal static class KafkaTracing
         return span;
     }
 
-    /// <summary>Hands a context on with a record.</summary>
-    /// <param name="headers">The record's headers.</param>
+    /// <summary>The context that a record hands on; the default where nothing is traced.</summary>
     /// <param name="span">The span of its sending; null for one that has none, so that whatever is the current one is handed on.</param>
-    public static void Inject(Headers headers, Activity? span)
+    public static ActivityContext ContextOf(Activity? span) => span?.Context ?? Tracing.Current;
+
+    /// <summary>Hands a context on with a record.</summary>
+    public static void Inject(Headers headers, ActivityContext context)
     {
-        var context = span?.Context ?? Tracing.Current;
-        if (context == default)
-        {
-            return;
-        }
         headers.Add(WireFormat.TraceParentHeader, Encoding.ASCII.GetBytes(Tracing.TraceParent(context)));
         if (context.TraceState is { Length: > 0 } state)
         {
