@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Text.Json;
+using JasperFx;
 using Marten.Events;
 using Marten.Internal;
 using Npgsql;
@@ -23,6 +24,9 @@ public class StoreOptions
 
     /// <summary>Without effect here: nothing of this library's is logged.</summary>
     public bool DisableNpgsqlLogging { get; set; }
+
+    /// <summary>What sessions make of the tables that are missing: nothing with <see cref="AutoCreate.None"/>, else all.</summary>
+    public AutoCreate AutoCreateSchemaObjects { get; set; } = AutoCreate.CreateOrUpdate;
 
     public IEventStoreOptions Events => EventGraph;
 

@@ -7,6 +7,7 @@ using Billing.Backends.Telemetry;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
+using JasperFx;
 using Marten;
 using Microsoft.Extensions.Options;
 using Npgsql;
@@ -39,8 +40,12 @@ public static class BackendServices
             var options = new StoreOptions();
             options.Connection(provider.GetRequiredService<NpgsqlDataSource>());
             EventTypes.Configure(options, provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.Schema);
+            // The tables are seen to at the start, and at no other time: not again before the first append.
+            options.AutoCreateSchemaObjects = AutoCreate.None;
             return options;
         });
+        // Who reads by SQL alone never makes it.
+        services.AddSingleton(provider => new Lazy<IDocumentStore>(provider.GetRequiredService<IDocumentStore>));
         return services
             .AddSingleton<EventStoreSchema>()
             .AddSingleton<IAccountStore, AccountStore>()

@@ -16,6 +16,11 @@ internal sealed class DatabaseSchema(StoreOptions options, NpgsqlDataSource data
     /// <summary>Sessions of one store wait for the same attempt; after one that failed the next session tries again.</summary>
     public Task EnsureEventsAsync(CancellationToken token)
     {
+        if (options.AutoCreateSchemaObjects == AutoCreate.None)
+        {
+            return Task.CompletedTask;
+        }
+
         lock (_gate)
         {
             if (_ensured is null or { IsFaulted: true })

@@ -15,7 +15,7 @@ public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1
 
 /// <summary>The accounts in Marten, with the receipts and snapshots beside them.</summary>
 public sealed class AccountStore(
-    IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
+    Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
     private const NpgsqlDbType TextArray = NpgsqlDbType.Array | NpgsqlDbType.Varchar;
     private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
@@ -71,7 +71,7 @@ public sealed class AccountStore(
     /// <inheritdoc/>
     public async Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
     {
-        await using var session = store.LightweightSession();
+        await using var session = store.Value.LightweightSession();
         QueueEvents(session, batch);
         QueueReceipts(session, batch);
         QueueSnapshots(session, batch);

@@ -1,4 +1,5 @@
 using Billing.Messaging.Hosting;
+using JasperFx;
 using Marten;
 using Marten.Exceptions;
 using Microsoft.Extensions.Options;
@@ -9,7 +10,7 @@ namespace Billing.Backends.EventStore;
 /// <summary>Makes the tables: Marten's own, and two beside them, with the function that appends. Receipts hold, for each transaction id, the event that
 /// answered it; snapshots hold accounts as of some version, so that a long stream need not be read from its start.
 /// </summary>
-public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
+public sealed class EventStoreSchema(Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
 {
     // Any constant will do; services that start together take turns on it.
     private const long SchemaLock = 0x42494C4C;
@@ -23,23 +24,32 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
     /// <summary>The table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + ".account_snapshots";
 
-    /// <summary>Makes what is missing. Services that start together take turns, whichever of them comes first; while one
-    /// waits for its turn it holds one connection beyond those of the pool.</summary>
+    /// <summary>Makes what is missing. Where a program like this one has seen to the tables and they are as it left them, that is one
+    /// statement. Elsewhere services that start together take turns, whichever of them comes first; while one waits for its
+    /// turn it holds one connection beyond those of the pool.</summary>
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         await WaitForDatabaseAsync(cancellationToken);
         try
         {
+            if (await IsThereAsync(cancellationToken))
+            {
+                return;
+            }
             // Marten takes no lock of its own, and makes its tables on a connection of the pool: with the lock's connection
             // out of that pool too, a pool of one would wait for itself.
             await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
             await connection.OpenAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
             await LockAsync(connection, cancellationToken);
-            await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
-            await using var command = new NpgsqlCommand(Sql(), connection, transaction);
-            await command.ExecuteNonQueryAsync(cancellationToken);
+            if (!await SchemaMark.IsThereAsync(connection, options.Value.Schema, Sql(), cancellationToken))
+            {
+                await store.Value.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
+                await using var command = new NpgsqlCommand(Sql(), connection, transaction);
+                await command.ExecuteNonQueryAsync(cancellationToken);
+                await SchemaMark.SetAsync(connection, options.Value.Schema, Sql(), cancellationToken);
+            }
             await transaction.CommitAsync(cancellationToken);
         }
         catch (Exception e) when (e is NpgsqlException or MartenException)
@@ -56,6 +66,12 @@ public sealed class EventStoreSchema(IDocumentStore store, NpgsqlDataSource data
     {
         await using var take = new NpgsqlCommand($"select pg_advisory_xact_lock({SchemaLock})", connection) { CommandTimeout = 0 };
         await take.ExecuteNonQueryAsync(cancellationToken);
+    }
+
+    private async Task<bool> IsThereAsync(CancellationToken cancellationToken)
+    {
+        await using var connection = await database.OpenConnectionAsync(cancellationToken);
+        return await SchemaMark.IsThereAsync(connection, options.Value.Schema, Sql(), cancellationToken);
     }
 
     private async Task WaitForDatabaseAsync(CancellationToken cancellationToken)

@@ -129,6 +129,91 @@ public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<Eve
         Assert.Equal(3, (await AppendAsync()).Version);
     }
 
+    [Fact]
+    public async Task A_service_that_finds_the_tables_as_they_were_left_waits_for_nobody_s_turn()
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var other = await source.OpenConnectionAsync(TestContext.Current.CancellationToken);
+        await using var turn = new NpgsqlCommand("select pg_advisory_lock(x'42494C4C'::bigint)", other);
+        await turn.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
+
+        await EnsureAsync(database).WaitAsync(TimeSpan.FromMinutes(1), TestContext.Current.CancellationToken);
+    }
+
+    [Theory]
+    [InlineData("drop table billing.payment_receipts")]
+    [InlineData("drop table billing.account_snapshots")]
+    [InlineData("drop table billing.mt_event_progression")]
+    [InlineData("drop table billing.mt_events")]
+    [InlineData("comment on table billing.payment_receipts is 'by another version'; drop table billing.account_snapshots")]
+    public async Task What_was_dropped_since_the_last_start_is_made_again(string sql)
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        var before = await TablesAsync(database);
+        var mark = await MarkAsync(database);
+        await ExecuteAsync(database, sql);
+
+        await EnsureAsync(database);
+
+        Assert.Equal(before, await TablesAsync(database));
+        Assert.Equal(mark, await MarkAsync(database));
+    }
+
+    [Theory]
+    [InlineData("alter table billing.payment_receipts add column more int")]
+    [InlineData("create index more on billing.mt_events (timestamp)")]
+    [InlineData("alter table billing.mt_streams alter column version set default 1")]
+    [InlineData("alter table billing.account_snapshots add check (version > 0)")]
+    [InlineData("create function billing.more() returns int language sql as 'select 1'")]
+    public async Task Tables_that_have_changed_since_are_looked_at_again(string sql)
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        var mark = await MarkAsync(database);
+        await ExecuteAsync(database, sql);
+
+        await EnsureAsync(database);
+
+        Assert.NotEqual(mark, await MarkAsync(database));
+    }
+
+    [Fact]
+    public async Task A_role_that_may_make_nothing_starts_where_another_version_has_seen_to_the_tables()
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        await ExecuteAsync(database, """
+            comment on table billing.payment_receipts is 'by another version';
+            create role reader login password 'secret';
+            grant usage on schema billing to reader;
+            grant select on all tables in schema billing to reader;
+            """);
+
+        await EnsureAsync(new NpgsqlConnectionStringBuilder(database) { Username = "reader", Password = "secret" }.ConnectionString);
+
+        Assert.Equal("by another version", await MarkAsync(database));
+    }
+
+    private Task EnsureAsync(string database) =>
+        store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+
+    private static async Task ExecuteAsync(string database, string sql)
+    {
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var command = source.CreateCommand(sql);
+        await command.ExecuteNonQueryAsync();
+    }
+
+    private static async Task<string?> MarkAsync(string database)
+    {
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var select = source.CreateCommand("select obj_description('billing.payment_receipts'::regclass, 'pg_class')");
+        return await select.ExecuteScalarAsync() as string;
+    }
+
     private static async Task<List<string>> TablesAsync(string database)
     {
         await using var source = NpgsqlDataSource.Create(database);

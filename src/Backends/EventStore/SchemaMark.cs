@@ -1,0 +1,82 @@
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+using Marten;
+using Npgsql;
+
+namespace Billing.Backends.EventStore;
+
+/// <summary>What the database says of its tables, so that a service that starts sees by one statement whether there is anything to make:
+/// which program saw to them last, and what they were then. It is a comment on the table of receipts, and so goes with it.
+/// Marten's own comparison takes longer than the rest of a backend's start, and reads the same catalogue.</summary>
+internal static class SchemaMark
+{
+    // Every table, sequence and index with its columns, every constraint, every function: whatever is dropped, added or altered
+    // makes another sum. Rights and statistics do not.
+    private const string Found = """
+        with tables as (select oid, relname, relkind from pg_class
+                        where relnamespace = to_regnamespace($1) and relkind in ('r', 'p', 'v', 'm', 'S')),
+             lines as (
+            select concat_ws(' ', t.relkind::text, t.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+                             pg_get_expr(d.adbin, d.adrelid)) as line
+            from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
+            left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
+            union all select pg_get_indexdef(i.indexrelid) || ' ' || i.indisvalid from tables t join pg_index i on i.indrelid = t.oid
+            union all select t.relname || ' ' || pg_get_constraintdef(k.oid) from tables t join pg_constraint k on k.conrelid = t.oid
+            union all select pg_get_functiondef(oid) from pg_proc where pronamespace = to_regnamespace($1) and prokind = 'f')
+        select md5(string_agg(line, E'\n' order by line collate "C")) from lines
+        """;
+
+    // By its name in the catalogue: to_regclass refuses those who may not use the schema.
+    private const string IsReceipts = "relnamespace = to_regnamespace($1) and relname = $2";
+
+    /// <summary>Whether the tables are those that this program, or one built like it, left behind.</summary>
+    /// <param name="connection">An open connection.</param>
+    /// <param name="schema">The schema of the tables.</param>
+    /// <param name="sql">What the program makes beside Marten's tables.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    public static async Task<bool> IsThereAsync(
+        NpgsqlConnection connection, string schema, string sql, CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand(
+            $"select obj_description(oid, 'pg_class') = $3 || ({Found}) from pg_class where {IsReceipts}", connection)
+        {
+            Parameters =
+            {
+                new NpgsqlParameter<string> { TypedValue = schema },
+                new NpgsqlParameter<string> { TypedValue = EventStoreSchema.ReceiptsTable },
+                new NpgsqlParameter<string> { TypedValue = MadeBy(sql) },
+            },
+        };
+        return await command.ExecuteScalarAsync(cancellationToken) is true;
+    }
+
+    /// <summary>Notes that this program has seen to the tables. A role that does not own them cannot, and need not.</summary>
+    public static async Task SetAsync(
+        NpgsqlConnection connection, string schema, string sql, CancellationToken cancellationToken)
+    {
+        await using var found = new NpgsqlCommand(
+            $"select ({Found}) from pg_class where {IsReceipts} and pg_has_role(relowner, 'USAGE')", connection)
+        {
+            Parameters =
+            {
+                new NpgsqlParameter<string> { TypedValue = schema },
+                new NpgsqlParameter<string> { TypedValue = EventStoreSchema.ReceiptsTable },
+            },
+        };
+        if (await found.ExecuteScalarAsync(cancellationToken) is string sum)
+        {
+            await using var note = new NpgsqlCommand($"comment on table {EventStoreSchema.Receipts(schema)} is '{MadeBy(sql)}{sum}'", connection);
+            await note.ExecuteNonQueryAsync(cancellationToken);
+        }
+    }
+
+    // What decides what is made: Marten, the program that configures it, and the statements of its own.
+    private static string MadeBy(string sql)
+    {
+        var parts = string.Join(
+            '\n', typeof(DocumentStore).Module.ModuleVersionId, typeof(SchemaMark).Module.ModuleVersionId, sql);
+        var sum = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(parts)).AsSpan(0, 16));
+        return string.Create(CultureInfo.InvariantCulture, $"Seen to by {sum}, as ");
+    }
+}
