@@ -22,8 +22,8 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             ? $"{options.Stack.PaymentBackends} backends over {protocol}"
             : $"{options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends";
         console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {backends}, jitter {(options.Stack.Jitter ? "on" : "off")}.");
-        await SetLimitsAsync(stack, cancellationToken);
         await using var clients = ClientFleet.Start(Load(stack), options.Clients, stack.Folder);
+        await WarmUpAsync(stack, clients, cancellationToken);
         var results = await SendingAsync(clients, cancellationToken);
         var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
         var uncounted = AnswerCount.Differences(
@@ -47,6 +47,11 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
         OtherCurrencyPercent = OtherCurrencyPercent,
     };
 
+    // The limits with the warm-up: until both are done nothing is measured.
+    private Task WarmUpAsync(BillingStack stack, ClientFleet clients, CancellationToken cancellationToken) => console.Status().StartAsync(
+        "Setting limits and warming up",
+        _ => Task.WhenAll(SetLimitsAsync(stack, cancellationToken), clients.WaitUntilReadyAsync(cancellationToken)));
+
     private static async Task SetLimitsAsync(BillingStack stack, CancellationToken cancellationToken)
     {
         var connections = new BillingClientOptions();
@@ -58,11 +63,8 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
         await LowLimits.SetAsync(client, RandomRequests.AccountPrefix, new LoadOptions { Proxies = [] }.Accounts, cancellationToken);
     }
 
-    private async Task<LoadResult[]> SendingAsync(ClientFleet clients, CancellationToken cancellationToken)
-    {
-        await console.Status().StartAsync(
-            "Warming up", _ => clients.WaitUntilReadyAsync(cancellationToken));
-        return await console.Progress()
+    private Task<LoadResult[]> SendingAsync(ClientFleet clients, CancellationToken cancellationToken) =>
+        console.Progress()
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
             .StartAsync(async progress =>
             {
@@ -76,7 +78,6 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
                 bar.Value = bar.MaxValue;
                 return results;
             });
-    }
 
     private RunReport Report(BillingStack stack, LoadResult[] results, AuditCounts audit)
     {

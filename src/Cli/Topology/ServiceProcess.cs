@@ -135,15 +135,26 @@ public sealed class ServiceProcess
 
     /// <summary>Waits until the service takes work.</summary>
     /// <exception cref="StackException">It ended, or took too long.</exception>
-    public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => Process.WaitUntilAsync(
-        IsFront ? IsServingAsync : HasJoinedAsync, ReadyTimeout, cancellationToken);
+    public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
+    {
+        // One connection for all the questions: a new one for each keeps a machine busy that has services to start.
+        if (IsFront)
+        {
+            using var channel = Connect();
+            await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ReadyTimeout, cancellationToken);
+            return;
+        }
+        using var http = new HttpClient();
+        await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ReadyTimeout, cancellationToken);
+    }
 
-    /// <summary>Whether a proxy says that it is serving.</summary>
-    public async Task<bool> IsServingAsync(CancellationToken cancellationToken)
+    private GrpcChannel Connect() =>
+        GrpcChannel.ForAddress(Address, new GrpcChannelOptions { HttpHandler = _credentials?.Handler(), DisposeHttpClient = true });
+
+    private static async Task<bool> IsServingAsync(GrpcChannel channel, CancellationToken cancellationToken)
     {
         try
         {
-            using var channel = GrpcChannel.ForAddress(Address, new GrpcChannelOptions { HttpHandler = _credentials?.Handler(), DisposeHttpClient = true });
             var health = await new Health.HealthClient(channel).CheckAsync(
                 new HealthCheckRequest(), cancellationToken: cancellationToken);
             return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
@@ -154,11 +165,10 @@ public sealed class ServiceProcess
         }
     }
 
-    private async Task<bool> HasJoinedAsync(CancellationToken cancellationToken)
+    private async Task<bool> HasJoinedAsync(HttpClient http, CancellationToken cancellationToken)
     {
         try
         {
-            using var http = new HttpClient();
             using var response = await http.GetAsync(new Uri(Address + "/health/ready"), cancellationToken);
             return response.IsSuccessStatusCode;
         }
