@@ -1,4 +1,6 @@
 using System.Reflection;
+using JasperFx;
+using Marten;
 using Marten.Exceptions;
 using Npgsql;
 
@@ -40,6 +42,26 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
             await ColumnsAsync("mt_streams"));
         Assert.Equal([1L], await QueryAsync<long>(
             $"select count(*) from pg_sequences where schemaname = '{Schema}' and sequencename = 'mt_events_sequence'"));
+    }
+
+    [Fact]
+    public async Task A_store_that_is_to_make_nothing_makes_the_tables_when_it_is_told_to_and_at_no_other_time()
+    {
+        await using var store = NewStore(options => options.AutoCreateSchemaObjects = AutoCreate.None);
+        async Task AppendAsync()
+        {
+            await using var session = store.LightweightSession();
+            session.Events.StartStream("visa/a", new PaymentAccepted("p1", 1));
+            await session.SaveChangesAsync();
+        }
+
+        await Assert.ThrowsAnyAsync<Exception>(AppendAsync);
+        Assert.Empty(await ColumnsAsync("mt_events"));
+
+        await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
+        await AppendAsync();
+
+        Assert.Single(await FetchAsync("visa/a"));
     }
 
     [Fact]
