@@ -13,6 +13,7 @@ internal static class MeasuringCommands
         TraceCommand.Create(console),
         SweepCommand.Create(console),
         CompareCommand.Create(console),
+        ProfileCommand.Create(console),
         ReportCommand.Create(console),
         DriveCommand.Create(),
         CompareRpcCommand.CreateServer(),

@@ -1,12 +1,15 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
+using Billing.Load.Measuring;
 
 namespace Billing.Load.Driving;
 
 /// <summary>What a worker process runs: <c>drive SPEC RESULT</c>.</summary>
 internal static class DriveCommand
 {
+    private const string Worker = "client";
+
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
 
     public static Command Create()
@@ -30,13 +33,21 @@ internal static class DriveCommand
         using var stopped = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         // The console's reader blocks its caller, whatever its methods are called.
         _ = Task.Run(() => StopAtEndOfInputAsync(stopped), CancellationToken.None);
+        var before = spec.TimedEvery > 0 ? ProcessorTimes.Read([(Worker, Environment.ProcessId)]) : null;
+        var runtime = RuntimeUse.OfThisProcess();
         var running = driver.RunAsync(stopped.Token);
         while (await Task.WhenAny(running, Task.Delay(ProgressInterval, CancellationToken.None)) != running)
         {
             Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"done {driver.Done}"));
         }
+        var found = await running;
+        if (before is not null)
+        {
+            var used = ProcessorTimes.Read([(Worker, Environment.ProcessId)]).Since(before)[0];
+            found = found with { Worker = used with { Runtime = RuntimeUse.OfThisProcess() - runtime } };
+        }
         await using var file = File.Create(resultFile);
-        await JsonSerializer.SerializeAsync(file, await running, DriveJson.Default.DriveResult, CancellationToken.None);
+        await JsonSerializer.SerializeAsync(file, found, DriveJson.Default.DriveResult, CancellationToken.None);
         return 0;
     }
 

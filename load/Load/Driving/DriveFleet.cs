@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Billing.Cli.Experiment;
 using Billing.Cli.Stack;
+using Billing.Contracts;
 using Billing.Load.Measuring;
 
 namespace Billing.Load.Driving;
@@ -21,10 +22,12 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
     /// <param name="workers">Worker processes.</param>
     /// <param name="programs">Programs whose processor time is counted while the workers measure.</param>
     /// <param name="cancellationToken">Ends early; what was measured by then still counts.</param>
+    /// <param name="watch">Looks at whatever the workers load, just before they begin and just after they have ended.</param>
     /// <exception cref="OperationCanceledException">Cancelled before measuring began.</exception>
     /// <exception cref="StackException">A worker failed.</exception>
     public async Task<DriveFigures> RunAsync(
-        DriveSpec spec, int workers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken)
+        DriveSpec spec, int workers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken,
+        IDriveWatch? watch = null)
     {
         var data = folder.CreateSubfolder(string.Create(CultureInfo.InvariantCulture, $"{name}-{++_drives}"));
         var started = new List<(SteeredProcess Process, string Result)>();
@@ -35,10 +38,12 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
                 started.Add(await StartAsync(spec with { Seed = spec.Seed + (worker * 7_000_003) }, worker, data));
             }
             await Task.WhenAll(started.Select(w => w.Process.WaitUntilReadyAsync(cancellationToken)));
+            await (watch?.BeginAsync(cancellationToken) ?? Task.CompletedTask);
             await using var stop = cancellationToken.Register(() => started.ForEach(w => w.Process.EndInput()));
             var cpu = new CpuMeter(programs);
             await Task.WhenAll(started.Select(w => w.Process.RunAsync(CancellationToken.None)));
             var used = cpu.Elapsed();
+            await (watch?.EndAsync() ?? Task.CompletedTask);
             var figures = DriveFigures.Of([.. started.Select(w => Read(w.Result))], used);
             PaymentsAnswered += spec.BalancePercent == 0 ? figures.Ok : 0;
             return figures;
@@ -65,6 +70,16 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
         JsonSerializer.Deserialize(File.ReadAllBytes(file), DriveJson.Default.DriveResult)!;
 }
 
+/// <summary>Looks at what workers load: what it does costs the measurement nothing.</summary>
+internal interface IDriveWatch
+{
+    /// <summary>The workers have warmed up and wait.</summary>
+    Task BeginAsync(CancellationToken cancellationToken);
+
+    /// <summary>The workers have ended, early or not.</summary>
+    Task EndAsync();
+}
+
 /// <summary>What the workers of one measurement found together.</summary>
 /// <param name="DurationS">Seconds from the first worker's start to the last answer.</param>
 /// <param name="Ok">Requests answered.</param>
@@ -80,6 +95,12 @@ public sealed record DriveFigures(
 {
     /// <summary>How long it took to refuse those that were refused with RESOURCE_EXHAUSTED.</summary>
     public LatencyFigures Refusals { get; private init; } = new LatencyHistogram().Figures();
+
+    /// <summary>When the steps of the timed payments were taken.</summary>
+    public IReadOnlyList<StepTimes> Timed { get; private init; } = [];
+
+    /// <summary>What each worker itself used while measuring, where its payments are timed.</summary>
+    public IReadOnlyList<ProgramUse> Workers { get; private init; } = [];
 
     /// <summary>Requests that failed.</summary>
     public long Failed => Errors.Values.Sum();
@@ -110,6 +131,8 @@ public sealed record DriveFigures(
             new SortedDictionary<string, double>(cpu.ToDictionary(), StringComparer.Ordinal) { ["client"] = results.Sum(r => r.CpuS) })
         {
             Refusals = refusals.Figures(),
+            Timed = [.. results.SelectMany(r => r.Timed).Select(text => StepTimes.TryParse(text, out var times) ? times : null).OfType<StepTimes>()],
+            Workers = [.. results.Select(r => r.Worker).OfType<ProgramUse>()],
         };
     }
 }

@@ -10,6 +10,9 @@ internal sealed class DriveMeter
 {
     private const int SecondsMax = 24 * 3600;
 
+    // Percentiles of so many are as good as those of more, and memory stays bounded.
+    private const int TimedMax = 20_000;
+
     private readonly TimeProvider _time;
     private readonly long _start;
     private readonly DateTimeOffset _startedAt;
@@ -20,6 +23,7 @@ internal sealed class DriveMeter
     private readonly LatencyHistogram _refusals = new();
     private readonly ConcurrentDictionary<string, long> _errors = new(StringComparer.Ordinal);
     private readonly ConcurrentDictionary<int, StrongBox> _perSecond = new();
+    private readonly ConcurrentQueue<StepTimes> _timed = new();
     private long _ok;
     private long _declined;
     private long _last;
@@ -45,6 +49,10 @@ internal sealed class DriveMeter
             return;
         }
         _latencies.Record(latency);
+        if (outcome.Times is { } times && _timed.Count < TimedMax)
+        {
+            _timed.Enqueue(times);
+        }
         Interlocked.Increment(ref _ok);
         if (outcome.Declined)
         {
@@ -66,6 +74,7 @@ internal sealed class DriveMeter
         Latencies = _latencies.Counts(),
         Refusals = _refusals.Counts(),
         AnswersPerSecond = PerSecond(),
+        Timed = [.. _timed.Select(times => times.ToString())],
         CpuS = (Environment.CpuUsage.TotalTime - _cpuBefore).TotalSeconds,
     };
 

@@ -32,6 +32,12 @@ public sealed record DriveSpec
     /// comes.</summary>
     public int InFlight { get; init; } = 1;
 
+    /// <summary>How many of the connections, the first ones, have one request more in flight.</summary>
+    public int WithOneMore { get; init; }
+
+    /// <summary>Of how many gRPC payments one is timed; 0 for none.</summary>
+    public int TimedEvery { get; init; }
+
     /// <summary>Requests a second in an open loop, whatever comes back; 0 for the closed loop.</summary>
     public double RatePerS { get; init; }
 
@@ -93,6 +99,13 @@ public sealed record DriveResult
 
     /// <summary>Answers in each second from the start.</summary>
     public required IReadOnlyList<long> AnswersPerSecond { get; init; }
+
+    /// <summary>When the steps of the timed payments were taken, as <see cref="Contracts.StepTimes.ToString"/> has them; of the
+    /// first 20,000.</summary>
+    public IReadOnlyList<string> Timed { get; init; } = [];
+
+    /// <summary>What the worker itself used while measuring, where its payments are timed.</summary>
+    public Measuring.ProgramUse? Worker { get; init; }
 
     /// <summary>Processor seconds that the worker itself used while measuring.</summary>
     public required double CpuS { get; init; }

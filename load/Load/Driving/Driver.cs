@@ -63,8 +63,8 @@ public sealed class Driver : IAsyncDisposable
         ? SendWhenDueAsync(meter, end, seed)
         : Task.WhenAll(
             from connection in Enumerable.Range(0, _channels.Length)
-            from place in Enumerable.Range(0, _spec.InFlight)
-            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * _spec.InFlight) + place) * 1009)));
+            from place in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
+            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + place) * 1009)));
 
     private async Task SendOneByOneAsync(IRequestChannel channel, DriveMeter meter, DriveEnd end, int seed)
     {

@@ -1,3 +1,4 @@
+using Billing.Contracts;
 using Billing.V1;
 
 namespace Billing.Load.Driving;
@@ -7,6 +8,9 @@ namespace Billing.Load.Driving;
 /// <param name="Declined">Whether the answer declined a payment.</param>
 public readonly record struct RequestOutcome(string? Error, bool Declined)
 {
+    /// <summary>When the steps of a payment that was timed were taken; null for others.</summary>
+    public StepTimes? Times { get; init; }
+
     /// <summary>An answer.</summary>
     public static RequestOutcome Answered(bool declined = false) => new(null, declined);
 

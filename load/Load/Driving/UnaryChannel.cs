@@ -1,6 +1,8 @@
+using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Billing.Cli.Credentials;
+using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -15,6 +17,8 @@ internal sealed class UnaryChannel : IRequestChannel
     private readonly Metadata? _headers;
     private readonly TimeSpan _deadline;
     private readonly TimeProvider _time;
+    private readonly int _timedEvery;
+    private int _sent;
 
     public UnaryChannel(string address, DriveSpec spec, TimeProvider time)
     {
@@ -23,12 +27,17 @@ internal sealed class UnaryChannel : IRequestChannel
         _billing = new V1.Billing.BillingClient(_channel);
         _deadline = TimeSpan.FromSeconds(spec.DeadlineS);
         _time = time;
+        _timedEvery = spec.TimedEvery;
     }
 
     public async Task<RequestOutcome> PayAsync(MakePaymentRequest request)
     {
         try
         {
+            if (_timedEvery > 0 && (uint)Interlocked.Increment(ref _sent) % _timedEvery == 0)
+            {
+                return await PayTimedAsync(request);
+            }
             var answer = await _billing.MakePaymentAsync(request, _headers, Deadline());
             return RequestOutcome.Answered(answer.Outcome == PaymentOutcome.Declined);
         }
@@ -36,6 +45,23 @@ internal sealed class UnaryChannel : IRequestChannel
         {
             return RequestOutcome.Failed(e.StatusCode.ToString());
         }
+    }
+
+    private async Task<RequestOutcome> PayTimedAsync(MakePaymentRequest request)
+    {
+        var headers = new Metadata();
+        foreach (var entry in _headers ?? [])
+        {
+            headers.Add(entry);
+        }
+        headers.Add(RequestHeaders.SentAt, _time.Microseconds().ToString(CultureInfo.InvariantCulture));
+        using var call = _billing.MakePaymentAsync(request, headers, Deadline());
+        var answer = await call;
+        var returned = _time.GetUtcNow();
+        return RequestOutcome.Answered(answer.Outcome == PaymentOutcome.Declined) with
+        {
+            Times = StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times) ? times with { Returned = returned } : null,
+        };
     }
 
     public async Task<RequestOutcome> CheckAsync(CheckBalanceRequest request)

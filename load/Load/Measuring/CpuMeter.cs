@@ -64,19 +64,43 @@ public static class CpuClock
         return processes;
     }
 
-    /// <summary>Reads ppid, utime, stime, cutime and cstime, fields 4 and 14 to 17 of proc(5)'s stat; the name before them may
-    /// hold anything.</summary>
+    /// <summary>Reads comm, ppid, utime, stime, cutime and cstime, fields 2, 4 and 14 to 17 of proc(5)'s stat, of a process or of
+    /// a thread; the name may hold anything.</summary>
     public static ProcessCpu Parse(string stat)
     {
         ArgumentNullException.ThrowIfNull(stat);
-        var fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+        var (open, close) = (stat.IndexOf('('), stat.LastIndexOf(')'));
+        var fields = stat[(close + 2)..].Split(' ');
         return new ProcessCpu(
-            int.Parse(fields[1], CultureInfo.InvariantCulture),
-            fields[11..15].Sum(ticks => long.Parse(ticks, CultureInfo.InvariantCulture)) / TicksPerSecond);
+            stat[(open + 1)..close], int.Parse(fields[1], CultureInfo.InvariantCulture),
+            new CpuTime(Seconds(fields[11]), Seconds(fields[12])), new CpuTime(Seconds(fields[13]), Seconds(fields[14])));
     }
+
+    private static double Seconds(string ticks) => long.Parse(ticks, CultureInfo.InvariantCulture) / TicksPerSecond;
 }
 
-/// <summary>What the kernel says of one process.</summary>
+/// <summary>What the kernel says of one process, or of one thread.</summary>
+/// <param name="Name">The program's or the thread's name, of 15 characters at most.</param>
 /// <param name="ParentId">The process that started it.</param>
-/// <param name="Seconds">Processor time, user and system, of itself and of its children that have ended.</param>
-public readonly record struct ProcessCpu(int ParentId, double Seconds);
+/// <param name="Own">Its own processor time.</param>
+/// <param name="EndedChildren">That of the process's children that have ended.</param>
+public readonly record struct ProcessCpu(string Name, int ParentId, CpuTime Own, CpuTime EndedChildren)
+{
+    /// <summary>Seconds of its own and of its children that have ended.</summary>
+    public double Seconds => Own.Seconds + EndedChildren.Seconds;
+}
+
+/// <summary>Processor time.</summary>
+/// <param name="UserS">Seconds in the program's code.</param>
+/// <param name="KernelS">Seconds in the kernel's.</param>
+public readonly record struct CpuTime(double UserS, double KernelS)
+{
+    /// <summary>Both.</summary>
+    public double Seconds => UserS + KernelS;
+
+    /// <summary>The times of two together.</summary>
+    public static CpuTime operator +(CpuTime one, CpuTime other) => new(one.UserS + other.UserS, one.KernelS + other.KernelS);
+
+    /// <summary>What has been added since.</summary>
+    public static CpuTime operator -(CpuTime now, CpuTime before) => new(now.UserS - before.UserS, now.KernelS - before.KernelS);
+}

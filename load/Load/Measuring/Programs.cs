@@ -10,6 +10,7 @@ internal static class Programs
     public static IReadOnlyCollection<(string Name, int ProcessId)> Of(BillingStack stack) =>
         [.. stack.Processes.Where(p => !p.HasExited).Select(p => (Role(p.Name), p.Id))];
 
-    private static string Role(string name) =>
+    /// <summary>What a program of a stack does, by its name there.</summary>
+    public static string Role(string name) =>
         name.StartsWith("Kafka", StringComparison.Ordinal) ? "kafka" : name.LastIndexOf('-') is var dash and > 0 ? name[..dash] : name;
 }

@@ -6,6 +6,7 @@ using Billing.Load.Comparing.Overload;
 using Billing.Load.Comparing.Paper;
 using Billing.Load.Comparing.Rpc;
 using Billing.Load.Comparing.Scale;
+using Billing.Load.Profiling;
 using Billing.Load.Sweeping;
 using Billing.Load.Tracing;
 
@@ -17,7 +18,8 @@ internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
-        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, TraceSummary.Format,
+        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, ProfileReport.Format,
+        TraceSummary.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>

@@ -28,12 +28,14 @@ internal sealed class KafkaNode : IAsyncDisposable
     private readonly string _folder;
     private readonly string _logFile;
     private readonly bool _detached;
+    private readonly IReadOnlyList<string> _javaOptions;
 
     public KafkaNode(
         int id, KafkaInstallation installation, StackFolder folder, FreePorts ports, bool detached, int? relayPort,
-        BrokerSecurity? security)
+        BrokerSecurity? security, IReadOnlyList<string> javaOptions)
     {
         Id = id;
+        _javaOptions = javaOptions;
         _installation = installation;
         _detached = detached;
         var name = string.Create(CultureInfo.InvariantCulture, $"kafka-{id}");
@@ -86,7 +88,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         }
 
         await ForgetProcessAsync().ConfigureAwait(false);
-        Process = ChildProcess.Start(Java("kafka.Kafka", [SettingsFile]));
+        Process = ChildProcess.Start(Java("kafka.Kafka", [SettingsFile], _javaOptions));
         await Process.WaitUntilAsync(IsServingAsync, StartBound, cancellationToken).ConfigureAwait(false);
     }
 
@@ -129,7 +131,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         }
     }
 
-    private ChildProcessStart Java(string mainClass, IEnumerable<string> arguments) =>
+    private ChildProcessStart Java(string mainClass, IEnumerable<string> arguments, IReadOnlyList<string>? options = null) =>
         new($"Kafka broker {Id}", _installation.Java, [
             "-Xmx256m",
             // The first compiler only: a broker that lives for minutes never earns back what the second one costs, but for TLS:
@@ -140,7 +142,7 @@ internal sealed class KafkaNode : IAsyncDisposable
             // What Java and the compression libraries would otherwise leave behind in the system's temporary folder.
             "-XX:-UsePerfData", "-Djava.io.tmpdir=" + _folder,
             "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",
-            "-Dlog4j2.configurationFile=" + LoggingFile,
+            "-Dlog4j2.configurationFile=" + LoggingFile, .. options ?? [],
             "-cp", _installation.Libraries, mainClass, .. arguments,
         ], _logFile)
         {

@@ -39,6 +39,7 @@ public sealed class LocalKafka : IAsyncDisposable
     /// (see <see cref="Relays"/>); none when absent.</param>
     /// <param name="security">Opens a further listener with TLS, whose users may do what an access list says; those of the
     /// other listeners may do everything. None when absent.</param>
+    /// <param name="javaOptions">Further options of each broker's Java virtual machine.</param>
     /// <param name="cancellationToken">Gives up, leaving no process.</param>
     /// <exception cref="StackException">Kafka or Java is missing, or a broker refuses to start.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="brokers"/> is neither 1 nor 3.</exception>
@@ -50,6 +51,7 @@ public sealed class LocalKafka : IAsyncDisposable
         IProgress<string>? progress = null,
         IReadOnlyList<int>? relayPorts = null,
         BrokerSecurity? security = null,
+        IReadOnlyList<string>? javaOptions = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(folder);
@@ -64,7 +66,7 @@ public sealed class LocalKafka : IAsyncDisposable
         KafkaNode[] nodes =
         [
             .. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
-                id, installation, folder, ports, detached, relayPorts is null ? null : relayPorts[id - 1], security)),
+                id, installation, folder, ports, detached, relayPorts is null ? null : relayPorts[id - 1], security, javaOptions ?? [])),
         ];
         var clusterId = NewClusterId();
         var cluster = new LocalKafka(nodes);

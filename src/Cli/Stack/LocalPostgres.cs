@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Globalization;
 using System.Security.Cryptography;
 using Npgsql;
@@ -29,11 +30,13 @@ public sealed class LocalPostgres : IAsyncDisposable
     private readonly ServiceAccount? _account;
     private readonly bool _detached;
     private readonly ServerCertificate? _certificate;
+    private readonly IReadOnlyDictionary<string, string> _settings;
     private readonly NpgsqlConnectionStringBuilder _connection;
     private ChildProcess? _server;
 
-    private LocalPostgres(StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate)
+    private LocalPostgres(StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings)
     {
+        _settings = settings;
         _certificate = certificate;
         _programs = PostgresPrograms.FindFolder();
         _account = ServiceAccount.ForPostgres();
@@ -72,6 +75,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <param name="progress">Is told what is being done.</param>
     /// <param name="certificate">What the server proves itself with over TLS, without which it then lets nobody in; none when
     /// absent.</param>
+    /// <param name="settings">Further settings, by the names of postgresql.conf; none when absent.</param>
     /// <param name="cancellationToken">Gives up, leaving no process.</param>
     /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or refuses to start.</exception>
     public static async Task<LocalPostgres> StartNewAsync(
@@ -80,12 +84,13 @@ public sealed class LocalPostgres : IAsyncDisposable
         bool detached = false,
         IProgress<string>? progress = null,
         ServerCertificate? certificate = null,
+        IReadOnlyDictionary<string, string>? settings = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(folder);
         ArgumentNullException.ThrowIfNull(ports);
         progress?.Report("Starting PostgreSQL");
-        var postgres = new LocalPostgres(folder, ports, detached, certificate);
+        var postgres = new LocalPostgres(folder, ports, detached, certificate, settings ?? FrozenDictionary<string, string>.Empty);
         try
         {
             await postgres.CreateClusterAsync(cancellationToken).ConfigureAwait(false);
@@ -294,7 +299,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         log_checkpoints = off
         log_destination = stderr
         logging_collector = off
-
+        {string.Concat(_settings.Select(s => $"{s.Key} = '{s.Value}'\n"))}
         """);
 
     private async Task CreateDatabaseAsync(CancellationToken cancellationToken)

@@ -195,7 +195,7 @@ public sealed class BillingStack : IAsyncDisposable
             return;
         }
         _postgres = await LocalPostgres.StartNewAsync(
-            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, cancellationToken);
+            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
         ConnectionString = _postgres.ConnectionString;
     }
 
@@ -214,7 +214,8 @@ public sealed class BillingStack : IAsyncDisposable
                 break;
             case "auto":
                 _kafka = await LocalKafka.StartNewAsync(
-                    Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, Credentials?.Brokers, cancellationToken);
+                    Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, Credentials?.Brokers,
+                    _options.BrokerJavaOptions, cancellationToken);
                 _brokers = _kafka.BootstrapServers;
                 if (Credentials is not null)
                 {

@@ -53,6 +53,12 @@ public sealed record StackOptions
     /// <c>Billing__Proxy__InFlightMax</c>; they win over the stack's own.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;
 
+    /// <summary>Further options of the Java virtual machine of the stack's own brokers.</summary>
+    public IReadOnlyList<string> BrokerJavaOptions { get; init; } = [];
+
+    /// <summary>Further settings of the stack's own PostgreSQL, by the names of postgresql.conf.</summary>
+    public IReadOnlyDictionary<string, string> PostgresSettings { get; init; } = FrozenDictionary<string, string>.Empty;
+
     /// <summary>Whether the proxies have TLS and ask who their callers are, with credentials of the stack's own.</summary>
     public bool Secured { get; init; }
 
