@@ -6,6 +6,8 @@ namespace Billing.UnitTests.Proxy;
 /// <summary>The context of a call, as a caller with this deadline makes it.</summary>
 internal sealed class StubCall(DateTime deadline, CancellationToken cancellationToken = default) : ServerCallContext
 {
+    private Dictionary<object, object>? _userState;
+
     protected override string MethodCore => "";
 
     protected override string HostCore => "";
@@ -28,8 +30,7 @@ internal sealed class StubCall(DateTime deadline, CancellationToken cancellation
     public DefaultHttpContext Http { get; } = new();
 
     // Where the server's own extension looks for it in a call that is not the server's.
-    protected override IDictionary<object, object> UserStateCore =>
-        new Dictionary<object, object> { ["__HttpContext"] = Http };
+    protected override IDictionary<object, object> UserStateCore => _userState ??= new() { ["__HttpContext"] = Http };
 
     protected override AuthContext AuthContextCore { get; } = new(null, []);
 

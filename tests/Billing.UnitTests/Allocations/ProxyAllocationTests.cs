@@ -1,0 +1,90 @@
+using System.Globalization;
+using Billing.Messaging;
+using Billing.Messaging.Hosting;
+using Billing.Messaging.Kafka;
+using Billing.Proxy;
+using Billing.UnitTests.Proxy;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Allocations;
+
+/// <summary>What a payment costs a proxy in memory, from the caller's message to the command's record, and from the reply's record
+/// to the answer, without what the gRPC server and the Kafka client do.</summary>
+public sealed class ProxyAllocationTests
+{
+    // 15 % above what is measured: 3,650 bytes. Less is welcome: lower this with it.
+    private const double Most = 4_200;
+
+    private const int Payments = 64;
+    private const int InReply = 16;
+
+    [Fact]
+    public void A_payment_allocates_no_more_than_it_did()
+    {
+        var thread = new OneThread();
+        using var time = new SteadyTime(new ManualTime());
+        using var caller = new CancellationTokenSource();
+        using var producer = new AcknowledgingProducer();
+        using var pending = new PendingReplies(time, lastCorrelationId: 0);
+        var options = Options.Create(new ProxyOptions());
+        using var admission = Admissions.With(options.Value);
+        var service = new BillingService(
+            new CommandSender(new CommandPublisher(producer, pending, Samples.ReplyTopic), options, time), admission, options, time);
+        var reader = new ReplyReader(pending, NullLogger.Instance);
+        var rounds = Enumerable.Range(0, 130).Select(round => new Round(round, caller.Token)).ToList();
+
+        var bytes = thread.BytesForOne(Payments, number =>
+        {
+            var round = rounds[number];
+            thread.Run(() =>
+            {
+                for (var i = 0; i < Payments; i++)
+                {
+                    round.Answers[i] = service.MakePayment(MakePaymentRequest.Parser.ParseFrom(round.Messages[i]), round.Calls[i]);
+                }
+            });
+            foreach (var reply in round.Replies)
+            {
+                reader.Take(reply);
+            }
+        });
+
+        Assert.All(rounds.Take(121).SelectMany(r => r.Answers), answer => Assert.True(answer.IsCompletedSuccessfully));
+        Assert.Equal(121 * Payments, producer.Count);
+        Assert.InRange(bytes, 1, Most);
+    }
+
+    /// <summary>What comes in from both sides in one round, and what goes out.</summary>
+    private sealed class Round
+    {
+        public Round(int number, CancellationToken callerGone)
+        {
+            var ids = Enumerable.Range(0, Payments).Select(_ => Guid.NewGuid().ToString()).ToList();
+            Messages = [.. ids.Select((id, i) =>
+            {
+                var request = Samples.Payment(string.Create(CultureInfo.InvariantCulture, $"acct-{i}"));
+                request.TransactionId = id;
+                return request.ToByteArray();
+            })];
+            Calls = [.. ids.Select(_ => new StubCall(DateTime.MaxValue, callerGone))];
+            Replies = [.. ids.Select((id, i) => new Reply
+            {
+                CorrelationId = (ulong)((number * Payments) + i + 1),
+                Payment = new MakePaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Version = 1 },
+            }).Chunk(InReply).Select(replies => new ReplyBatch { Replies = { replies } }.ToByteArray())];
+        }
+
+        public byte[][] Messages { get; }
+
+        public StubCall[] Calls { get; }
+
+        public byte[][] Replies { get; }
+
+        public Task<MakePaymentResponse>[] Answers { get; } = new Task<MakePaymentResponse>[Payments];
+    }
+}
