@@ -6,6 +6,7 @@ using Billing.Load.Driving;
 using Billing.Load.Measuring;
 using Billing.Load.Sweeping;
 using Billing.UnitTests.Cli.Auditing;
+using Billing.UnitTests.Load.Profiling;
 using Spectre.Console;
 
 namespace Billing.UnitTests.Load.Comparing;
@@ -19,7 +20,7 @@ public sealed class GoodResultsTests
     private static readonly EdaRound Good = new(100, 99, 0, new Dictionary<string, long>(), Latency, new Dictionary<string, double>());
     private static readonly EdaRound Failing = Good with { ErrorPercent = 1 };
 
-    public static TheoryData<string> Measurements => ["eda", "scale", "ceiling", "sweep"];
+    public static TheoryData<string> Measurements => ["eda", "scale", "ceiling", "sweep", "profile"];
 
     [Theory]
     [MemberData(nameof(Measurements))]
@@ -43,6 +44,7 @@ public sealed class GoodResultsTests
     [InlineData("eda")]
     [InlineData("scale")]
     [InlineData("ceiling")]
+    [InlineData("profile")]
     public void Without_an_audit_they_are_not(string measurement) => Assert.False(Results(measurement, []).IsGood);
 
     [Fact]
@@ -75,6 +77,9 @@ public sealed class GoodResultsTests
         Assert.Equal(miscounted == 1, output.ToString().Contains("the store holds 99 events", StringComparison.Ordinal));
     }
 
+    [Fact]
+    public void A_profile_in_which_a_payment_failed_is_not() => Assert.False(((IResults)ProfileReports.With(Complete, failed: 1, Clean)).IsGood);
+
     private static IResults Results(string measurement, IReadOnlyList<AuditCounts> audits) => measurement switch
     {
         "eda" => Eda(EdaPhase.Long, Good, Good, audits),
@@ -95,6 +100,7 @@ public sealed class GoodResultsTests
             Cases = [new CeilingCase("200 in flight", new CeilingSide([new CeilingRound(1, 250, 1, 2, 0)]), new CeilingSide([new CeilingRound(1, 1000, 1, 2, 0)]))],
             Audits = audits,
         },
+        "profile" => ProfileReports.With(Complete, audits: audits),
         _ => new SweepReport
         {
             Mode = "static",

@@ -9,8 +9,10 @@ using Billing.Load.Comparing.Paper;
 using Billing.Load.Comparing.Scale;
 using Billing.Load.Driving;
 using Billing.Load.Measuring;
+using Billing.Load.Profiling;
 using Billing.Load.Reporting;
 using Billing.Load.Sweeping;
+using Billing.UnitTests.Load.Profiling;
 
 namespace Billing.UnitTests.Load.Comparing;
 
@@ -179,6 +181,18 @@ public sealed class PagesTests : IDisposable
 
         Assert.Contains("all of it: 92 % of the throughput without.", page, StringComparison.Ordinal);
         Assert.Contains("131", page, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_profile_says_where_a_payment_goes()
+    {
+        var page = PageOf(ProfileReports.With(Complete), ProfileReport.Format);
+
+        Assert.Contains("4,657/s with 200 in flight.", page, StringComparison.Ordinal);
+        Assert.Contains("store, commit", page, StringComparison.Ordinal);
+        Assert.Contains("2,000, 1,000, 0", page, StringComparison.Ordinal);
+        Assert.Contains("62.5", page, StringComparison.Ordinal);
+        Assert.Contains("statements are not counted", page, StringComparison.Ordinal);
     }
 
     /// <summary>The page of results as they were measured, after a check that those read from a file make the same.</summary>
