@@ -60,14 +60,20 @@ public sealed record RuntimeUse(double AllocatedBytes, double Gen0, double Gen1,
         ArgumentNullException.ThrowIfNull(metrics);
         var series = metrics.Split('\n').Where(line => line.StartsWith("dotnet_gc_", StringComparison.Ordinal)).ToList();
         double? Value(string name, string label = "") => series
-            .Where(line => line.AsSpan(0, line.AsSpan().IndexOfAny('{', ' ')).SequenceEqual(name) && line.Contains(label, StringComparison.Ordinal))
-            .Select(line => double.Parse(line[(line.LastIndexOf('}') + 1)..].Split(' ', StringSplitOptions.RemoveEmptyEntries)[line.Contains('}', StringComparison.Ordinal) ? 0 : 1], CultureInfo.InvariantCulture))
-            .Cast<double?>().FirstOrDefault();
+            .Where(line => line[..line.AsSpan().IndexOfAny('{', ' ')] == name && line.Contains(label, StringComparison.Ordinal))
+            .Select(line => (double?)ValueOf(line)).FirstOrDefault();
         return Value("dotnet_gc_heap_total_allocated_bytes_total") is { } allocated
             ? new RuntimeUse(
                 allocated, Value(Collections, "\"gen0\"") ?? 0, Value(Collections, "\"gen1\"") ?? 0, Value(Collections, "\"gen2\"") ?? 0,
                 (Value("dotnet_gc_pause_time_seconds_total") ?? 0) * 1e6)
             : null;
+    }
+
+    // Behind the labels, where there are some, and before the time, where that is told.
+    private static double ValueOf(string line)
+    {
+        var name = line.LastIndexOf('}') is var labels and >= 0 ? labels : line.IndexOf(' ', StringComparison.Ordinal);
+        return double.Parse(line[(name + 1)..].Split(' ', StringSplitOptions.RemoveEmptyEntries)[0], CultureInfo.InvariantCulture);
     }
 
     /// <summary>For one of so many payments.</summary>

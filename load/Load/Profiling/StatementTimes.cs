@@ -36,7 +36,7 @@ internal sealed class StatementTimes(string connectionString)
     /// <summary>What the server's settings must say for statements to be counted; nothing where it lacks the module: it would
     /// not start.</summary>
     public static IReadOnlyDictionary<string, string> ServerSettings() => HasModule(PostgresPrograms.FindFolder())
-        ? new Dictionary<string, string>(StringComparer.Ordinal) { ["shared_preload_libraries"] = Module, ["pg_stat_statements.track"] = "top" }
+        ? new Dictionary<string, string>(StringComparer.Ordinal) { ["shared_preload_libraries"] = Module }
         : FrozenDictionary<string, string>.Empty;
 
     /// <summary>Lets the server show what it counts.</summary>
