@@ -1,6 +1,5 @@
 using System.Reflection;
 using JasperFx;
-using Marten;
 using Marten.Exceptions;
 using Npgsql;
 

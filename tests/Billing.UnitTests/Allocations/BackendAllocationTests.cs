@@ -31,7 +31,8 @@ public sealed class BackendAllocationTests
         using var supervisor = Supervision.New();
         using var stopping = new CancellationTokenSource();
         using var producer = new AcknowledgingProducer();
-        using var publisher = new KafkaAnswerPublisher(producer, time, NullLogger.Instance);
+        using var pair = new ProducerPair(producer);
+        using var publisher = new KafkaAnswerPublisher(pair, time, NullLogger.Instance);
         using var network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = false }), time);
         var options = Options.Create(new BackendOptions());
         var store = new EmptyStore();

@@ -30,11 +30,12 @@ public sealed class ProxyAllocationTests
         using var time = new SteadyTime(new ManualTime());
         using var caller = new CancellationTokenSource();
         using var producer = new AcknowledgingProducer();
+        using var pair = new ProducerPair(producer);
         using var pending = new PendingReplies(time, lastCorrelationId: 0);
         var options = Options.Create(new ProxyOptions());
         using var admission = Admissions.With(options.Value);
         var service = new BillingService(
-            new CommandSender(new CommandPublisher(producer, pending, Samples.ReplyTopic), options, time), admission, options, time);
+            new CommandSender(new CommandPublisher(pair, pending, Samples.ReplyTopic), options, time), admission, options, time);
         var reader = new ReplyReader(pending, NullLogger.Instance);
         var rounds = Enumerable.Range(0, 130).Select(round => new Round(round, caller.Token)).ToList();
 
