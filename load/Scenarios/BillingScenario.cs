@@ -44,7 +44,8 @@ internal sealed class BillingScenario(
     {
         if (interrupt.IsCancellationRequested)
         {
-            context.StopCurrentTest("interrupted");
+            // Not the whole run: NBomber would clean up twice at once then, and fail over its two progress displays.
+            context.StopScenario(spec.Scenario, "interrupted");
         }
         if (_gate is not null)
         {

@@ -32,7 +32,7 @@ public interface IScenarioContext
 
     int InvocationNumber { get; }
 
-    void StopCurrentTest(string reason);
+    void StopScenario(string scenarioName, string reason);
 }
 
 public sealed record ScenarioProps

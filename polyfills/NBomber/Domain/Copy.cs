@@ -9,7 +9,7 @@ internal sealed class Copy(ScenarioRun run) : IScenarioContext
 
     public int InvocationNumber { get; private set; }
 
-    public void StopCurrentTest(string reason) => run.Session.Stop(reason);
+    public void StopScenario(string scenarioName, string reason) => run.Session.StopScenario(scenarioName, reason);
 
     public async Task RepeatAsync(CancellationToken end)
     {

@@ -52,6 +52,20 @@ internal sealed class Session(NBomberContext context, TimeProvider time)
         }
     }
 
+    /// <summary>Stops one scenario, where it runs; the others go on.</summary>
+    public void StopScenario(string scenarioName, string reason)
+    {
+        lock (_gate)
+        {
+            if (_runs.FirstOrDefault(r => r.Props.ScenarioName == scenarioName && !r.Stopped.IsCancellationRequested) is not { } run)
+            {
+                return;
+            }
+            Console.WriteLine($"Stopping scenario early: {scenarioName}, reason: {reason}");
+            run.Stop();
+        }
+    }
+
     private async Task<ScenarioStats[]> LoadAsync(IReadOnlyList<ScenarioProps> scenarios, ScenarioOperation operation)
     {
         ScenarioRun[] runs = [.. scenarios.Select(s => new ScenarioRun(this, s, operation, time))];

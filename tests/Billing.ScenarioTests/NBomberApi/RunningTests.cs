@@ -66,7 +66,7 @@ public sealed class RunningTests
     }
 
     [Fact]
-    public void A_scenario_can_end_the_run_and_what_was_counted_by_then_is_kept()
+    public void A_scenario_can_end_itself_and_others_and_what_was_counted_by_then_is_kept()
     {
         var stats = NBomberRunner.RegisterScenarios(
             Scenario.Create("stopping", async context =>
@@ -74,7 +74,8 @@ public sealed class RunningTests
                 await Task.Delay(5);
                 if (context.InvocationNumber == 20)
                 {
-                    context.StopCurrentTest("enough");
+                    context.StopScenario("stopping", "enough");
+                    context.StopScenario("endless", "enough");
                 }
                 return Response.Ok();
             }).WithoutWarmUp().WithLoadSimulations(Simulation.KeepConstant(1, 10 * Minute)),
