@@ -53,7 +53,7 @@ public sealed class LocalPostgres : IAsyncDisposable
             SslMode = certificate is null ? SslMode.Disable : SslMode.VerifyFull,
             RootCertificate = certificate?.CaFile,
             GssEncryptionMode = GssEncryptionMode.Disable,
-            // No pooler stands between that would mind them.
+            // For whatever else is given the connection string, such as a prototype to compare with; no pooler stands between.
             MaxAutoPrepare = 50,
             AutoPrepareMinUsages = 2,
         };

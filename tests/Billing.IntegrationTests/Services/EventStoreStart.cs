@@ -57,6 +57,23 @@ public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<Eve
         Assert.Equal(expected, await show.ExecuteScalarAsync());
     }
 
+    [Theory]
+    [InlineData("", 50, true, "off")]
+    [InlineData("Max Auto Prepare=0;No Reset On Close=false;Options=-c enable_seqscan=on", 0, false, "on")]
+    [InlineData("MaxAutoPrepare=7", 7, true, "off")]
+    public async Task Statements_are_kept_prepared_and_sessions_as_they_are_unless_the_connection_string_says_otherwise(
+        string given, int prepared, bool kept, string readsWholeTables)
+    {
+        await using var sessions = store.NewBackend($"{await store.NewDatabaseAsync()};{given}");
+        var source = sessions.GetRequiredService<NpgsqlDataSource>();
+
+        await using var show = source.CreateCommand("show enable_seqscan");
+
+        Assert.Equal(readsWholeTables, await show.ExecuteScalarAsync());
+        var settings = new NpgsqlConnectionStringBuilder(source.ConnectionString);
+        Assert.Equal((prepared, kept), (settings.MaxAutoPrepare, settings.NoResetOnClose));
+    }
+
     [Fact]
     public async Task A_refusal_is_told_by_its_cause_and_not_by_the_statements()
     {
