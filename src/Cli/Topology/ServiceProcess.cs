@@ -33,6 +33,7 @@ public sealed class ServiceProcess
     public const string RestUrl = "Billing__Rest__Url";
 
     private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan ReconnectBackoff = TimeSpan.FromMilliseconds(50);
 
     /// <summary>The setting that says where a proxy serves operators, as an environment variable.</summary>
     public const string AdminUrl = "Billing__Admin__Url";
@@ -148,8 +149,14 @@ public sealed class ServiceProcess
         await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ReadyTimeout, cancellationToken);
     }
 
-    private GrpcChannel Connect() =>
-        GrpcChannel.ForAddress(Address, new GrpcChannelOptions { HttpHandler = _credentials?.Handler(), DisposeHttpClient = true });
+    private GrpcChannel Connect() => GrpcChannel.ForAddress(Address, new GrpcChannelOptions
+    {
+        HttpHandler = _credentials?.Handler(),
+        DisposeHttpClient = true,
+        // A channel that found nobody listening does not try again for a second, and then for longer.
+        InitialReconnectBackoff = ReconnectBackoff,
+        MaxReconnectBackoff = ReconnectBackoff,
+    });
 
     private static async Task<bool> IsServingAsync(GrpcChannel channel, CancellationToken cancellationToken)
     {
