@@ -113,6 +113,7 @@ write_package_answer() {
   # shellcheck disable=SC2016 # MSBuild's variables.
   printf '    <Polyfills Condition="'"'"'$(Polyfills)$(UsePolyfills)'"'"' == '"''"'">%s</Polyfills>\n' "$polyfills"
   package_folder_settings
+  precompilation_settings
   printf '  </PropertyGroup>\n</Project>\n'
 }
 

@@ -56,7 +56,7 @@ internal sealed class Fleet : IAsyncDisposable
         var proxies = string.Join(',', machine.Machine.Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
         var command = machine.CommandLine(
         [
-            "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups", "env", "DOTNET_gcServer=0",
+            "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups",
             "/opt/billing/client/Billing.Client", "--proxies", proxies, "--seed", seed.ToString(CultureInfo.InvariantCulture),
             "--journal", $"{Shared}/{name}.csv", "--report", $"{Shared}/{name}.json", "--wait-for-go", .. flags,
         ]);

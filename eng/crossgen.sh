@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# The compiler that makes native code of assemblies before programs run (eng/ReadyToRun.targets): a package beside the SDK's
+# runtime, of that version and for this machine.
+
+# decide_precompilation: sets crossgen, the compiler's file, or nothing where the registry lacks it. The registry is asked once,
+# and again when the SDK or the folder of BILLING_PACKAGES changes.
+decide_precompilation() {
+  local answer
+  check_package_folder
+  mkdir -p -- "$BILLING_STATE/packages"
+  answer="$BILLING_STATE/packages/crossgen-$({ echo "$BILLING_SDK" "$BILLING_CACHE" && package_folder_content; } | sha256sum | cut -c 1-16)"
+  crossgen=$(cat -- "$answer" 2>/dev/null || echo unknown)
+  # A cache may have been emptied since.
+  [[ -z $crossgen || -x $crossgen ]] || locked "$BILLING_CACHE/crossgen.lock" ask_for_crossgen "$answer"
+}
+
+# What eng/ReadyToRun.targets goes by. What was compiled is kept apart by the compiler that did it.
+precompilation_settings() {
+  local tools=${crossgen%/*}
+  [[ -z $crossgen ]] || {
+    printf '    <ReadyToRunCompiler>%s</ReadyToRunCompiler>\n' "$crossgen"
+    printf '    <ReadyToRunCache>%s/compiled</ReadyToRunCache>\n' "${tools%/*}"
+  }
+}
+
+# ask_for_crossgen FILE: sets crossgen, and writes it to the file unless nobody could be asked.
+ask_for_crossgen() {
+  local folder log status=0 why='the programs are compiled as they run'
+  temporary_folder folder "$BILLING_STATE"
+  log="$folder/restore.log"
+  write_crossgen_question "$folder"
+  say 'asking for the compiler of ReadyToRun code ...'
+  timeout 300 dotnet msbuild "$folder/ask.csproj" -restore -t:WriteAnswer -nodeReuse:false -nologo -v:minimal >"$log" 2>&1 9>&- || status=$?
+  crossgen=$(cat -- "$folder/answer" 2>/dev/null || true)
+  if [[ -n $crossgen && -x $crossgen ]]; then
+    echo "$crossgen" >"$1.new"
+    mv -- "$1.new" "$1"
+  elif crossgen= && grep -qE 'NU110[123]' "$log" && ! grep -q NU1301 "$log"; then
+    say "$why: there is no $(absent_packages "$log")"
+    : >"$1"
+  else
+    say "$why: could not ask for their compiler ($(first_error "$log" "$status"))"
+  fi
+  rm -rf -- "$folder"
+}
+
+# A project of nothing: restoring it fetches the package, and its one target writes where the compiler is.
+write_crossgen_question() {
+  printf '<Project />\n' | tee "$1/Directory.Build.props" "$1/Directory.Packages.props" >"$1/Directory.Build.targets"
+  cat >"$1/ask.csproj" <<PROJECT
+<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <TargetFramework>net10.0</TargetFramework>
+    <NuGetAudit>false</NuGetAudit>
+    <RestorePackagesPath>$BILLING_CACHE/crossgen</RestorePackagesPath>
+    ${BILLING_PACKAGES:+<RestoreAdditionalProjectSources>$BILLING_PACKAGES</RestoreAdditionalProjectSources>}
+  </PropertyGroup>
+  <ItemGroup>
+    <PackageDownload Include="Microsoft.NETCore.App.Crossgen2.\$(NETCoreSdkPortableRuntimeIdentifier)"
+                     Version="[\$(BundledNETCoreAppPackageVersion)]" />
+  </ItemGroup>
+  <Target Name="WriteAnswer">
+    <PropertyGroup>
+      <Crossgen>microsoft.netcore.app.crossgen2.\$(NETCoreSdkPortableRuntimeIdentifier)/\$(BundledNETCoreAppPackageVersion)/tools/crossgen2</Crossgen>
+    </PropertyGroup>
+    <WriteLinesToFile File="answer" Lines="\$(RestorePackagesPath)/\$(Crossgen)" Overwrite="true" />
+  </Target>
+</Project>
+PROJECT
+}
