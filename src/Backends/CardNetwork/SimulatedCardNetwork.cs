@@ -6,11 +6,14 @@ namespace Billing.Backends.CardNetwork;
 /// thread.</summary>
 public sealed class SimulatedCardNetwork : IDisposable
 {
+    private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(10);
+
     private readonly JitterOptions _options;
     private readonly TimeProvider _time;
     private readonly Random _random;
     private readonly Lock _gate = new();
     private readonly SemaphoreSlim? _places;
+    private readonly Dictionary<(long Due, CancellationToken Cancelled), Task> _ends = [];
 
     /// <summary>Creates the network.</summary>
     public SimulatedCardNetwork(IOptions<JitterOptions> options, TimeProvider time)
@@ -38,13 +41,47 @@ public sealed class SimulatedCardNetwork : IDisposable
         {
             return Task.CompletedTask;
         }
-        double share;
         lock (_gate)
         {
-            share = _random.NextDouble();
+            var delay = min + ((max - min) * _random.NextDouble());
+            return _places is not null ? InTurnAsync(_places, delay, cancellationToken)
+                : max - min < Step ? Task.Delay(delay, _time, cancellationToken)
+                : EndOf(delay, min, cancellationToken);
         }
-        var delay = min + ((max - min) * share);
-        return _places is null ? Task.Delay(delay, _time, cancellationToken) : InTurnAsync(_places, delay, cancellationToken);
+    }
+
+    // Calls that end within the same hundredth of a second end together: a burst has tens of thousands under way, and a timer
+    // for each would cost more than what they wait for.
+    private Task EndOf(TimeSpan delay, TimeSpan min, CancellationToken cancellationToken)
+    {
+        var now = _time.GetElapsedTime(0).Ticks;
+        var due = (now + delay.Ticks) / Step.Ticks * Step.Ticks;
+        due += due - now < min.Ticks ? Step.Ticks : 0;
+        if (_ends.TryGetValue((due, cancellationToken), out var known))
+        {
+            return known;
+        }
+        var end = EndAsync(due, TimeSpan.FromTicks(due - now), cancellationToken);
+        if (!end.IsCompleted)
+        {
+            _ends.Add((due, cancellationToken), end);
+        }
+        return end;
+    }
+
+    private async Task EndAsync(long due, TimeSpan delay, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Task.Delay(delay, _time, cancellationToken);
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _ends.Remove((due, cancellationToken));
+            }
+        }
     }
 
     private async Task InTurnAsync(SemaphoreSlim places, TimeSpan delay, CancellationToken cancellationToken)
