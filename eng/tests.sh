@@ -4,7 +4,7 @@
 # run_tests [--fast] [PROGRAM...]: builds and runs the test programs that are named, or all; with --fast those that need no
 # broker. The last line says how many tests passed, failed and were skipped.
 run_tests() {
-  local passed=0 failed=0 skipped=0 programs=() projects=() name
+  local passed=0 failed=0 skipped=0 programs=() projects=() name class_times=
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
@@ -17,8 +17,22 @@ run_tests() {
   for name in "${programs[@]}"; do
     run_test_program "$name"
   done
+  print_slowest
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
   ((failed == 0))
+}
+
+# The ten test classes that took longest, by the sum of their tests, without what they share (fixtures).
+print_slowest() {
+  say 'the slowest test classes, in seconds:'
+  sort -rn <<<"$class_times" | head -n 10 | awk 'NF { printf "  %7.1f  %s\n", $1, $2 }'
+}
+
+# read_class_times FILE: what a test program wrote of its tests, as lines of seconds and class.
+read_class_times() {
+  { grep -ao '<test [^>]*' "$1" 2>/dev/null || true; } |
+    sed -nE 's/.* time="([0-9.]+)".* type="([^"]*)".*/\1 \2/p' |
+    awk '{ spent[$2] += $1 } END { for (class in spent) printf "%.3f %s\n", spent[class], class }'
 }
 
 # choose_test_programs [--fast] [PROGRAM...]: sets the caller's programs.
@@ -93,7 +107,9 @@ run_test_program() {
   shift
   temporary_folder folder "${TMPDIR:-/tmp}"
   log="$folder/$name.log"
-  with_clock "$name" "$log" env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$name/release/$name" -noLogo -noColor "$@" || status=$?
+  with_clock "$name" "$log" env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$name/release/$name" -noLogo -noColor \
+    -xml "$folder/$name.xml" "$@" || status=$?
+  class_times+=$(read_class_times "$folder/$name.xml")$'\n'
   summary=$(grep -aE 'Total: [0-9]+,.* Failed: [0-9]+,' "$log" | tail -n 1 || true)
   total=$(count Total "$summary")
   local errors failures skips

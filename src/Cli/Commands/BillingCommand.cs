@@ -20,7 +20,7 @@ internal static class BillingCommand
         var root = new Command("billing", "The billing platform on this machine.")
         {
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
-            Up(console), Status(console), Down(console), TokenCommand.Create(), Keep(console), ServeEmbedded(),
+            Up(console), Status(console), Logs(), Down(console), TokenCommand.Create(), Keep(console), ServeEmbedded(),
             AuditCommand.Create(console),
             RebuildCommand.Create(console), SchemaCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console),
@@ -80,6 +80,16 @@ internal static class BillingCommand
     {
         var command = new Command("status", "Shows the stack in the background.");
         command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).StatusAsync));
+        return command;
+    }
+
+    private static Command Logs()
+    {
+        var names = new Argument<string[]>("names") { Description = "Processes, by the names that status shows; all without", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
+        var follow = new Option<bool>("--follow", "-f") { Description = "Print what comes, until Ctrl-C" };
+        var command = new Command("logs", "Prints the logs of the stack in the background.") { names, follow };
+        command.SetAction((parsed, cancellationToken) => GuardedAsync(
+            () => StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken)));
         return command;
     }
 

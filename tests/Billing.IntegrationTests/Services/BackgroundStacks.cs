@@ -25,8 +25,10 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     public async Task Where_nothing_is_up_they_say_so()
     {
         var status = await RunAsync("status");
+        var logs = await RunAsync("logs");
         var down = await RunAsync("down");
 
+        Assert.Equal((1, true), (logs.ExitCode, logs.Output.Contains("No stack is up.", StringComparison.Ordinal)));
         Assert.Equal((1, true), (status.ExitCode, status.Output.Contains("No stack is up.", StringComparison.Ordinal)));
         Assert.Equal((0, true), (down.ExitCode, down.Output.Contains("No stack is up.", StringComparison.Ordinal)));
     }
@@ -46,6 +48,8 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.NotEmpty(processes);
         Assert.All(processes, process => Assert.True(process.IsRunning));
         Assert.True(Directory.Exists(data));
+        var log = await RunAsync("logs", "postgres");
+        var unknown = await RunAsync("logs", "proxy-9");
         var down = await RunAsync("down");
         var after = await RunAsync("status");
 
@@ -56,6 +60,10 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.DoesNotContain("gone", status.Output, StringComparison.Ordinal);
         Assert.Equal(1, again.ExitCode);
         Assert.Contains("A stack is up already", again.Output, StringComparison.Ordinal);
+        Assert.Equal(0, log.ExitCode);
+        Assert.Contains("ready to accept connections", log.Output, StringComparison.Ordinal);
+        Assert.Equal(1, unknown.ExitCode);
+        Assert.Matches("There is no log of 'proxy-9'; there are embedded-1, .*postgres", unknown.Output);
         Assert.Equal(0, down.ExitCode);
         Assert.All(processes, process => Assert.False(process.IsRunning));
         Assert.False(Directory.Exists(data));

@@ -1,0 +1,129 @@
+using System.Text;
+using Billing.Cli.Stack;
+
+namespace Billing.Cli.Background;
+
+/// <summary>The logs of the stack in the background: <c>logs</c>.</summary>
+internal sealed class StackLogs : IDisposable
+{
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
+
+    private readonly string _folder;
+    private readonly TextWriter _output;
+    private readonly List<LogTail> _tails;
+
+    /// <summary>Opens the logs of the processes that are named, or all.</summary>
+    /// <param name="folder">Where they are, one file for each process.</param>
+    /// <param name="names">Processes of the stack, by the names that <c>status</c> shows.</param>
+    /// <param name="output">Where to print.</param>
+    /// <exception cref="StackException">There is no log of such a name.</exception>
+    public StackLogs(string folder, IReadOnlyCollection<string> names, TextWriter output)
+    {
+        _folder = folder;
+        _output = output;
+        var all = Directory.Exists(folder)
+            ? Directory.EnumerateFiles(folder, "*.log").Select(file => Path.GetFileNameWithoutExtension(file)).Order(StringComparer.Ordinal).ToList()
+            : throw new StackException($"The logs of the stack, {folder}, are gone.");
+        if (names.FirstOrDefault(name => !all.Contains(name)) is { } unknown)
+        {
+            throw new StackException($"There is no log of '{unknown}'; there are {string.Join(", ", all)}.");
+        }
+        var chosen = names.Count > 0 ? all.Where(names.Contains).ToList() : all;
+        var width = chosen.Max(name => name.Length);
+        _tails = chosen.ConvertAll(name => new LogTail(
+            Path.Combine(folder, name + ".log"), chosen.Count > 1 ? name.PadRight(width) + " | " : ""));
+    }
+
+    /// <summary>Prints what there is of the stack's logs, and with <paramref name="follow"/> what comes, until it is
+    /// cancelled or the stack is taken down.</summary>
+    /// <exception cref="StackException">There is no log of such a name.</exception>
+    public static async Task<int> PrintAsync(
+        IReadOnlyCollection<string> names, bool follow, TextWriter output, CancellationToken cancellationToken)
+    {
+        if (await StackState.ReadAsync() is not { } state)
+        {
+            await output.WriteLineAsync("No stack is up.");
+            return 1;
+        }
+        using var logs = new StackLogs(Path.Combine(state.Folder, "logs"), names, output);
+        if (follow)
+        {
+            await logs.FollowAsync(TimeProvider.System, cancellationToken);
+        }
+        else
+        {
+            logs.Print(toTheEnd: true);
+        }
+        return 0;
+    }
+
+    /// <summary>Prints the lines that have come since the last time.</summary>
+    /// <param name="toTheEnd">Also a last line that has no end yet.</param>
+    public void Print(bool toTheEnd)
+    {
+        foreach (var tail in _tails)
+        {
+            tail.Print(_output, toTheEnd);
+        }
+    }
+
+    /// <summary>Prints what comes, until it is cancelled or the logs are deleted.</summary>
+    public async Task FollowAsync(TimeProvider time, CancellationToken cancellationToken)
+    {
+        using var poll = new PeriodicTimer(PollInterval, time);
+        try
+        {
+            do
+            {
+                Print(toTheEnd: false);
+            }
+            while (Directory.Exists(_folder) && await poll.WaitForNextTickAsync(cancellationToken));
+        }
+        catch (OperationCanceledException)
+        {
+            // Ctrl-C is how following ends.
+        }
+        Print(toTheEnd: true);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _tails.ForEach(tail => tail.Dispose());
+
+    /// <summary>One file that grows.</summary>
+    private sealed class LogTail(string file, string prefix) : IDisposable
+    {
+        private readonly StreamReader _reader = new(
+            new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete), Encoding.UTF8);
+
+        private readonly StringBuilder _line = new();
+
+        public void Print(TextWriter output, bool toTheEnd)
+        {
+            for (var next = _reader.Read(); next >= 0; next = _reader.Read())
+            {
+                if (next == '\n')
+                {
+                    PrintLine(output);
+                }
+                else
+                {
+                    _line.Append((char)next);
+                }
+            }
+            if (toTheEnd && _line.Length > 0)
+            {
+                PrintLine(output);
+            }
+            output.Flush();
+        }
+
+        public void Dispose() => _reader.Dispose();
+
+        private void PrintLine(TextWriter output)
+        {
+            output.Write(prefix);
+            output.WriteLine(_line);
+            _line.Clear();
+        }
+    }
+}
