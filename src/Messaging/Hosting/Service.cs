@@ -39,6 +39,8 @@ public static class Service
         builder.Logging.AddFilter("Microsoft", LogLevel.Warning);
         builder.Logging.AddFilter("Grpc", LogLevel.Error);
         builder.Logging.AddFilter("Npgsql", LogLevel.Warning);
+        // It prints the text of every table and function that it makes: 20,000 characters.
+        builder.Logging.AddFilter("Marten", LogLevel.Warning);
         builder.Logging.AddFilter("Polly", LogLevel.Error);
         // Where anyone may read its log, ASP.NET Core makes an activity for every call; where calls are traced, it makes them anyway.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting.Diagnostics", LogLevel.None);
