@@ -7,29 +7,30 @@ namespace Billing.Load.Measuring;
 /// <param name="programs">Names and process ids; times of the same name are added up.</param>
 public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> programs)
 {
-    private readonly IReadOnlyDictionary<string, double> _before = Read(programs);
+    private readonly Dictionary<int, double> _before = Read(programs);
 
-    /// <summary>Seconds of processor time by name; one that has ended meanwhile is left out.</summary>
+    /// <summary>Seconds of processor time by name. What a process used that has ended meanwhile is not known and left out, and a
+    /// name with it where all its processes have.</summary>
     public IReadOnlyDictionary<string, double> Elapsed()
     {
         var now = Read(programs);
-        return new SortedDictionary<string, double>(
-            _before.Where(b => now.ContainsKey(b.Key)).ToDictionary(b => b.Key, b => Math.Max(0, now[b.Key] - b.Value)), StringComparer.Ordinal);
+        var elapsed = new SortedDictionary<string, double>(StringComparer.Ordinal);
+        foreach (var (name, id) in programs)
+        {
+            if (_before.TryGetValue(id, out var before) && now.TryGetValue(id, out var seconds))
+            {
+                elapsed[name] = elapsed.GetValueOrDefault(name) + seconds - before;
+            }
+        }
+        return elapsed;
     }
 
-    private static Dictionary<string, double> Read(IReadOnlyCollection<(string Name, int ProcessId)> programs)
+    private static Dictionary<int, double> Read(IReadOnlyCollection<(string Name, int ProcessId)> programs)
     {
         var processes = CpuClock.All();
         var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
-        var seconds = new Dictionary<string, double>(StringComparer.Ordinal);
-        foreach (var (name, id) in programs)
-        {
-            if (processes.ContainsKey(id))
-            {
-                seconds[name] = seconds.GetValueOrDefault(name) + SecondsOfTree(id, processes, children);
-            }
-        }
-        return seconds;
+        return programs.Select(program => program.ProcessId).Distinct().Where(processes.ContainsKey)
+            .ToDictionary(id => id, id => SecondsOfTree(id, processes, children));
     }
 
     private static double SecondsOfTree(

@@ -28,6 +28,28 @@ public sealed class CpuClockTests
     }
 
     [Fact]
+    public async Task A_process_that_ends_takes_nothing_off_others_of_its_name()
+    {
+        const string Busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
+        using var killed = Shell(Busy);
+        using var other = Shell("read begin; " + Busy);
+        await killed.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
+        var meter = new CpuMeter([("shell", killed.Id), ("shell", other.Id)]);
+
+        killed.Kill();
+        await killed.WaitForExitAsync(TestContext.Current.CancellationToken);
+        await other.StandardInput.WriteLineAsync();
+        await other.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
+        var elapsed = meter.Elapsed();
+        other.Kill();
+
+        Assert.True(elapsed["shell"] > 0);
+    }
+
+    [Fact]
     public void A_program_that_has_ended_is_left_out() =>
         Assert.Empty(new CpuMeter([("gone", int.MaxValue)]).Elapsed());
+
+    private static Process Shell(string script) => Process.Start(
+        new ProcessStartInfo("/bin/sh", ["-c", script]) { RedirectStandardInput = true, RedirectStandardOutput = true })!;
 }
