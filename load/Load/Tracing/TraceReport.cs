@@ -50,10 +50,8 @@ internal static class TraceReport
     private static List<Fact> Facts(TraceSummary summary) =>
     [
         new("Date", summary.StartedAt.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
-        new("Machine", string.Create(CultureInfo.InvariantCulture, $"{summary.Machine.Cores} cores, {summary.Machine.MemoryGib:0.#} GiB")),
-        new("Runtime", summary.Machine.Runtime),
+        .. Measuring.Facts.Of(summary.Machine),
         new("Transport", summary.Transport.Length > 0 ? summary.Transport : "of the proxies that were there"),
-        new("Operating system", summary.Machine.Os),
         new("Command", summary.Command, IsCode: true),
     ];
 
