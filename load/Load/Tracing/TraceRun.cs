@@ -14,8 +14,8 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
     // Payments that are under way when the trace is stopped are given so long to be answered.
     private static readonly TimeSpan StopMax = TimeSpan.FromSeconds(5);
 
-    /// <returns>The process's exit code: 0 only if every payment was answered, and found in the event store where that is
-    /// known; 130 where it was stopped.</returns>
+    /// <returns>The process's exit code: 0 only if every payment was answered, and found in the event store where one is
+    /// named; 130 where it was stopped.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
@@ -30,7 +30,7 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         {
             return 130;
         }
-        return summary.Requests.Failed == 0 && (!isJoined || summary.Requests.InStore == payments.Count) ? 0 : 1;
+        return summary.Requests.Failed == 0 && (isJoined is null || (isJoined.Value && summary.Requests.InStore == payments.Count)) ? 0 : 1;
     }
 
     private async Task<IReadOnlyList<TracedPayment>> SendingAsync(IReadOnlyList<string> proxies, CancellationToken cancellationToken)
@@ -58,11 +58,12 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         return loop.Payments;
     }
 
-    private async Task<bool> JoinAsync(string? eventStore, IReadOnlyList<TracedPayment> payments)
+    // Null where no store is named, false where it could not be asked.
+    private async Task<bool?> JoinAsync(string? eventStore, IReadOnlyList<TracedPayment> payments)
     {
         if (eventStore is null)
         {
-            return false;
+            return null;
         }
         // Not the command's token: what there is when it is stopped is looked up too.
         using var bound = new CancellationTokenSource(JoinMax, time);

@@ -2,6 +2,7 @@ using Billing.Cli.Topology;
 using Billing.Load.Measuring;
 using Billing.Load.Reporting;
 using Billing.Load.Tracing;
+using Npgsql;
 using Spectre.Console;
 
 namespace Billing.IntegrationTests.Services;
@@ -48,12 +49,23 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
         Assert.True(File.Exists(Path.Combine(_folder.FullName, "report.html")));
     }
 
-    private Task<int> RunAsync(int requests, int rate, CancellationToken cancellationToken, int warmUp = 20)
+    [Fact]
+    public async Task A_trace_whose_store_cannot_be_asked_fails_and_writes_what_it_has()
+    {
+        var nobody = new NpgsqlConnectionStringBuilder(stack.ConnectionString) { Port = 1 }.ConnectionString;
+
+        var exit = await RunAsync(requests: 20, rate: 100, CancellationToken.None, store: nobody);
+
+        Assert.Equal(1, exit);
+        Assert.Equal(20, TraceFile.Read(Path.Combine(_folder.FullName, "trace.csv")).Count);
+    }
+
+    private Task<int> RunAsync(int requests, int rate, CancellationToken cancellationToken, int warmUp = 20, string? store = null)
     {
         var options = new TraceOptions
         {
             Subject = new MeasuredSystem(
-                new StackOptions { Postgres = stack.ConnectionString }, stack.Stack.ProxyAddresses, _folder.FullName, "./billing trace"),
+                new StackOptions { Postgres = store ?? stack.ConnectionString }, stack.Stack.ProxyAddresses, _folder.FullName, "./billing trace"),
             Requests = requests,
             Rate = rate,
             WarmUp = warmUp,
