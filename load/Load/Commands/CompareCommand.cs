@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
+using Billing.Cli.Stack;
 using Billing.Cli.Topology;
 using Billing.Load.Comparing.Ceiling;
 using Billing.Load.Comparing.Cost;
@@ -20,6 +21,14 @@ internal static class CompareCommand
         Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console), Overload(console), Cost(console),
     };
 
+    // Over the embedded transport it would measure something else than it says.
+    private static void ThroughKafka(Command command, Func<ParseResult, CancellationToken, Task<int>> run) =>
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() =>
+        {
+            KafkaPrograms.Require($"compare {command.Name} measures the way through Kafka");
+            return run(parsed, cancellationToken);
+        }));
+
     private static Command Paper(IAnsiConsole console)
     {
         var requests = ListFlags.Numbers("--requests", "Payments that each of the three clients sends at once", [.. PaperFigures.Requests], 1, 1_000_000);
@@ -31,7 +40,7 @@ internal static class CompareCommand
         {
             requests, rounds, warmUp, brokers, folder,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new PaperComparison(
+        ThroughKafka(command, (parsed, cancellationToken) => new PaperComparison(
             new PaperComparisonOptions
             {
                 Stack = new StackOptions { Brokers = parsed.GetValue(brokers) },
@@ -39,7 +48,7 @@ internal static class CompareCommand
                 Rounds = parsed.GetValue(rounds),
                 WarmUp = parsed.GetValue(warmUp),
             },
-            Measurement.Of(parsed, folder, PaperReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, PaperReport.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -52,7 +61,7 @@ internal static class CompareCommand
         var size = Size();
         var folder = ResultFolder.Flag();
         var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, size, folder };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CeilingComparison(
+        ThroughKafka(command, (parsed, cancellationToken) => new CeilingComparison(
             new CeilingOptions
             {
                 Stack = new StackOptions
@@ -66,7 +75,7 @@ internal static class CompareCommand
                 Rounds = parsed.GetValue(rounds),
                 During = parsed.GetValue(during),
             },
-            Measurement.Of(parsed, folder, CeilingReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, CeilingReport.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -81,7 +90,7 @@ internal static class CompareCommand
         {
             backends, replicas, rounds, during, folder,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new ScaleComparison(
+        ThroughKafka(command, (parsed, cancellationToken) => new ScaleComparison(
             new ScaleOptions
             {
                 Backends = [.. parsed.GetRequiredValue(backends).Distinct().Order()],
@@ -90,7 +99,7 @@ internal static class CompareCommand
                 During = parsed.GetValue(during),
                 Work = ScaleWork.Default,
             },
-            Measurement.Of(parsed, folder, ScaleReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, ScaleReport.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -101,9 +110,9 @@ internal static class CompareCommand
         var during = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(8));
         var folder = ResultFolder.Flag();
         var command = new Command("cost", "What TLS, tokens, metrics and traces cost: the same platform with and without them.") { inFlight, rounds, during, folder };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new CostComparison(
+        ThroughKafka(command, (parsed, cancellationToken) => new CostComparison(
             new CostOptions { InFlight = parsed.GetValue(inFlight), Rounds = parsed.GetValue(rounds), During = parsed.GetValue(during) },
-            Measurement.Of(parsed, folder, CostReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, CostReport.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -113,9 +122,9 @@ internal static class CompareCommand
         var during = DurationFlag.During("How long the overload lasts", TimeSpan.FromSeconds(60));
         var folder = ResultFolder.Flag();
         var command = new Command("overload", "More than the platform can do: what those get who are let in, and what the others, before, during and after.") { times, during, folder };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new OverloadComparison(
+        ThroughKafka(command, (parsed, cancellationToken) => new OverloadComparison(
             new OverloadOptions { Times = parsed.GetValue(times), During = parsed.GetValue(during) },
-            Measurement.Of(parsed, folder, OverloadReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, OverloadReport.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -133,7 +142,7 @@ internal static class CompareCommand
         {
             protocol, ramps, rounds, rate, during, overload, size, folder,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new EdaComparison(
+        ThroughKafka(command, (parsed, cancellationToken) => new EdaComparison(
             new EdaOptions
             {
                 Protocol = parsed.GetRequiredValue(protocol),
@@ -144,7 +153,7 @@ internal static class CompareCommand
                 OverloadRate = parsed.GetValue(overload),
                 Size = parsed.GetValue(size),
             },
-            Measurement.Of(parsed, folder, EdaReport.Format.Kind, console), console, TimeProvider.System).RunAsync(cancellationToken)));
+            Measurement.Of(parsed, folder, EdaReport.Format.Kind, console), console, TimeProvider.System).RunAsync(cancellationToken));
         return command;
     }
 

@@ -103,11 +103,7 @@ internal sealed class BrokerRequests : IAsyncDisposable
     /// <exception cref="StackException">Kafka or Java is missing.</exception>
     public BrokerRequests()
     {
-        if (KafkaPrograms.FindHome() is null || KafkaPrograms.FindJava() is null)
-        {
-            throw new StackException(
-                "profile counts requests at a Kafka broker of its own, and there is no Kafka, or no Java to run it: name Kafka's folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE, and start with ./billing");
-        }
+        KafkaPrograms.Require("profile counts requests at a Kafka broker of its own");
         _kafka = KafkaInstallation.Find();
         _port = _ports.Take();
         WriteForOwner("jmx.access", User + " readonly\n");

@@ -30,6 +30,18 @@ public static class KafkaPrograms
             .FirstOrDefault(File.Exists);
     }
 
+    /// <summary>Refuses what cannot do without a Kafka of this machine's own.</summary>
+    /// <param name="what">What it is and does; begins the message.</param>
+    /// <exception cref="StackException">There is no Kafka, or no Java.</exception>
+    public static void Require(string what)
+    {
+        if (FindHome() is null || FindJava() is null)
+        {
+            throw new StackException(
+                what + ", and there is no Kafka, or no Java to run it: name Kafka's folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE, and start with ./billing");
+        }
+    }
+
     private static IEnumerable<string?> CandidateHomes()
     {
         yield return Environment.GetEnvironmentVariable(HomeVariable);

@@ -44,18 +44,6 @@ public sealed class Profiles : IAsyncLifetime
         SaysWhereItGoes(measured);
     }
 
-    [Fact]
-    public async Task Without_a_kafka_it_is_refused_in_one_line()
-    {
-        var (exitCode, output) = await CommandRun.ToEndAsync(
-            _folder, ["profile"],
-            new Dictionary<string, string?> { [KafkaPrograms.HomeVariable] = null, ["KAFKA_HOME"] = null, ["BILLING_CACHE"] = null, ["XDG_CACHE_HOME"] = null, ["HOME"] = _folder.FullName });
-
-        Assert.Equal(1, exitCode);
-        Assert.Contains("profile counts requests at a Kafka broker of its own, and there is no Kafka", output, StringComparison.Ordinal);
-        Assert.Single(output.Split('\n', StringSplitOptions.RemoveEmptyEntries));
-    }
-
     private static void SaysWhereItGoes(ProfileCase measured)
     {
         Assert.True(measured.PerSecond > 0 && measured.P50Ms > 0 && measured.P99Ms >= measured.P50Ms);

@@ -1,0 +1,29 @@
+using Billing.Cli.Stack;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>Commands that measure the way through Kafka, where there is none.</summary>
+public sealed class WithoutKafka : IAsyncLifetime
+{
+    private readonly StackFolder _folder = StackFolder.Create();
+
+    public ValueTask InitializeAsync() => ValueTask.CompletedTask;
+
+    public ValueTask DisposeAsync() => _folder.DisposeAsync();
+
+    [Theory]
+    [InlineData("profile", "profile counts requests at a Kafka broker of its own, and there is no Kafka")]
+    [InlineData("compare paper", "compare paper measures the way through Kafka, and there is no Kafka")]
+    [InlineData("compare eda", "compare eda measures the way through Kafka, and there is no Kafka")]
+    [InlineData("compare ceiling", "compare ceiling measures the way through Kafka, and there is no Kafka")]
+    public async Task They_are_refused_in_one_line(string command, string refusal)
+    {
+        var (exitCode, output) = await CommandRun.ToEndAsync(
+            _folder, command.Split(' '),
+            new Dictionary<string, string?> { [KafkaPrograms.HomeVariable] = null, ["KAFKA_HOME"] = null, ["BILLING_CACHE"] = null, ["XDG_CACHE_HOME"] = null, ["HOME"] = _folder.FullName });
+
+        Assert.Equal(1, exitCode);
+        Assert.Contains(refusal, output, StringComparison.Ordinal);
+        Assert.Single(output.Split('\n', StringSplitOptions.RemoveEmptyEntries));
+    }
+}
