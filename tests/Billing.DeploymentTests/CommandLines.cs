@@ -1,0 +1,51 @@
+namespace Billing.DeploymentTests;
+
+/// <summary>What <c>./billing</c> says of a command line before it installs, downloads or builds anything: in a copy that has nothing but
+/// its scripts.</summary>
+public sealed class CommandLines : IDisposable
+{
+    private readonly DirectoryInfo _copy = Directory.CreateTempSubdirectory("billing-scripts-");
+
+    public CommandLines()
+    {
+        foreach (var file in Repository.Files("eng", "*").Append("billing"))
+        {
+            var copy = Path.Combine(_copy.FullName, file);
+            Directory.CreateDirectory(Path.GetDirectoryName(copy)!);
+            File.Copy(Path.Combine(Repository.Root, file), copy);
+        }
+    }
+
+    public void Dispose() => _copy.Delete(recursive: true);
+
+    [Theory]
+    [InlineData("there is no 'runn' of ./billing; there are run, chaos,", "runn")]
+    [InlineData("there is no 'paymnts' of ./billing load; there are payments,", "load", "paymnts", "--rate", "5")]
+    [InlineData("./billing load needs a command: payments,", "load")]
+    [InlineData("./billing run has no option --jiter; it has --balance-backends,", "run", "--jiter", "on")]
+    [InlineData("--jitter takes one of on|off; it is 'maybe'", "run", "--jitter=maybe")]
+    [InlineData("--requests takes a whole number; it is 'many'", "run", "--requests", "many")]
+    [InlineData("--requests needs a value: <N>", "run", "--requests")]
+    [InlineData("./billing status takes no 'now'", "status", "now")]
+    [InlineData("there are no tests called 'Billing.Nope'", "test", "Billing.Nope")]
+    public async Task What_it_does_not_know_is_refused_and_nothing_is_made(string refusal, params string[] arguments)
+    {
+        var result = await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
+
+        Assert.Equal(1, result.ExitCode);
+        Assert.Contains("billing: " + refusal, result.Errors, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(Path.Combine(_copy.FullName, ".billing")));
+    }
+
+    [Theory]
+    [InlineData("--requests <N>", "run", "--help")]
+    [InlineData("dead-letters", "--help")]
+    [InlineData("billing dead-letters list [options]", "dead-letters", "list", "-h")]
+    public async Task Help_is_printed_and_nothing_is_made(string text, params string[] arguments)
+    {
+        var result = (await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments])).Succeeded();
+
+        Assert.Contains(text, result.Output, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(Path.Combine(_copy.FullName, ".billing")));
+    }
+}
