@@ -28,14 +28,10 @@ public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> p
     private static Dictionary<int, double> Read(IReadOnlyCollection<(string Name, int ProcessId)> programs)
     {
         var processes = CpuClock.All();
-        var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
+        var tree = CpuClock.TreeOf(processes);
         return programs.Select(program => program.ProcessId).Distinct().Where(processes.ContainsKey)
-            .ToDictionary(id => id, id => SecondsOfTree(id, processes, children));
+            .ToDictionary(id => id, id => tree(id).Sum(member => processes[member].Used.Seconds));
     }
-
-    private static double SecondsOfTree(
-        int id, IReadOnlyDictionary<int, ProcessCpu> processes, ILookup<int, int> children) =>
-        processes[id].Seconds + children[id].Sum(child => SecondsOfTree(child, processes, children));
 }
 
 /// <summary>Processor time as the kernel accounts it.</summary>
@@ -65,6 +61,15 @@ public static class CpuClock
         return processes;
     }
 
+    /// <summary>Lists a process with all that it started and that is still there, by its id.</summary>
+    public static Func<int, IEnumerable<int>> TreeOf(IReadOnlyDictionary<int, ProcessCpu> processes)
+    {
+        var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
+        return Tree;
+
+        IEnumerable<int> Tree(int id) => children[id].SelectMany(Tree).Prepend(id);
+    }
+
     /// <summary>Reads comm, ppid, utime, stime, cutime and cstime, fields 2, 4 and 14 to 17 of proc(5)'s stat, of a process or of
     /// a thread; the name may hold anything.</summary>
     public static ProcessCpu Parse(string stat)
@@ -87,8 +92,8 @@ public static class CpuClock
 /// <param name="EndedChildren">That of the process's children that have ended.</param>
 public readonly record struct ProcessCpu(string Name, int ParentId, CpuTime Own, CpuTime EndedChildren)
 {
-    /// <summary>Seconds of its own and of its children that have ended.</summary>
-    public double Seconds => Own.Seconds + EndedChildren.Seconds;
+    /// <summary>Its own and its ended children's.</summary>
+    public CpuTime Used => Own + EndedChildren;
 }
 
 /// <summary>Processor time.</summary>

@@ -21,11 +21,10 @@ internal sealed class ProcessorTimes
     public static ProcessorTimes Read(IReadOnlyCollection<(string Role, int ProcessId)> programs)
     {
         var processes = CpuClock.All();
-        var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
-        IEnumerable<int> Tree(int id) => children[id].SelectMany(Tree).Prepend(id);
+        var tree = CpuClock.TreeOf(processes);
         var roles = programs.Where(p => processes.ContainsKey(p.ProcessId)).GroupBy(p => p.Role, p => p.ProcessId, StringComparer.Ordinal).ToDictionary(
             role => role.Key,
-            IReadOnlyList<(int Id, CpuTime Used)> (role) => [.. role.SelectMany(Tree).Select(id => (id, processes[id].Own + processes[id].EndedChildren))],
+            IReadOnlyList<(int Id, CpuTime Used)> (role) => [.. role.SelectMany(tree).Select(id => (id, processes[id].Used))],
             StringComparer.Ordinal);
         return new ProcessorTimes(roles, roles.Values.SelectMany(role => role).SelectMany(p => ThreadsOf(p.Id)).ToDictionary(t => t.Key, t => t.Value));
     }
