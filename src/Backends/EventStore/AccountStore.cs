@@ -21,7 +21,6 @@ public sealed class AccountStore(
     private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
 
     private readonly EventStoreOptions _options = options.Value;
-    private readonly TimeProvider _time = time;
 
     /// <inheritdoc/>
     /// <remarks>The last snapshot and the events after it, in one statement and so as of one moment.</remarks>
@@ -86,7 +85,7 @@ public sealed class AccountStore(
         for (var i = 0; i < batch.Count; i++)
         {
             var (streamId, version) = (batch[i].Recorded.StreamId, batch[i].After.Version);
-            ids[i] = Guid.CreateVersion7(_time.GetUtcNow());
+            ids[i] = Guid.CreateVersion7(time.GetUtcNow());
             streamIds[i] = streamId;
             versions[i] = version;
             (types[i], dotnetTypes[i], bodies[i]) = EventTypes.Write(batch[i].Fact);

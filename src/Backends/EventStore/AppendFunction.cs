@@ -3,8 +3,9 @@ namespace Billing.Backends.EventStore;
 /// <summary>Appends the events of many streams at once, in Marten's tables: a function of ours in PostgreSQL, called within
 /// Marten's session and its transaction. Marten's own append calls a function for each stream, with parameters of its own: half of
 /// what a payment cost PostgreSQL, and two thirds of what a payment backend allocated for it
-/// (<see href="https://martendb.io/events/appending.html"/>; figures in docs/performance.md). What is stored is what Marten would store, and what Marten promises holds: a stream
-/// that has moved on refuses the append.</summary>
+/// (<see href="https://martendb.io/events/appending.html"/>; figures in docs/performance.md). What is stored is what Marten would
+/// store, and what Marten promises holds: a stream that has moved on refuses the append. Its plans are kept, and may be made while
+/// the tables are small: sessions have to be set up as <see cref="EventStoreOptions"/> does, so that they suit large ones.</summary>
 internal static class AppendFunction
 {
     /// <summary>The SQLSTATE of an append to a stream that has moved on: of the class of broken constraints, and none of
@@ -27,10 +28,7 @@ internal static class AppendFunction
                 create or replace function {schema}.append_events(
                     streams varchar[], befores bigint[], afters bigint[], event_ids uuid[], event_streams varchar[],
                     versions bigint[], types varchar[], dotnet_types varchar[], bodies text[])
-                returns void language plpgsql
-                -- The plan is kept, and made while the tables may still be small: it has to be one for large ones.
-                set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-                as $body${Body(schema)}$body$;
+                returns void language plpgsql as $body${Body(schema)}$body$;
             end if;
         end $do$;
         """;

@@ -7,10 +7,11 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Makes the tables: Marten's own, and two beside them, with the function that appends. Receipts hold, for each transaction id, the event that
-/// answered it; snapshots hold accounts as of some version, so that a long stream need not be read from its start.
-/// </summary>
-public sealed class EventStoreSchema(Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
+/// <summary>Makes the tables: Marten's own, and two beside them, with the function that appends. Receipts hold, for each
+/// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be read
+/// from its start.</summary>
+public sealed class EventStoreSchema(
+    Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
 {
     // Any constant will do; services that start together take turns on it.
     private const long SchemaLock = 0x42494C4C;
