@@ -1,4 +1,5 @@
 using System.Text;
+using Billing.Messaging.Kafka;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
@@ -6,7 +7,7 @@ namespace Billing.Simulation.Kafka;
 /// <summary>A producer of the model: idempotent, so that the records of a partition keep their order and come once, however
 /// long their way takes. What is on its way when its process crashes may still arrive, the first of each partition first.
 /// </summary>
-internal sealed class ModelProducer : IProducer<string, byte[]>
+internal sealed class ModelProducer : PlainProducer
 {
     private readonly Brokers _brokers;
     private readonly Node _node;
@@ -32,14 +33,12 @@ internal sealed class ModelProducer : IProducer<string, byte[]>
     /// <summary>Until when its queue is full.</summary>
     public long FullUntil { get; set; }
 
-    /// <summary>How long it tries to send a record; zero for ever.</summary>
-    public TimeSpan Timeout => _timeout;
+    public override string Name => _node.Name;
 
-    public Handle Handle => throw new NotSupportedException();
+    /// <summary>This producer as the one that gathers, and another of its process as the one that does not.</summary>
+    public ProducerPair Pair() => new(this, new ModelProducer(_brokers, _node, _timeout));
 
-    public string Name => _node.Name;
-
-    public void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
+    public override void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
     {
         var key = message.Key is null ? null : Encoding.UTF8.GetBytes(message.Key);
         if ((message.Value?.Length ?? 0) + (key?.Length ?? 0) > Brokers.RecordBytesMax)
@@ -66,12 +65,6 @@ internal sealed class ModelProducer : IProducer<string, byte[]>
         }
         queue.Enqueue(sent);
         _brokers.Scheduler.At(sent.Arrives, new Due(null, () => Arrive(queue)));
-    }
-
-    public int Flush(TimeSpan timeout) => 0;
-
-    public void Dispose()
-    {
     }
 
     // What is first in line holds up what is behind it.
@@ -118,36 +111,4 @@ internal sealed class ModelProducer : IProducer<string, byte[]>
     private sealed record Sent(
         Log Log, StoredRecord Record, string Topic, Message<string, byte[]> Message,
         Action<DeliveryReport<string, byte[]>>? Handler, long At, long Arrives);
-
-    public void Produce(TopicPartition topicPartition, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null) =>
-        throw new NotSupportedException();
-
-    public Task<DeliveryResult<string, byte[]>> ProduceAsync(string topic, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
-
-    public Task<DeliveryResult<string, byte[]>> ProduceAsync(TopicPartition topicPartition, Message<string, byte[]> message, CancellationToken cancellationToken = default) =>
-        throw new NotSupportedException();
-
-    public int Poll(TimeSpan timeout) => throw new NotSupportedException();
-
-    public void Flush(CancellationToken cancellationToken = default) => throw new NotSupportedException();
-
-    public void InitTransactions(TimeSpan timeout) => throw new NotSupportedException();
-
-    public void BeginTransaction() => throw new NotSupportedException();
-
-    public void CommitTransaction(TimeSpan timeout) => throw new NotSupportedException();
-
-    public void CommitTransaction() => throw new NotSupportedException();
-
-    public void AbortTransaction(TimeSpan timeout) => throw new NotSupportedException();
-
-    public void AbortTransaction() => throw new NotSupportedException();
-
-    public void SendOffsetsToTransaction(IEnumerable<TopicPartitionOffset> offsets, IConsumerGroupMetadata groupMetadata, TimeSpan timeout) =>
-        throw new NotSupportedException();
-
-    public int AddBrokers(string brokers) => throw new NotSupportedException();
-
-    public void SetSaslCredentials(string username, string password) => throw new NotSupportedException();
 }

@@ -26,7 +26,7 @@ internal abstract class BackendNode
         _dice = dice;
         _brokers = brokers;
         Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
-        Publisher = new KafkaAnswerPublisher(new ProducerPair(Producer, new ModelProducer(brokers, node, Producer.Timeout)), node.Time, NullLogger.Instance);
+        Publisher = new KafkaAnswerPublisher(Producer.Pair(), node.Time, NullLogger.Instance);
         Settler = new AnswerSettler(Publisher, node.Supervisor, NullLogger<AnswerSettler>.Instance);
     }
 

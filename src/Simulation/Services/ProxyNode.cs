@@ -26,7 +26,7 @@ internal sealed class ProxyNode
         brokers.Create(ReplyTopic, 1);
         Pending = new PendingReplies(node.Time, lastCorrelationId);
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
-        _sender = new CommandSender(new CommandPublisher(new ProducerPair(Producer, new ModelProducer(brokers, node, Producer.Timeout)), Pending, ReplyTopic), Settings.Proxy, node.Time);
+        _sender = new CommandSender(new CommandPublisher(Producer.Pair(), Pending, ReplyTopic), Settings.Proxy, node.Time);
         _replies = new ReplyReader(Pending, NullLogger.Instance);
         _turns = new TurnLoop(scheduler, dice, node, TakeTurn);
         _consumer = new ModelConsumer(brokers, node, _turns.Wake);
