@@ -108,6 +108,6 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             console.WriteLine($"Trust      {Path.Combine(StackState.Credentials, "ca.pem")} (./billing token --help)");
         }
         console.WriteLine($"PostgreSQL {state.ConnectionString}");
-        console.WriteLine($"Logs       {Path.Combine(state.Folder, "logs")}");
+        console.WriteLine($"Logs       {state.Logs}");
     }
 }

@@ -45,7 +45,7 @@ internal sealed class StackLogs : IDisposable
             await output.WriteLineAsync("No stack is up.");
             return 1;
         }
-        using var logs = new StackLogs(Path.Combine(state.Folder, "logs"), names, output);
+        using var logs = new StackLogs(state.Logs, names, output);
         if (follow)
         {
             await logs.FollowAsync(TimeProvider.System, cancellationToken);

@@ -20,6 +20,10 @@ internal sealed record StackState
     /// <summary>The processes in the order in which they are to be stopped.</summary>
     public required IReadOnlyList<StackProcess> Processes { get; init; }
 
+    /// <summary>The folder that holds one log file a program.</summary>
+    [JsonIgnore]
+    public string Logs => StackFolder.LogsIn(Folder);
+
     /// <summary>One file a clone of the repository: each may have one stack in the background.</summary>
     public static string File => Path.Combine(
         Environment.GetEnvironmentVariable("BILLING_STATE") is { Length: > 0 } folder

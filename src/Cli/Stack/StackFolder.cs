@@ -24,7 +24,7 @@ public sealed class StackFolder : IAsyncDisposable
     private StackFolder(string path, bool guarded, bool delete)
     {
         FullName = path;
-        Logs = Path.Combine(path, "logs");
+        Logs = LogsIn(path);
         _delete = delete;
         _guard = guarded ? StartGuard(path) : null;
     }
@@ -48,13 +48,17 @@ public sealed class StackFolder : IAsyncDisposable
     /// <exception cref="StackException">There is no such folder.</exception>
     public static StackFolder Adopt(string path)
     {
-        if (!Directory.Exists(Path.Combine(path, "logs")))
+        if (!Directory.Exists(LogsIn(path)))
         {
             throw new StackException($"{path} is not the folder of a stack");
         }
 
         return new StackFolder(path, guarded: false, delete: true);
     }
+
+    /// <summary>The <see cref="Logs"/> of a folder that another process made.</summary>
+    /// <param name="path">Its <see cref="FullName"/>.</param>
+    internal static string LogsIn(string path) => Path.Combine(path, "logs");
 
     /// <summary>The path of a program's log file.</summary>
     /// <param name="name">The program's name within the stack, such as <c>postgres</c> or <c>kafka-1</c>.</param>
@@ -100,7 +104,7 @@ public sealed class StackFolder : IAsyncDisposable
         Attempt(() =>
         {
             path = Directory.CreateTempSubdirectory($"billing-{Environment.UserName}-").FullName;
-            CreateFolder(Path.Combine(path, "logs"), Private);
+            CreateFolder(LogsIn(path), Private);
             if (Environment.IsPrivilegedProcess)
             {
                 // PostgreSQL's account has to pass through, and needs to see nothing else.
