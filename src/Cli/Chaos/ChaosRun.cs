@@ -11,17 +11,19 @@ internal sealed class ChaosRun(ChaosOptions options, IAnsiConsole console)
 {
     /// <summary>Runs it.</summary>
     /// <returns>The process's exit code: 0 only if the books and the answers are right.</returns>
+    /// <exception cref="StackException">There is no Kafka, or brokers or a PostgreSQL are named that are not for it to strike.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
+        if (options.Stack.Kafka != "auto" || options.Stack.Postgres != "auto")
+        {
+            throw new StackException("chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
+        }
+        KafkaPrograms.Require("chaos strikes brokers of its own");
         var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
         Print(schedule);
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
-        if (stack.Kafka is null || stack.Postgres is null)
-        {
-            throw new StackException("chaos strikes brokers and a PostgreSQL of its own, and there is no Kafka at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE.");
-        }
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"{stack.Kafka.BrokerCount} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most {options.Rate} payments/s"));
+            $"{options.Stack.Brokers} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most {options.Rate} payments/s"));
         var journal = Path.Combine(stack.Folder.FullName, "chaos.csv");
         try
         {

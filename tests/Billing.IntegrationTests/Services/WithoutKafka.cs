@@ -2,7 +2,7 @@ using Billing.Cli.Stack;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Commands that measure the way through Kafka, where there is none.</summary>
+/// <summary>Commands that need a Kafka of their own, where there is none.</summary>
 public sealed class WithoutKafka : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -13,6 +13,9 @@ public sealed class WithoutKafka : IAsyncLifetime
 
     [Theory]
     [InlineData("profile", "profile counts requests at a Kafka broker of its own, and there is no Kafka")]
+    [InlineData("chaos", "chaos strikes brokers of its own, and there is no Kafka")]
+    [InlineData("chaos --postgres Host=elsewhere", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
+    [InlineData("chaos --kafka elsewhere:9092", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
     [InlineData("compare paper", "compare paper measures the way through Kafka, and there is no Kafka")]
     [InlineData("compare eda", "compare eda measures the way through Kafka, and there is no Kafka")]
     [InlineData("compare ceiling", "compare ceiling measures the way through Kafka, and there is no Kafka")]
