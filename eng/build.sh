@@ -65,7 +65,7 @@ build_input() {
 
 # The platform's programs are part of whatever is built.
 build_output() {
-  local project folders=(Billing.Cli Billing.Client Billing.Proxy Billing.Backends)
+  local project folders=(Billing.Cli Billing.Client Billing.Proxy Billing.Backends Billing.Embedded)
   for project in "$@"; do
     folders+=("$(basename -- "$project" .csproj)")
   done

@@ -1,4 +1,4 @@
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Steps;
 using Spectre.Console;
@@ -10,7 +10,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 {
     private readonly RehearsalReport _report = new()
     {
-        Machine = Cli.Experiment.Machine.This(),
+        Machine = Measuring.Machine.This(),
         ZoneDelayMs = options.ZoneDelay.TotalMilliseconds,
         Requests = options.Requests,
     };

@@ -1,6 +1,6 @@
-using System.Text.Json;
 using System.Text.Json.Serialization;
-using Billing.Cli.Experiment;
+using System.Text.Json;
+using Billing.Measuring;
 using Billing.Rehearsal.Network;
 using Billing.Rehearsal.Steps;
 

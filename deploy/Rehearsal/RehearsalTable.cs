@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Load.Comparing.Paper;
+using Billing.Measuring.Comparing.Paper;
 using Spectre.Console;
 
 namespace Billing.Rehearsal;

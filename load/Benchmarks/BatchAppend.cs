@@ -2,7 +2,8 @@ using BenchmarkDotNet.Attributes;
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 

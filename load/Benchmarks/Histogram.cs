@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using Billing.Load.Measuring;
+using Billing.Measuring;
 
 namespace Billing.Benchmarks;
 

@@ -1,6 +1,7 @@
 using BenchmarkDotNet.Attributes;
-using Billing.Cli.Stack;
-using Billing.Load.Comparing.Rpc;
+using Billing.LocalStack.Processes;
+using Billing.Measuring;
+using Billing.Measuring.Comparing.Rpc;
 using Billing.V1;
 
 namespace Billing.Benchmarks;

@@ -1,3 +1,3 @@
 using Billing.Cli.Commands;
 
-return await BillingProgram.RunAsync(args, _ => []);
+return await BillingProgram.RunAsync(args);

@@ -1,5 +1,5 @@
-using Billing.Cli.Auditing;
-using Billing.Cli.Chaos;
+using Billing.Auditing;
+using Billing.Chaos;
 using Billing.IntegrationTests.Services;
 
 namespace Billing.ChaosTests;

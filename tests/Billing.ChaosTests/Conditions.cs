@@ -1,6 +1,6 @@
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
 using Billing.Contracts;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.V1;
 using Grpc.Core;
 

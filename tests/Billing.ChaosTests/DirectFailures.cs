@@ -1,6 +1,6 @@
-using Billing.Cli.Topology;
 using Billing.Contracts;
 using Billing.IntegrationTests.Services;
+using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;
 

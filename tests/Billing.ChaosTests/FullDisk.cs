@@ -1,6 +1,6 @@
 using System.Globalization;
-using Billing.Cli.Stack;
 using Billing.IntegrationTests.Services;
+using Billing.LocalStack.Processes;
 using Billing.V1;
 using Grpc.Core;
 using Npgsql;

@@ -1,5 +1,5 @@
-using Billing.Cli.Topology;
 using Billing.IntegrationTests.Services;
+using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;
 

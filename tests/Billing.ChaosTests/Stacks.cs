@@ -1,7 +1,7 @@
-using Billing.Cli.Chaos;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.Chaos;
 using Billing.IntegrationTests.Services;
+using Billing.LocalStack;
+using Billing.LocalStack.Kafka;
 
 // A stack takes most of a small machine.
 [assembly: CollectionBehavior(DisableTestParallelization = true)]

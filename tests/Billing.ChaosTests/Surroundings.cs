@@ -1,6 +1,6 @@
 using System.Globalization;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Npgsql;
 
 namespace Billing.ChaosTests;

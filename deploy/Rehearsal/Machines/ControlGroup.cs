@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Machines;
 

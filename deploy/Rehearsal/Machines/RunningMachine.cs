@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Machines;

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Machines;
 

@@ -1,9 +1,8 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
-using Billing.Cli.Experiment;
-using Billing.Cli.Stack;
 using Billing.Client.Load;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;

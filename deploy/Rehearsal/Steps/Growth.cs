@@ -1,6 +1,6 @@
 using System.Globalization;
-using Billing.Cli.Stack;
 using Billing.Contracts;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;
 

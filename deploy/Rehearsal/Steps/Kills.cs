@@ -1,4 +1,4 @@
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;
 

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Security.Cryptography;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Network;
 

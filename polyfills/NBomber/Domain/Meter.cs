@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Load.Measuring;
+using Billing.Measuring;
 using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 

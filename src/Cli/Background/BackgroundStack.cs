@@ -1,6 +1,7 @@
 using Billing.Cli.Monitoring;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
+using Billing.Measuring;
 using Spectre.Console;
 
 namespace Billing.Cli.Background;

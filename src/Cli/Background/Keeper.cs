@@ -1,6 +1,5 @@
 using System.Globalization;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack.Processes;
 using Spectre.Console;
 
 namespace Billing.Cli.Background;
@@ -25,7 +24,7 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
     /// <summary>Starts a keeper of the stack whose state is written down.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ChildProcess Start(StackFolder folder) => ChildProcess.Start(
-        new ChildProcessStart(Name, ServiceProcess.Dotnet, [ServiceProcess.ProgramFile("Billing.Cli"), "keep"], folder.LogFile(Name))
+        new ChildProcessStart(Name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Cli"), "keep"], folder.LogFile(Name))
         {
             Environment = new Dictionary<string, string?> { ["BILLING_STATE"] = Path.GetDirectoryName(StackState.File) },
             Detached = true,

@@ -1,5 +1,5 @@
 using System.Text;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Background;
 

@@ -1,11 +1,11 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
+using Billing.Auditing;
 using Billing.Backends;
-using Billing.Cli.Auditing;
 using Billing.Cli.Background;
-using Billing.Cli.Experiment;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
+using Billing.Measuring;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;
@@ -45,7 +45,7 @@ internal static class AuditCommand
                 OpeningLimit = parsed.GetValue(openingLimit),
             };
             var audit = await RunAsync(console, auditor, files, cancellationToken);
-            ReportTable.PrintAudit(console, audit);
+            AuditTable.Print(console, audit);
             return audit.IsClean ? 0 : 1;
         }));
         return command;

@@ -1,9 +1,9 @@
 using System.CommandLine;
 using System.CommandLine.Help;
+using Billing.Auditing;
 using Billing.Cli.Background;
-using Billing.Cli.Experiment;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack.Processes;
+using Billing.Measuring.Bursts;
 using Billing.Messaging.Hosting;
 using Spectre.Console;
 
@@ -20,14 +20,14 @@ internal static class BillingCommand
         var root = new Command("billing", "The billing platform on this machine.")
         {
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
-            Up(console), Status(console), Logs(), Down(console), TokenCommand.Create(), Keep(console), ServeEmbedded(),
+            Up(console), Status(console), Logs(), Down(console), TokenCommand.Create(), Keep(console),
             AuditCommand.Create(console),
             RebuildCommand.Create(console), SchemaCommand.Create(console), TopicsCommand.Create(console),
             DeadLettersCommand.Create(console),
             new HelpOption(),
             new VersionOption(),
         };
-        foreach (var command in further)
+        foreach (var command in MeasuringCommands.Create(console).Concat(further))
         {
             root.Add(command);
         }
@@ -107,13 +107,6 @@ internal static class BillingCommand
         return command;
     }
 
-    private static Command ServeEmbedded()
-    {
-        var command = new Command("serve-embedded", "Proxy and backends in one process.") { Hidden = true };
-        command.SetAction((_, _) => EmbeddedService.RunAsync([]));
-        return command;
-    }
-
     /// <summary>Runs a command; what a person can put right is one line on standard error.</summary>
     public static async Task<int> GuardedAsync(Func<Task<int>> action)
     {
@@ -121,7 +114,7 @@ internal static class BillingCommand
         {
             return await action();
         }
-        catch (Exception e) when (e is StackException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync(e.Message);
             return 1;

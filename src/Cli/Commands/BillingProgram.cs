@@ -10,9 +10,9 @@ internal static class BillingProgram
     private const int WidthOfFiles = 240;
 
     /// <param name="arguments">The command and its options.</param>
-    /// <param name="further">Commands beside those of the platform itself.</param>
+    /// <param name="further">Commands of a program that builds on this one; none where absent.</param>
     /// <returns>The process's exit code.</returns>
-    public static Task<int> RunAsync(string[] arguments, Func<IAnsiConsole, IEnumerable<Command>> further)
+    public static Task<int> RunAsync(string[] arguments, Func<IAnsiConsole, IEnumerable<Command>>? further = null)
     {
         var console = Console.IsOutputRedirected
             ? AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, Interactive = InteractionSupport.No })
@@ -21,7 +21,7 @@ internal static class BillingProgram
         {
             console.Profile.Width = WidthOfFiles;
         }
-        return BillingCommand.Create(console, [.. further(console)]).Parse(arguments).InvokeAsync(new InvocationConfiguration
+        return BillingCommand.Create(console, [.. further?.Invoke(console) ?? []]).Parse(arguments).InvokeAsync(new InvocationConfiguration
         {
             // Ctrl-C is a request to stop in good order; everything that was started is stopped before the process ends.
             ProcessTerminationTimeout = TimeSpan.FromMinutes(1),

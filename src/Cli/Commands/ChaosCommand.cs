@@ -1,5 +1,6 @@
 using System.CommandLine;
-using Billing.Cli.Chaos;
+using Billing.Chaos;
+using Billing.Measuring.Soaks;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

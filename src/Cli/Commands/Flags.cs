@@ -1,6 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
 using Billing.Messaging.Kafka;
 using Npgsql;
 

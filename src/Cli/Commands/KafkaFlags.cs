@@ -1,6 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Background;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 
 namespace Billing.Cli.Commands;

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Billing.Cli.Mutants;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -2,7 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using Billing.Backends.Balances;
 using Billing.Cli.Background;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Background;
-using Billing.Cli.Credentials;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Credentials;
+using Billing.LocalStack.Processes;
 using Billing.Proxy.Security;
 
 namespace Billing.Cli.Commands;

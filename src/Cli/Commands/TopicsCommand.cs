@@ -1,6 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Confluent.Kafka;
 using Spectre.Console;

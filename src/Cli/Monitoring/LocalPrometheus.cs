@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Monitoring;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 

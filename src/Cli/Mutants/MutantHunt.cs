@@ -1,8 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 
@@ -60,7 +59,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     private async Task<(int ExitCode, string Output)> RunAsync(
         IEnumerable<string> arguments, TimeSpan bound, CancellationToken cancellationToken)
     {
-        var start = new ProcessStartInfo(ServiceProcess.Dotnet, arguments)
+        var start = new ProcessStartInfo(DotnetProgram.Launcher, arguments)
         {
             WorkingDirectory = copy.Folder,
             RedirectStandardOutput = true,

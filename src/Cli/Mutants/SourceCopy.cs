@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 

@@ -1,8 +1,8 @@
 using System.Text.Json;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
 using Billing.DeploymentTests;
 using Billing.IntegrationTests.Services;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Examples;
 

@@ -1,9 +1,9 @@
 using System.Globalization;
 using System.Text;
-using Billing.Cli.Stack;
 using Billing.Contracts;
 using Billing.DeploymentTests;
 using Billing.IntegrationTests.Services;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Confluent.Kafka;

@@ -1,4 +1,4 @@
-using Billing.Load.Driving;
+using Billing.Measuring.Driving;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;

@@ -1,7 +1,7 @@
 using System.Text.RegularExpressions;
-using Billing.Cli.Credentials;
 using Billing.Cli.Monitoring;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Credentials;
+using Billing.LocalStack.Processes;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;

@@ -1,4 +1,4 @@
-using Billing.Cli.Auditing;
+using Billing.Auditing;
 using Billing.Client.Load;
 using Billing.Contracts;
 using Billing.Contracts.Health.V1;

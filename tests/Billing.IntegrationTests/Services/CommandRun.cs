@@ -1,5 +1,4 @@
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -13,7 +12,7 @@ internal static class CommandRun
     public static ChildProcess Start(
         StackFolder folder, IEnumerable<string> arguments, IReadOnlyDictionary<string, string?>? environment = null) =>
         ChildProcess.Start(new ChildProcessStart(
-            "billing", "dotnet", [ServiceProcess.ProgramFile("Billing.Load"), .. arguments], folder.LogFile("billing"))
+            "billing", "dotnet", [DotnetProgram.FileOf("Billing.Cli"), .. arguments], folder.LogFile("billing"))
         {
             Environment = environment ?? new Dictionary<string, string?>(),
         });

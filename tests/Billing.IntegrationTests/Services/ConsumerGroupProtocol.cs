@@ -1,6 +1,6 @@
-using Billing.Cli.Auditing;
-using Billing.Cli.Topology;
+using Billing.Auditing;
 using Billing.Contracts;
+using Billing.LocalStack;
 using Billing.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;

@@ -1,6 +1,6 @@
 using System.Text;
-using Billing.Cli.Stack;
 using Billing.Contracts;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;

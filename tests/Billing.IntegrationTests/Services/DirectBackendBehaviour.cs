@@ -1,8 +1,8 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
-using Billing.Cli.Topology;
 using Billing.Contracts;
+using Billing.LocalStack;
 using Billing.Messaging.Direct;
 using Billing.Wire.V1;
 using Grpc.Core;

@@ -1,5 +1,5 @@
-using Billing.Cli.Topology;
 using Billing.IntegrationTests.Telemetry;
+using Billing.LocalStack;
 
 namespace Billing.IntegrationTests.Services;
 

@@ -1,8 +1,9 @@
 using System.Text;
 using System.Threading.Channels;
-using Billing.Cli.Stack;
 using Billing.Contracts;
 using Billing.IntegrationTests.StackTests;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;

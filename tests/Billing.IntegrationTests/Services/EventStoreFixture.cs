@@ -1,7 +1,8 @@
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
 using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,6 +1,6 @@
+using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Cli.Auditing;
 using Billing.IntegrationTests.StackTests;
 using Billing.Messaging.Hosting;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,8 +1,8 @@
 using System.Text;
-using Billing.Cli.Auditing;
-using Billing.Cli.Topology;
+using Billing.Auditing;
 using Billing.Client.Load;
 using Billing.Contracts;
+using Billing.LocalStack;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;

@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using System.Text.Json;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;

@@ -1,5 +1,6 @@
 using System.Text.Json;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 

@@ -245,7 +245,7 @@ public sealed class Misuse(SecuredStack stack)
 
     private long ResidentBytes()
     {
-        using var proxy = System.Diagnostics.Process.GetProcessById(_stack.Stack.Of(Billing.Cli.Topology.ServiceRole.Proxy).Single().Process.Id);
+        using var proxy = System.Diagnostics.Process.GetProcessById(_stack.Stack.Of(Billing.LocalStack.ServiceRole.Proxy).Single().Process.Id);
         return proxy.WorkingSet64;
     }
 

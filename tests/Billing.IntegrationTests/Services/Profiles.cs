@@ -1,7 +1,8 @@
 using System.Text.Json;
-using Billing.Cli.Stack;
-using Billing.Load.Measuring;
-using Billing.Load.Profiling;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Processes;
+using Billing.Measuring;
+using Billing.Measuring.Profiling;
 
 namespace Billing.IntegrationTests.Services;
 

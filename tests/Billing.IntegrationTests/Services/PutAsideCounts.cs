@@ -1,5 +1,5 @@
 using System.Text;
-using Billing.Cli.Chaos;
+using Billing.Chaos;
 using Billing.Contracts;
 using Billing.V1;
 using Confluent.Kafka;

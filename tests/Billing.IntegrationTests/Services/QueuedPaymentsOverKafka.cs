@@ -1,9 +1,9 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
 using Billing.Contracts;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
-using Billing.Cli.Topology;
 using Billing.Contracts;
 using Billing.IntegrationTests.StackTests;
+using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,7 +1,7 @@
 using System.Text;
-using Billing.Cli.Topology;
 using Billing.Contracts;
 using Billing.IntegrationTests.StackTests;
+using Billing.LocalStack;
 using Billing.Messaging;
 using Billing.V1;
 using Billing.Wire.V1;

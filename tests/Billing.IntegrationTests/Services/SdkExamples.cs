@@ -2,8 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Http.Json;
 using System.Text.Json;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -93,5 +92,5 @@ public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
     }
 
     private ChildProcess Start(string program, params string[] arguments) => ChildProcess.Start(new ChildProcessStart(
-        program, "dotnet", [ServiceProcess.ProgramFile(program), .. arguments], _folder.LogFile($"{program}-{Guid.NewGuid():N}")));
+        program, "dotnet", [DotnetProgram.FileOf(program), .. arguments], _folder.LogFile($"{program}-{Guid.NewGuid():N}")));
 }

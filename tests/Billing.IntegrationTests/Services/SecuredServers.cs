@@ -1,5 +1,5 @@
-using Billing.Cli.Credentials;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
+using Billing.LocalStack.Credentials;
 using Billing.V1;
 using Confluent.Kafka;
 using Grpc.Core;

@@ -1,4 +1,4 @@
-using Billing.Cli.Auditing;
+using Billing.Auditing;
 using Billing.V1;
 using Npgsql;
 

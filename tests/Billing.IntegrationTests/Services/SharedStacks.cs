@@ -1,5 +1,5 @@
-using Billing.Cli.Topology;
 using Billing.IntegrationTests.Telemetry;
+using Billing.LocalStack;
 
 // Tests wait for processes most of the time: one more than there are cores keeps two of them busy.
 [assembly: CollectionBehavior(MaxParallelThreads = 3)]

@@ -1,6 +1,6 @@
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
 using Billing.Client;
+using Billing.LocalStack;
+using Billing.LocalStack.Kafka;
 using Billing.V1;
 using Grpc.Net.Client;
 using Npgsql;

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
-using Billing.Cli.Stack;
-using Billing.Cli.Topology;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -127,7 +127,7 @@ public sealed class StartupErrors
         await using var postgres = await LocalPostgres.StartNewAsync(folder, ports);
 
         await FailsAsync(
-            "Billing.Cli", $"Urls: Failed to bind to address http://127.0.0.1:{port}", 1,
+            "Billing.Embedded", $"Urls: Failed to bind to address http://127.0.0.1:{port}", 1,
             ("ASPNETCORE_URLS", $"http://127.0.0.1:{port}"), ("Billing__Backend__Role", "Payments"),
             ("Billing__EventStore__ConnectionString", postgres.ConnectionString));
     }
@@ -136,14 +136,13 @@ public sealed class StartupErrors
         string program, string message, int exitCode, params (string Name, string Value)[] settings)
     {
         await using var folder = StackFolder.Create();
-        var arguments = program == "Billing.Cli" ? new[] { "serve-embedded" } : [];
         var environment = new Dictionary<string, string?> { ["ASPNETCORE_URLS"] = "http://127.0.0.1:0" };
         foreach (var (name, value) in settings)
         {
             environment[name] = value;
         }
         await using var process = ChildProcess.Start(
-            new ChildProcessStart(program, "dotnet", [ServiceProcess.ProgramFile(program), .. arguments], folder.LogFile(program))
+            new ChildProcessStart(program, "dotnet", [DotnetProgram.FileOf(program)], folder.LogFile(program))
             {
                 Environment = environment,
             });

@@ -1,6 +1,6 @@
-using Billing.Cli.Topology;
 using Billing.Client;
 using Billing.Contracts;
+using Billing.LocalStack;
 using Billing.V1;
 using Npgsql;
 

@@ -1,4 +1,4 @@
-using Billing.Cli.Topology;
+using Billing.LocalStack;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;

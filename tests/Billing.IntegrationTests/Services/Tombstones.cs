@@ -1,7 +1,7 @@
+using Billing.Auditing;
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Cli.Auditing;
 using Billing.IntegrationTests.StackTests;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;

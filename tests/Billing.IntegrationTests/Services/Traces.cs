@@ -1,7 +1,8 @@
-using Billing.Cli.Topology;
-using Billing.Load.Measuring;
-using Billing.Load.Reporting;
-using Billing.Load.Tracing;
+using Billing.Cli.Commands;
+using Billing.LocalStack;
+using Billing.Measuring;
+using Billing.Measuring.Tracing;
+using Billing.Reporting;
 using Npgsql;
 using Spectre.Console;
 

@@ -1,8 +1,8 @@
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Cli.Stack;
 using Billing.IntegrationTests.StackTests;
+using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;

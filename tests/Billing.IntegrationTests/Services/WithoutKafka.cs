@@ -1,4 +1,5 @@
-using Billing.Cli.Stack;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 

@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 

@@ -1,4 +1,5 @@
-using Billing.Cli.Stack;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 

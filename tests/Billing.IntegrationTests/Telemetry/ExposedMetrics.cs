@@ -146,7 +146,7 @@ public sealed class ExposedMetrics(KafkaStack stack)
         return series;
     }
 
-    private static async Task<string> TextAsync(Cli.Topology.ServiceProcess service)
+    private static async Task<string> TextAsync(LocalStack.ServiceProcess service)
     {
         using var http = new HttpClient { BaseAddress = new Uri(service.RestAddress ?? service.Address) };
         return await http.GetStringAsync(new Uri("/metrics", UriKind.Relative));

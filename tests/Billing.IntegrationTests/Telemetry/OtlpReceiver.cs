@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
-using Billing.Cli.Stack;
 using Billing.IntegrationTests.Services;
 using Billing.IntegrationTests.Telemetry.Otlp;
+using Billing.LocalStack.Processes;
 using Google.Protobuf;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;

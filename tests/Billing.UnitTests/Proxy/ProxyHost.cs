@@ -1,4 +1,4 @@
-using Billing.Cli.Stack;
+using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;

@@ -1,6 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
-using Billing.Cli.Topology;
+using Billing.LocalStack;
 using Spectre.Console;
 
 namespace Billing.UnitTests.Cli.Commands;

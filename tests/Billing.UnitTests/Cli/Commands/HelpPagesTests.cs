@@ -1,6 +1,5 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
-using Billing.Load.Commands;
 using Billing.UnitTests.House;
 using Spectre.Console;
 
@@ -19,7 +18,7 @@ public sealed class HelpPagesTests
     public async Task Each_command_has_the_page_that_the_program_prints_and_there_are_no_others()
     {
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
-        var root = BillingCommand.Create(console, [.. MeasuringCommands.Create(console)]);
+        var root = BillingCommand.Create(console);
         var pages = new SortedDictionary<string, string>(StringComparer.Ordinal);
         foreach (var path in Paths(root, []))
         {

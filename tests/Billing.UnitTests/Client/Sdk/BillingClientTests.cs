@@ -1,6 +1,6 @@
-using Billing.Cli.Stack;
 using Billing.Client;
 using Billing.Contracts;
+using Billing.LocalStack.Processes;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;

@@ -1,8 +1,8 @@
 using System.Net;
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
-using Billing.Cli.Credentials;
-using Billing.Cli.Stack;
+using Billing.LocalStack.Credentials;
+using Billing.LocalStack.Processes;
 using Grpc.Net.Client;
 
 namespace Billing.UnitTests.Proxy.Security;

@@ -1,6 +1,6 @@
 using System.Security.Cryptography.X509Certificates;
-using Billing.Cli.Credentials;
 using Billing.Contracts;
+using Billing.LocalStack.Credentials;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
 using Grpc.Net.Client;

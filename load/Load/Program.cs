@@ -1,4 +1,0 @@
-using Billing.Cli.Commands;
-using Billing.Load.Commands;
-
-return await BillingProgram.RunAsync(args, MeasuringCommands.Create);

@@ -1,0 +1,53 @@
+using System.Globalization;
+using Billing.Auditing;
+using Spectre.Console;
+
+namespace Billing.Measuring;
+
+/// <summary>Prints what an audit found.</summary>
+internal static class AuditTable
+{
+    private const int NamedMax = 10;
+
+    /// <summary>Prints an audit, naming what it found.</summary>
+    public static void Print(IAnsiConsole console, AuditResult audit)
+    {
+        console.WriteLine(Text(
+            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}, misjudged {audit.Misjudged.Count}"));
+        console.WriteLine(Text(
+            $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
+        if (audit.BalancesTold > 0)
+        {
+            console.WriteLine(Text($"  {audit.BalancesTold} balances that clients were told compared with the events."));
+        }
+        if (audit.BalancesAsked > 0)
+        {
+            console.WriteLine(Text($"  {audit.BalancesAsked} balances asked of the proxies."));
+        }
+        if (audit.Unanswered > 0)
+        {
+            console.WriteLine(Text(
+                $"  Of {audit.Unanswered} payments without an answer, {audit.UnansweredRecorded} are recorded."));
+        }
+        Name(console, "lost", audit.Lost);
+        Name(console, "doubled", audit.Doubled);
+        Name(console, "wrong", audit.Wrong);
+        Name(console, "hole", audit.Holes);
+        Name(console, "unbalanced", audit.Unbalanced);
+        Name(console, "misjudged", audit.Misjudged);
+    }
+
+    private static void Name(IAnsiConsole console, string what, Findings found)
+    {
+        foreach (var item in found.Take(NamedMax))
+        {
+            console.WriteLine($"  {what}: {item}");
+        }
+        if (found.Count > NamedMax)
+        {
+            console.WriteLine(Text($"  ... and {found.Count - NamedMax} more {what}"));
+        }
+    }
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

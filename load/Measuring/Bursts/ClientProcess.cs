@@ -1,0 +1,64 @@
+using System.Globalization;
+using System.Text.Json;
+using Billing.Client.Load;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Measuring.Bursts;
+
+/// <summary>One load-generating client as a process of its own.</summary>
+internal sealed class ClientProcess : IAsyncDisposable
+{
+    private readonly SteeredProcess _process;
+    private readonly string _report;
+
+    private ClientProcess(SteeredProcess process, string journal, string report)
+    {
+        _process = process;
+        Journal = journal;
+        _report = report;
+    }
+
+    /// <summary>The file with what was acknowledged.</summary>
+    public string Journal { get; }
+
+    /// <summary>Requests answered or failed so far.</summary>
+    public int Done => _process.Done;
+
+    /// <param name="options">What the client does.</param>
+    /// <param name="number">Which client it is, from 1: decides its accounts and amounts.</param>
+    /// <param name="data">Folder for its journal and its report.</param>
+    public static ClientProcess Start(LoadOptions options, int number, string data)
+    {
+        var journal = Path.Combine(data, "journal.csv");
+        var report = Path.Combine(data, "report.json");
+        var process = SteeredProcess.Start("A client", "Billing.Client",
+        [
+            "--proxies", string.Join(',', options.Proxies),
+            "--requests", Text(options.Requests),
+            "--balances", Text(options.Balances),
+            "--warm-up", Text(options.WarmUp),
+            "--accounts", Text(options.Accounts),
+            "--other-currency", Text(options.OtherCurrencyPercent),
+            "--seed", Text(number),
+            "--deadline", Text((int)options.Deadline.TotalSeconds),
+            "--journal", journal, "--report", report, "--wait-for-go",
+        ]);
+        return new ClientProcess(process, journal, report);
+    }
+
+    /// <summary>Waits until the client has warmed up.</summary>
+    public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => _process.WaitUntilReadyAsync(cancellationToken);
+
+    /// <summary>Lets the client begin, and waits for its measurements.</summary>
+    /// <exception cref="StackException">The client failed.</exception>
+    public async Task<LoadResult> RunAsync(CancellationToken cancellationToken)
+    {
+        await _process.RunAsync(cancellationToken);
+        await using var file = File.OpenRead(_report);
+        return (await JsonSerializer.DeserializeAsync(file, LoadJson.Default.LoadResult, cancellationToken))!;
+    }
+
+    public ValueTask DisposeAsync() => _process.DisposeAsync();
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+}

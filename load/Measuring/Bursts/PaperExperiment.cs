@@ -1,0 +1,105 @@
+using Billing.Auditing;
+using Billing.Client;
+using Billing.Client.Load;
+using Billing.LocalStack;
+using Spectre.Console;
+
+namespace Billing.Measuring.Bursts;
+
+/// <summary>The billing prototype's experiment: every client sends all its requests at once, and each request is timed by
+/// the client that sent it. Afterwards an audit compares what the clients were told with what the store holds.</summary>
+internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
+{
+    private const int OtherCurrencyPercent = 1;
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Runs the experiment from nothing and leaves nothing behind.</summary>
+    /// <returns>The process's exit code: 0 only if every request was answered and the audit is clean.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
+        var backends = stack.Protocol is { } protocol
+            ? $"{options.Stack.PaymentBackends} backends over {protocol}"
+            : $"{options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends";
+        console.MarkupLineInterpolated($"Transport [bold]{stack.Transport}[/], {options.Clients} clients, {stack.ProxyAddresses.Count} proxies, {backends}, jitter {(options.Stack.Jitter ? "on" : "off")}.");
+        await using var clients = ClientFleet.Start(Load(stack), options.Clients, stack.Folder);
+        await WarmUpAsync(stack, clients, cancellationToken);
+        var results = await SendingAsync(clients, cancellationToken);
+        var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
+        var uncounted = AnswerCount.Differences(
+            audit, results.Sum(r => r.PaymentsAnswered), results.Sum(r => (long)r.Balances.Ok));
+        var report = Report(stack, results, AuditCounts.Of(audit, uncounted.Count));
+        ReportTable.Print(console, report, results, audit, uncounted);
+        if (options.Report is { } path)
+        {
+            await report.WriteAsync(path);
+            console.MarkupLineInterpolated($"Report: {path}");
+        }
+        return report.Audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
+    }
+
+    private LoadOptions Load(BillingStack stack) => new()
+    {
+        Proxies = stack.ProxyAddresses,
+        Requests = options.Requests,
+        Balances = options.Balances,
+        WarmUp = options.WarmUp,
+        OtherCurrencyPercent = OtherCurrencyPercent,
+    };
+
+    // The limits with the warm-up: until both are done nothing is measured.
+    private Task WarmUpAsync(BillingStack stack, ClientFleet clients, CancellationToken cancellationToken) => console.Status().StartAsync(
+        "Setting limits and warming up",
+        _ => Task.WhenAll(SetLimitsAsync(stack, cancellationToken), clients.WaitUntilReadyAsync(cancellationToken)));
+
+    private static async Task SetLimitsAsync(BillingStack stack, CancellationToken cancellationToken)
+    {
+        var connections = new BillingClientOptions();
+        foreach (var proxy in stack.ProxyAddresses)
+        {
+            connections.Proxies.Add(proxy);
+        }
+        using var client = new BillingClient(connections, TimeProvider.System);
+        await LowLimits.SetAsync(client, RandomRequests.AccountPrefix, new LoadOptions { Proxies = [] }.Accounts, cancellationToken);
+    }
+
+    private Task<LoadResult[]> SendingAsync(ClientFleet clients, CancellationToken cancellationToken) =>
+        console.Progress()
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .StartAsync(async progress =>
+            {
+                var bar = progress.AddTask("Requests", maxValue: Math.Max(1, options.Clients * (options.Requests + options.Balances)));
+                var running = clients.RunAsync(cancellationToken);
+                while (await Task.WhenAny(running, Task.Delay(ProgressInterval, cancellationToken)) != running)
+                {
+                    bar.Value = clients.Done;
+                }
+                var results = await running;
+                bar.Value = bar.MaxValue;
+                return results;
+            });
+
+    private RunReport Report(BillingStack stack, LoadResult[] results, AuditCounts audit)
+    {
+        var payments = Summary.Of([.. results.Select(r => r.Payments)]);
+        var balances = Summary.Of([.. results.Select(r => r.Balances)]);
+        var total = LoadResult.SpanS(results);
+        return new RunReport
+        {
+            Transport = stack.Transport,
+            Protocol = stack.Protocol,
+            Clients = options.Clients,
+            Proxies = stack.ProxyAddresses.Count,
+            Backends = new BackendCounts(
+                options.Stack.PaymentBackends, stack.Protocol is null ? options.Stack.BalanceBackends : options.Stack.PaymentBackends),
+            Jitter = options.Stack.Jitter,
+            Payments = KindReport.Of(payments),
+            Balances = KindReport.Of(balances),
+            TotalS = total,
+            RequestsPerS = total > 0 ? (payments.Count + balances.Count) / total : 0,
+            Retried = results.Sum(r => r.Retried),
+            Audit = audit,
+            Machine = Machine.This(),
+        };
+    }
+}

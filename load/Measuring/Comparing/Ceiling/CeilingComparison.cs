@@ -1,0 +1,119 @@
+using System.Globalization;
+using Billing.Auditing;
+using Billing.Client.Load;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
+using Billing.Measuring.Bursts;
+using Billing.Measuring.Driving;
+using Spectre.Console;
+
+namespace Billing.Measuring.Comparing.Ceiling;
+
+/// <summary>What to compare with the echo.</summary>
+internal sealed record CeilingOptions
+{
+    /// <summary>The stack of the whole path; there are as many echoes as proxies.</summary>
+    public required StackOptions Stack { get; init; }
+
+    /// <summary>Requests that each of three clients sends at once.</summary>
+    public required int Burst { get; init; }
+
+    /// <summary>Requests under way in the closed loops, in turn.</summary>
+    public required IReadOnlyList<int> InFlight { get; init; }
+
+    /// <summary>Rounds that count; one more is run before and dropped.</summary>
+    public required int Rounds { get; init; }
+
+    /// <summary>How long each closed loop takes.</summary>
+    public required TimeSpan During { get; init; }
+}
+
+/// <summary>What the platform costs beside the calls themselves: its whole path against a plain gRPC echo in the same shape,
+/// with the same clients.</summary>
+internal sealed class CeilingComparison(CeilingOptions options, Measurement measurement, IAnsiConsole console)
+{
+    private const string WholePath = "whole path";
+    private const int Clients = 3;
+    private const int WarmUp = 1000;
+    private const int WarmUpS = 2;
+
+    private readonly List<CeilingCase> _cases = [];
+    private readonly List<AuditCounts> _audits = [];
+
+    /// <summary>Measures, prints and writes.</summary>
+    /// <returns>0 when no request failed and the books of the whole path are clean; 130 when it was stopped.</returns>
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(CeilingReport.Format, MeasureAsync, Report, cancellationToken);
+
+    private CeilingReport Report(RunInfo run) => new()
+    {
+        Run = run,
+        Proxies = options.Stack.Proxies,
+        Rounds = options.Rounds,
+        Audits = _audits,
+        Cases = [.. _cases.Where(c => c.Full.Rounds.Count > 0 && c.Echo.Rounds.Count > 0)],
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
+        await using var echoes = await EchoProxies.StartAsync(options.Stack.Proxies, stack.Folder, cancellationToken);
+        IReadOnlyList<(string Name, IReadOnlyList<string> Addresses)> sides = [(WholePath, stack.ProxyAddresses), ("echo", echoes.Addresses)];
+        var fleet = new DriveFleet(stack.Folder);
+        var journals = new List<string>();
+        var answered = 0L;
+        foreach (var inFlight in options.InFlight)
+        {
+            await RunCaseAsync($"{inFlight} in flight", sides, async (side, _) =>
+            {
+                var connections = Math.Min(inFlight, options.Stack.Proxies);
+                var figures = await fleet.RunAsync(
+                    new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.During.TotalSeconds, WarmUpS = WarmUpS },
+                    1, [], cancellationToken);
+                answered += side.Name == WholePath ? figures.Ok : 0;
+                return new CeilingRound(figures.DurationS, figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed);
+            }, cancellationToken);
+        }
+        await RunCaseAsync(
+            $"{Clients} x {options.Burst} at once", sides,
+            async (side, round) =>
+            {
+                var burst = await BurstAsync(side, stack.Folder, round, cancellationToken);
+                if (side.Name == WholePath)
+                {
+                    journals.AddRange(burst.Journals);
+                    answered += burst.Answered;
+                }
+                return RoundOf(burst);
+            },
+            cancellationToken);
+        _audits.Add(await Books.AuditAsync(stack, journals, answered, console, cancellationToken));
+    }
+
+    private async Task RunCaseAsync(
+        string shape, IReadOnlyList<(string Name, IReadOnlyList<string> Addresses)> sides,
+        Func<(string Name, IReadOnlyList<string> Addresses), int, Task<CeilingRound>> measure, CancellationToken cancellationToken)
+    {
+        var rounds = sides.ToDictionary(s => s.Name, _ => new List<CeilingRound>());
+        _cases.Add(new CeilingCase(shape, new CeilingSide(rounds[sides[0].Name]), new CeilingSide(rounds[sides[1].Name])));
+        await Repeats.RunAsync(
+            sides, options.Rounds, measure,
+            (side, measured) =>
+            {
+                rounds[side.Name].Add(measured);
+                console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                    $"{shape}, {side.Name}: {measured.PerSecond:N0}/s in {measured.DurationS:0.00} s, p50 {measured.P50Ms:0.0} ms, p99 {measured.P99Ms:0.0} ms, failed {measured.Failed}"));
+            },
+            cancellationToken);
+    }
+
+    private Task<Burst> BurstAsync(
+        (string Name, IReadOnlyList<string> Addresses) side, StackFolder folder, int round, CancellationToken cancellationToken) =>
+        Burst.RunAsync(
+            new LoadOptions { Proxies = side.Addresses, Requests = options.Burst, WarmUp = WarmUp }, Clients, folder,
+            string.Create(CultureInfo.InvariantCulture, $"{side.Name.Replace(' ', '-')}-{round}"), cancellationToken);
+
+    private static CeilingRound RoundOf(Burst burst) => new(
+        burst.TotalS, (burst.Payments.Count - burst.Payments.Errors) / burst.TotalS, burst.Payments.P50 * 1000,
+        burst.Payments.P99 * 1000, burst.Payments.Errors);
+}

@@ -1,0 +1,44 @@
+using Billing.Reporting;
+using Billing.Reporting.Charts;
+
+namespace Billing.Measuring.Comparing.Ceiling;
+
+/// <summary>The whole path against the echo, as a page.</summary>
+internal static class CeilingPage
+{
+    public static Report Of(CeilingReport report) => new()
+    {
+        Title = "The whole path against a plain echo",
+        Subtitle = report.Cases.Count == 0
+            ? "Nothing was measured."
+            : "Of what a bare gRPC call allows, the whole path reaches " + string.Join(", ", report.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
+        Facts =
+        [
+            .. Facts.Of(report.Run), Books.Fact(report.Audits),
+            new Fact("Sides", $"{report.Proxies} proxies with all that is behind them, and {report.Proxies} gRPC servers that answer at once; the same clients and shapes; no retries of the rounds"),
+            new Fact("Method", $"both sides in turn, {report.Rounds} rounds count, one before them is dropped; medians, least to greatest"),
+        ],
+        Sections =
+        [
+            new Section(
+                "",
+                new Table
+                {
+                    Columns =
+                    [
+                        new Column("Load", Align.Left), new Column("Side", Align.Left), new Column("Payments", Unit: "/s"), new Column("Time", Unit: "s"),
+                        new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Share of the echo"), new Column("Failed"),
+                    ],
+                    Rows = [.. report.Cases.SelectMany(c => new[] { Row(c.Shape, "whole path", c.Full, Numbers.Whole(c.Share * 100) + " %"), Row(c.Shape, "echo", c.Echo, "100 %") })],
+                    Note = "The whole path: proxy, Kafka, backend, PostgreSQL with fsync, Kafka, proxy.",
+                },
+                new BarChart(
+                    "Payments a second", new Axis("Payments", "/s"), [.. report.Cases.Select(c => c.Shape)],
+                    new Bars("whole path", [.. report.Cases.Select(c => c.Full.PerSecond)]), new Bars("echo", [.. report.Cases.Select(c => c.Echo.PerSecond)]))),
+        ],
+    };
+
+    private static Row Row(string shape, string side, CeilingSide measured, string share) => new(
+        shape, side, Numbers.Around(measured.PerSecond, 0), Numbers.Around(measured.DurationS, 2), Numbers.Around(measured.P50Ms, 1), Numbers.Around(measured.P99Ms, 1), share,
+        Numbers.Whole(measured.Rounds.Sum(r => r.Failed)));
+}

@@ -1,0 +1,54 @@
+using System.Text.Json.Serialization;
+using Billing.Auditing;
+using Billing.Reporting;
+
+namespace Billing.Measuring.Comparing.Ceiling;
+
+/// <summary>The whole path against a plain echo, as JSON; the names are part of the interface.</summary>
+internal sealed record CeilingReport : IResults
+{
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<CeilingReport> Format { get; } = new("compare-ceiling", CeilingJson.Default.CeilingReport, CeilingPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
+    public required int Proxies { get; init; }
+    public required int Rounds { get; init; }
+    public required IReadOnlyList<CeilingCase> Cases { get; init; }
+
+    /// <summary>The audit of each stack that was measured.</summary>
+    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
+    bool IResults.HasFigures => Cases.Count > 0;
+
+    bool IResults.IsGood => Books.AreClean(Audits) && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
+}
+
+/// <summary>One shape of load, on both sides.</summary>
+/// <param name="Shape">What it is, e.g. <c>200 in flight</c>.</param>
+/// <param name="Full">The whole path: proxy, Kafka, backend, PostgreSQL and back.</param>
+/// <param name="Echo">The echo.</param>
+internal sealed record CeilingCase(string Shape, CeilingSide Full, CeilingSide Echo)
+{
+    /// <summary>How much of the echo's throughput the whole path has, 0 to 1.</summary>
+    public double Share => Echo.PerSecond.Median == 0 ? 0 : Full.PerSecond.Median / Echo.PerSecond.Median;
+}
+
+/// <summary>One side's rounds.</summary>
+internal sealed record CeilingSide(IReadOnlyList<CeilingRound> Rounds)
+{
+    public Spread PerSecond => Spread.Of(Rounds.Select(r => r.PerSecond));
+
+    public Spread P50Ms => Spread.Of(Rounds.Select(r => r.P50Ms));
+
+    public Spread P99Ms => Spread.Of(Rounds.Select(r => r.P99Ms));
+
+    public Spread DurationS => Spread.Of(Rounds.Select(r => r.DurationS));
+}
+
+/// <summary>One measurement.</summary>
+internal sealed record CeilingRound(double DurationS, double PerSecond, double P50Ms, double P99Ms, long Failed);
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(CeilingReport))]
+internal sealed partial class CeilingJson : JsonSerializerContext;

@@ -1,0 +1,116 @@
+using System.Globalization;
+using Billing.Auditing;
+using Billing.LocalStack;
+using Billing.Measuring.Driving;
+using Spectre.Console;
+
+namespace Billing.Measuring.Comparing.Cost;
+
+/// <summary>What to measure.</summary>
+internal sealed record CostOptions
+{
+    /// <summary>Payments under way.</summary>
+    public required int InFlight { get; init; }
+
+    /// <summary>Rounds that count; one more is run before and dropped.</summary>
+    public required int Rounds { get; init; }
+
+    /// <summary>How long each measurement takes.</summary>
+    public required TimeSpan During { get; init; }
+}
+
+/// <summary>The same platform without and with TLS and tokens, metrics and traces, each side on a stack of its own.</summary>
+internal sealed class CostComparison(CostOptions options, Measurement measurement, IAnsiConsole console)
+{
+    private const int Connections = 4;
+    private const int WarmUpS = 3;
+
+    private static readonly IReadOnlyList<Side> Sides =
+    [
+        new("nothing", IsSecured: false, IsWatched: false),
+        new("metrics, logs, and traces of 1 %", IsSecured: false, IsWatched: true),
+        new("TLS and tokens everywhere", IsSecured: true, IsWatched: false),
+        new("all of it", IsSecured: true, IsWatched: true),
+    ];
+
+    private readonly Dictionary<Side, List<CostRound>> _rounds = Sides.ToDictionary(side => side, _ => new List<CostRound>());
+    private readonly List<AuditCounts> _audits = [];
+
+    /// <summary>Measures, prints and writes.</summary>
+    /// <returns>0 when no request failed and the books are clean; 130 when it was stopped.</returns>
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(CostReport.Format, MeasureAsync, Report, cancellationToken);
+
+    private CostReport Report(RunInfo run) => new()
+    {
+        Run = run,
+        InFlight = options.InFlight,
+        Rounds = options.Rounds,
+        Sides = [.. Sides.Select(side => new CostSide(side.Name, _rounds[side]))],
+        Audits = _audits,
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await using var sink = await TelemetrySink.StartAsync();
+        var stacks = new Dictionary<Side, BillingStack>();
+        try
+        {
+            foreach (var side in Sides)
+            {
+                stacks[side] = await Starting.StackAsync(Stack(side, sink.Address), console, cancellationToken);
+            }
+            var fleets = stacks.ToDictionary(s => s.Key, s => new DriveFleet(s.Value.Folder));
+            await Repeats.RunAsync(
+                Sides, options.Rounds, (side, _) => fleets[side].RunAsync(Spec(stacks[side]), 1, Programs.Of(stacks[side]), cancellationToken), Keep, cancellationToken);
+            foreach (var (side, stack) in stacks)
+            {
+                _audits.Add(await Books.AuditAsync(stack, [], fleets[side].PaymentsAnswered, console, cancellationToken));
+            }
+        }
+        finally
+        {
+            foreach (var stack in stacks.Values)
+            {
+                await stack.DisposeAsync();
+            }
+        }
+    }
+
+    private void Keep(Side side, DriveFigures figures)
+    {
+        _rounds[side].Add(new CostRound(
+            figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed,
+            figures.CpuS.ToDictionary(c => c.Key, c => figures.Ok == 0 ? 0 : c.Value * 1e6 / figures.Ok)));
+        console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"{side.Name}: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}"));
+    }
+
+    private DriveSpec Spec(BillingStack stack) => new()
+    {
+        Addresses = stack.ProxyAddresses,
+        Connections = Connections,
+        InFlight = options.InFlight / Connections,
+        WarmUpS = WarmUpS,
+        DurationS = options.During.TotalSeconds,
+        CaFile = stack.Credentials?.CaFile ?? "",
+        Token = stack.Credentials?.Token("load", [Billing.Proxy.Security.Scopes.PaymentsWrite], ["*"], TimeSpan.FromHours(24), TimeProvider.System) ?? "",
+    };
+
+    private static StackOptions Stack(Side side, string collector) => new()
+    {
+        Proxies = 1,
+        PaymentBackends = 1,
+        BalanceBackends = 1,
+        Secured = side.IsSecured,
+        Settings = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["Billing__Telemetry__Prometheus"] = side.IsWatched ? "true" : "false",
+            ["Billing__Telemetry__OtlpEndpoint"] = side.IsWatched ? collector : "",
+            ["Billing__Telemetry__OtlpProtocol"] = "http/protobuf",
+            ["Billing__Telemetry__TraceRatio"] = "0.01",
+        },
+    };
+
+    private sealed record Side(string Name, bool IsSecured, bool IsWatched);
+}

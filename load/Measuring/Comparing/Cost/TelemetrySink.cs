@@ -1,0 +1,40 @@
+using Billing.LocalStack.Processes;
+
+namespace Billing.Measuring.Comparing.Cost;
+
+/// <summary>Takes what services send over OTLP (protobuf over HTTP) and forgets it: a collector that costs next to nothing.
+/// </summary>
+internal sealed class TelemetrySink : IAsyncDisposable
+{
+    private readonly WebApplication _app;
+
+    private TelemetrySink(WebApplication app, string address)
+    {
+        _app = app;
+        Address = address;
+    }
+
+    /// <summary>Where it listens.</summary>
+    public string Address { get; }
+
+    public static async Task<TelemetrySink> StartAsync()
+    {
+        using var ports = new FreePorts();
+        var address = $"http://127.0.0.1:{ports.Take()}";
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        builder.WebHost.UseUrls(address);
+        var app = builder.Build();
+        app.MapPost("/v1/{signal}", TakeAsync);
+        await app.StartAsync();
+        return new TelemetrySink(app, address);
+    }
+
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
+
+    private static async Task TakeAsync(HttpContext http)
+    {
+        await http.Request.Body.CopyToAsync(Stream.Null);
+        http.Response.ContentType = "application/x-protobuf";
+    }
+}

@@ -1,0 +1,164 @@
+using System.Globalization;
+using Billing.Auditing;
+using Billing.LocalStack;
+using Billing.Measuring.Driving;
+using Spectre.Console;
+
+namespace Billing.Measuring.Comparing.Eda;
+
+/// <summary>What to compare of the two architectures.</summary>
+internal sealed record EdaOptions
+{
+    /// <summary>How the direct side's proxies call its backends.</summary>
+    public required string Protocol { get; init; }
+
+    /// <summary>Numbers of requests that are ramped up within a second.</summary>
+    public required IReadOnlyList<int> Ramps { get; init; }
+
+    /// <summary>Rounds of the ramps that count; one more is run before and dropped.</summary>
+    public required int Rounds { get; init; }
+
+    /// <summary>Requests a second of the long run, and while a backend is killed.</summary>
+    public required int Rate { get; init; }
+
+    /// <summary>How long the long run takes.</summary>
+    public required TimeSpan During { get; init; }
+
+    /// <summary>Requests a second of the overload.</summary>
+    public required int OverloadRate { get; init; }
+
+    /// <summary>Proxies, and backends, of each side.</summary>
+    public required int Size { get; init; }
+}
+
+/// <summary>The same services reached through Kafka and by direct calls, measured the same way, both running side by side and
+/// loaded in turn.</summary>
+internal sealed class EdaComparison(EdaOptions options, Measurement measurement, IAnsiConsole console, TimeProvider time)
+{
+    private const int Connections = 6;
+    private const int LongRoundsMax = 3;
+    private const int OverloadS = 5;
+    private const int KillRunS = 15;
+    private const double DeadlineS = 10;
+    private static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
+
+    private readonly List<EdaCase> _cases = [];
+    private readonly List<AuditCounts> _audits = [];
+
+    /// <summary>Measures, prints and writes.</summary>
+    /// <returns>0 when nothing failed undisturbed and the books of both sides are clean; 130 when it was stopped.</returns>
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(EdaReport.Format, MeasureAsync, Report, cancellationToken);
+
+    private EdaReport Report(RunInfo run) => new()
+    {
+        Run = run,
+        Protocol = options.Protocol,
+        Proxies = options.Size,
+        Backends = options.Size,
+        Rounds = options.Rounds,
+        Audits = _audits,
+        Cases = [.. _cases.Where(c => c.Kafka.Rounds.Count > 0 && c.Direct.Rounds.Count > 0)],
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await using var kafka = new Side("kafka", await Starting.StackAsync(Stack("kafka"), console, cancellationToken));
+        await using var direct = new Side("direct", await Starting.StackAsync(Stack("direct"), console, cancellationToken));
+        foreach (var requests in options.Ramps)
+        {
+            await RunCaseAsync(EdaPhase.Ramped, requests, options.Rounds, kafka, direct,
+                side => side.DriveAsync(Rated(side, requests, 1) with { Amount = requests }, cancellationToken), cancellationToken);
+        }
+        var rounds = Math.Min(options.Rounds, LongRoundsMax);
+        await RunCaseAsync(EdaPhase.Long, options.Rate, rounds, kafka, direct,
+            side => side.DriveAsync(Rated(side, options.Rate, options.During.TotalSeconds), cancellationToken), cancellationToken);
+        await RunCaseAsync(EdaPhase.Overload, options.OverloadRate, rounds, kafka, direct,
+            side => side.DriveAsync(Rated(side, options.OverloadRate, OverloadS), cancellationToken), cancellationToken);
+        await RunCaseAsync(EdaPhase.BackendKilled, options.Rate, rounds, kafka, direct,
+            side => KillingAsync(side, cancellationToken), cancellationToken);
+        foreach (var side in new[] { kafka, direct })
+        {
+            _audits.Add(await Books.AuditAsync(side.Stack, [], side.PaymentsAnswered, console, cancellationToken));
+        }
+    }
+
+    private async Task RunCaseAsync(
+        EdaPhase phase, int load, int rounds, Side kafka, Side direct, Func<Side, Task<DriveFigures>> measure,
+        CancellationToken cancellationToken)
+    {
+        var (ofKafka, ofDirect) = (new List<EdaRound>(), new List<EdaRound>());
+        _cases.Add(new EdaCase(phase, load, new EdaSide(ofKafka), new EdaSide(ofDirect)));
+        await Repeats.RunAsync<Side, DriveFigures>(
+            [kafka, direct], rounds, (side, _) => measure(side),
+            (side, figures) =>
+            {
+                (side == kafka ? ofKafka : ofDirect).Add(EdaRound.Of(figures));
+                console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                    $"{phase} {load}, {side.Name}: mean {figures.Latency.MeanMs:0.0} ms, p99 {figures.Latency.P99Ms:0.0} ms, longest {figures.Latency.MaxMs:0} ms, failed {figures.ErrorPercent:0.00} %"));
+            },
+            cancellationToken);
+    }
+
+    /// <summary>Loads a side, kills its first backend on the way, and starts it again afterwards.</summary>
+    private async Task<DriveFigures> KillingAsync(Side side, CancellationToken cancellationToken)
+    {
+        var victim = side.Stack.Services.First(s => s.Number == 1 && s.Role is ServiceRole.PaymentBackend or ServiceRole.DirectBackend);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var driving = side.DriveAsync(Rated(side, options.Rate, KillRunS), cancellationToken);
+        var killing = KillLaterAsync(victim, ended.Token);
+        var figures = await driving;
+        await ended.CancelAsync();
+        await killing;
+        await side.Stack.AddAsync(victim.Role, victim.Number, cancellationToken);
+        return figures;
+    }
+
+    private async Task KillLaterAsync(ServiceProcess victim, CancellationToken ended)
+    {
+        try
+        {
+            await Task.Delay(KillAfter, time, ended);
+            victim.Process.Kill();
+        }
+        catch (OperationCanceledException)
+        {
+            // The run ended before it came to that.
+        }
+    }
+
+    private static DriveSpec Rated(Side side, int rate, double seconds) => new()
+    {
+        Addresses = side.Stack.ProxyAddresses,
+        Connections = Connections,
+        RatePerS = rate,
+        DurationS = seconds,
+        WarmUpS = 1,
+        DeadlineS = DeadlineS,
+    };
+
+    private StackOptions Stack(string transport) => new()
+    {
+        Proxies = options.Size,
+        PaymentBackends = options.Size,
+        BalanceBackends = transport == "kafka" ? options.Size : 1,
+        Transport = transport,
+        Protocol = options.Protocol,
+    };
+
+    private sealed class Side(string name, BillingStack stack) : IAsyncDisposable
+    {
+        private readonly DriveFleet _fleet = new(stack.Folder);
+
+        public string Name => name;
+
+        public BillingStack Stack => stack;
+
+        public long PaymentsAnswered => _fleet.PaymentsAnswered;
+
+        public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken) =>
+            _fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken);
+
+        public ValueTask DisposeAsync() => stack.DisposeAsync();
+    }
+}

@@ -1,0 +1,59 @@
+using System.Globalization;
+
+namespace Billing.Measuring.Comparing.Overload;
+
+/// <summary>Looks at the resident memory of programs every second from its creation on.</summary>
+internal sealed class MemoryWatch : IAsyncDisposable
+{
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    private readonly IReadOnlyList<(string Name, int ProcessId)> _programs;
+    private readonly CancellationTokenSource _ended = new();
+    private readonly double[] _before;
+    private readonly double[] _most;
+    private readonly Task _watching;
+
+    public MemoryWatch(IReadOnlyList<(string Name, int ProcessId)> programs, TimeProvider time)
+    {
+        _programs = programs;
+        _before = Read();
+        _most = [.. _before];
+        _watching = WatchAsync(time);
+    }
+
+    /// <summary>What was seen so far.</summary>
+    public IReadOnlyList<MemoryFigures> Figures()
+    {
+        var now = Read();
+        return [.. _programs.Select((program, i) => new MemoryFigures(program.Name, _before[i], Math.Max(_most[i], now[i]), now[i]))];
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _ended.CancelAsync();
+        await _watching.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        _ended.Dispose();
+    }
+
+    private async Task WatchAsync(TimeProvider time)
+    {
+        using var timer = new PeriodicTimer(Interval, time);
+        while (await timer.WaitForNextTickAsync(_ended.Token))
+        {
+            var now = Read();
+            for (var i = 0; i < now.Length; i++)
+            {
+                _most[i] = Math.Max(_most[i], now[i]);
+            }
+        }
+    }
+
+    private double[] Read() => [.. _programs.Select(program => ResidentMb(program.ProcessId))];
+
+    // VmRSS of proc(5)'s status is in KiB.
+    private static double ResidentMb(int process)
+    {
+        var line = File.ReadLines($"/proc/{process.ToString(CultureInfo.InvariantCulture)}/status").First(l => l.StartsWith("VmRSS:", StringComparison.Ordinal));
+        return double.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) * 1024 / 1e6;
+    }
+}

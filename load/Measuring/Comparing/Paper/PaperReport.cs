@@ -1,0 +1,55 @@
+using System.Text.Json.Serialization;
+using Billing.Auditing;
+using Billing.Reporting;
+
+namespace Billing.Measuring.Comparing.Paper;
+
+/// <summary>The burst tables, as JSON; the names are part of the interface. Times in seconds.</summary>
+internal sealed record PaperReport : IResults
+{
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<PaperReport> Format { get; } = new("compare-paper", PaperJson.Default.PaperReport, PaperPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
+    public required string Transport { get; init; }
+    public required int Clients { get; init; }
+    public required int Proxies { get; init; }
+    public required int Brokers { get; init; }
+    public required int WarmUp { get; init; }
+    public required int Rounds { get; init; }
+    public required IReadOnlyList<PaperCase> Cases { get; init; }
+    public required IReadOnlyList<AuditCounts> Audits { get; init; }
+
+    bool IResults.HasFigures => Cases.Any(c => c.Rounds.Count > 0);
+
+    bool IResults.IsGood => Audits.All(a => a.IsClean)
+        && Cases.All(c => c.Rounds.All(r => r.Errors == 0));
+}
+
+/// <summary>One row of the tables: what its rounds came to, beside what was printed.</summary>
+internal sealed record PaperCase(int Backends, bool Jitter, int Requests, PaperRow? Printed, IReadOnlyList<PaperRound> Rounds)
+{
+    public Spread Shortest => Spread.Of(Rounds.Select(r => r.Shortest));
+
+    public Spread Longest => Spread.Of(Rounds.Select(r => r.Longest));
+
+    public Spread Average => Spread.Of(Rounds.Select(r => r.Average));
+
+    public Spread Total => Spread.Of(Rounds.Select(r => r.Total));
+
+    /// <summary>How many times over the printed longest time is ours: above 1, ours is shorter.</summary>
+    public double? LongestRatio => Printed is null || Longest.Median == 0 ? null : Printed.Longest / Longest.Median;
+}
+
+/// <summary>One burst.</summary>
+/// <param name="Shortest">The shortest request.</param>
+/// <param name="Longest">The longest.</param>
+/// <param name="Average">The mean.</param>
+/// <param name="Total">From the first client's start to the last answer.</param>
+/// <param name="Errors">Requests that failed.</param>
+internal sealed record PaperRound(double Shortest, double Longest, double Average, double Total, int Errors);
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(PaperReport))]
+internal sealed partial class PaperJson : JsonSerializerContext;

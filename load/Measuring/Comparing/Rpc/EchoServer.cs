@@ -1,0 +1,91 @@
+using System.Globalization;
+using Billing.Messaging.Hosting;
+using Billing.Messaging.Rpcx;
+using Billing.Proxy;
+using Billing.V1;
+using Grpc.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.Measuring.Comparing.Rpc;
+
+/// <summary>Serves the echo over one protocol, in a process of its own.</summary>
+internal static class EchoServer
+{
+    /// <summary>The line that is written when it can be called.</summary>
+    public const string ReadyLine = "Ready.";
+
+    /// <summary>Serves until it is told to stop.</summary>
+    public static async Task<int> RunAsync(string protocol, int port, CancellationToken cancellationToken)
+    {
+        await using var server = protocol switch
+        {
+            Protocols.Rpcx => await StartRpcxAsync(port),
+            Protocols.Grpc => await StartGrpcAsync(port),
+            _ => await StartRestAsync(port),
+        };
+        Console.WriteLine(ReadyLine);
+        await Task.Delay(Timeout.InfiniteTimeSpan, TimeProvider.System, cancellationToken)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        return 0;
+    }
+
+    private static async Task<IAsyncDisposable> StartRpcxAsync(int port)
+    {
+        var server = new RpcxServer(
+            new RpcxServerOptions { Listen = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}") },
+            TimeProvider.System, NullLogger<RpcxServer>.Instance);
+        server.Publish<IEchoService>(new RpcxEcho());
+        await server.StartAsync(CancellationToken.None);
+        return server;
+    }
+
+    private static async Task<IAsyncDisposable> StartGrpcAsync(int port)
+    {
+        var builder = Kestrel(port, HttpProtocols.Http2);
+        builder.Services.AddGrpc();
+        var app = builder.Build();
+        app.MapGrpcService<GrpcEcho>();
+        await app.StartAsync();
+        return app;
+    }
+
+    private static async Task<IAsyncDisposable> StartRestAsync(int port)
+    {
+        var app = Kestrel(port, HttpProtocols.Http1).Build();
+        // The cheapest form of an endpoint: no model binding, no result objects, the serialiser's generated code.
+        app.MapPost("/payments", async context =>
+        {
+            var request = await context.Request.ReadFromJsonAsync(EchoJson.Default.EchoJsonRequest, context.RequestAborted);
+            var reply = new EchoJsonReply(request!.TransactionId, "ACCEPTED", request.Amount, request.Amount.Units);
+            await context.Response.WriteAsJsonAsync(reply, EchoJson.Default.EchoJsonReply, cancellationToken: context.RequestAborted);
+        });
+        await app.StartAsync();
+        return app;
+    }
+
+    private static WebApplicationBuilder Kestrel(int port, HttpProtocols protocols)
+    {
+        var builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        builder.WebHost.ConfigureKestrel(kestrel =>
+        {
+            kestrel.ServeManyCalls(new ProxyOptions().StreamsPerConnection);
+            kestrel.ListenLocalhost(port, listen => listen.Protocols = protocols);
+        });
+        return builder;
+    }
+
+    private sealed class RpcxEcho : IEchoService
+    {
+        public Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options) =>
+            Task.FromResult(EchoMessages.Answer(request));
+    }
+
+    /// <summary>The platform's own gRPC service, of which one method answers.</summary>
+    private sealed class GrpcEcho : V1.Billing.BillingBase
+    {
+        public override Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
+            Task.FromResult(EchoMessages.Answer(request));
+    }
+}

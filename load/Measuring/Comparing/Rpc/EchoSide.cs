@@ -1,0 +1,106 @@
+using System.Globalization;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Measuring.Comparing.Rpc;
+
+/// <summary>One side of the comparison: a server in a process of its own, and its client in this one.</summary>
+internal sealed class EchoSide : IAsyncDisposable
+{
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(10);
+
+    private const string ServerProgram = "server";
+
+    private readonly ChildProcess _server;
+    private readonly EchoClient _client;
+
+    private EchoSide(string protocol, ChildProcess server, EchoClient client) =>
+        (Protocol, _server, _client) = (protocol, server, client);
+
+    /// <summary>One of <see cref="Protocols"/>.</summary>
+    public string Protocol { get; }
+
+    /// <summary>Starts a server and waits until it can be called.</summary>
+    /// <exception cref="StackException">It could not be started.</exception>
+    public static async Task<EchoSide> StartAsync(
+        string protocol, int port, int connections, string folder, CancellationToken cancellationToken)
+    {
+        var program = Path.Combine(AppContext.BaseDirectory, "Billing.Cli.dll");
+        string[] arguments = [program, "serve-echo", "--protocol", protocol, "--port", port.ToString(CultureInfo.InvariantCulture)];
+        var server = ChildProcess.Start(new ChildProcessStart(
+            "echo-" + protocol, DotnetProgram.Launcher, arguments, Path.Combine(folder, protocol + ".log")));
+        try
+        {
+            await server.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ReadyTimeout, cancellationToken);
+            return new EchoSide(protocol, server, EchoClient.Create(protocol, port, connections));
+        }
+        catch
+        {
+            await server.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Lets so many callers make so many calls each, one after the other.</summary>
+    public async Task<RpcRun> RunAsync(int threads, int requests, TimeProvider time, CancellationToken cancellationToken)
+    {
+        var server = new CpuMeter([(ServerProgram, _server.Id)]);
+        var clientBefore = Environment.CpuUsage.TotalTime;
+        var startedAt = time.GetTimestamp();
+        var callers = Enumerable.Range(0, threads)
+            .Select(caller => Task.Run(() => CallInTurnAsync(caller, requests, cancellationToken), CancellationToken.None));
+        var outcomes = await Task.WhenAll(callers);
+        return new RpcRun(
+            time.GetElapsedTime(startedAt).TotalMilliseconds,
+            outcomes.Sum(o => (long)o.Done),
+            outcomes.Sum(o => (long)o.Failed),
+            (Environment.CpuUsage.TotalTime - clientBefore).TotalSeconds,
+            server.Elapsed().TryGetValue(ServerProgram, out var seconds) ? seconds : throw _server.Failure("has ended"));
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _client.DisposeAsync();
+        await _server.StopAsync(StopTimeout);
+        await _server.DisposeAsync();
+    }
+
+    private async Task<(int Done, int Failed)> CallInTurnAsync(int caller, int requests, CancellationToken cancellationToken)
+    {
+        var request = EchoMessages.Request(caller);
+        var (done, failed) = (0, 0);
+        while (done + failed < requests && !cancellationToken.IsCancellationRequested)
+        {
+            if (await TryCallAsync(caller, request))
+            {
+                done++;
+            }
+            else
+            {
+                failed++;
+            }
+        }
+        return (done, failed);
+    }
+
+    private async Task<bool> TryCallAsync(int caller, V1.MakePaymentRequest request)
+    {
+        try
+        {
+            return await _client.CallAsync(caller, request);
+        }
+        catch (Exception e) when (EchoClient.IsFailure(e))
+        {
+            return false;
+        }
+    }
+}
+
+/// <summary>One run of one side.</summary>
+/// <param name="TimeMs">From the start of the first caller to the end of the last.</param>
+/// <param name="Calls">Answered rightly.</param>
+/// <param name="Errors">Not.</param>
+/// <param name="ClientCpuS">Processor seconds of the process that calls.</param>
+/// <param name="ServerCpuS">Processor seconds of the process that answers, in steps of 10 ms.</param>
+internal sealed record RpcRun(double TimeMs, long Calls, long Errors, double ClientCpuS, double ServerCpuS);

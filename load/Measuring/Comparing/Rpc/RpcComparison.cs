@@ -1,0 +1,124 @@
+using System.Text.Json.Serialization;
+using Billing.Reporting;
+
+namespace Billing.Measuring.Comparing.Rpc;
+
+/// <summary>What the comparison of remote procedure calls came to, as JSON; the names are part of the interface.</summary>
+internal sealed record RpcComparison : IResults
+{
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<RpcComparison> Format { get; } = new("compare-rpc", RpcComparisonJson.Default.RpcComparison, RpcPage.Of);
+
+    /// <summary>How the paper's test is read.</summary>
+    public static IReadOnlyList<string> Notes { get; } =
+    [
+        "Threads are concurrent callers (asynchronous, on the thread pool of one process); each sends the given number of requests, one after the other.",
+        "Time is from the start of the first caller to the end of the last, the mean of the runs; the first run of each cell is dropped. The sides run in turn.",
+        "Calls per second are threads x requests / time. The paper's TPS is requests / time (its equation 3, without the threads); ratios are the same in both.",
+        "Calls per core second are calls over the processor seconds of client and server together.",
+        "rpcx and grpc share the given number of connections among the callers; rest has one for every caller. Messages, work and time-outs are the same; gRPC and REST are served by Kestrel, JSON by generated code.",
+    ];
+
+    public string Kind { get; init; } = Format.Kind;
+
+    public required RunInfo Run { get; init; }
+
+    /// <summary>Runs of each side in a cell, the dropped one included.</summary>
+    public required int Runs { get; init; }
+
+    public required int Connections { get; init; }
+
+    public required IReadOnlyList<RpcCell> Cells { get; init; }
+
+    /// <summary>The paper's own figures.</summary>
+    public RpcPaper Paper { get; init; } = new();
+
+    bool IResults.HasFigures => Cells.Count > 0;
+
+    bool IResults.IsGood => Cells.All(cell => cell.Sides.All(side => side.Errors == 0));
+}
+
+/// <summary>What the paper reports for RPCX against gRPC and OpenFeign, from the least to the most, in percent.</summary>
+internal sealed record RpcPaper
+{
+    public double LessTimePercentMin { get; init; } = 55.9;
+
+    public double LessTimePercentMax { get; init; } = 88.9;
+
+    public double MoreTpsPercentMin { get; init; } = 126.9;
+
+    public double MoreTpsPercentMax { get; init; } = 802.8;
+}
+
+/// <summary>So many callers with so many requests each.</summary>
+internal sealed record RpcCell(int Threads, int Requests, IReadOnlyList<RpcSide> Sides)
+{
+    /// <summary>One of the sides.</summary>
+    public RpcSide Side(string protocol) => Sides.First(s => s.Protocol == protocol);
+
+    /// <summary>How much less time RPCX took than another side, in percent of that side's time; negative where more.</summary>
+    public double LessTimePercent(string than) => 100 * (1 - (Side(Protocols.Rpcx).MeanMs / Side(than).MeanMs));
+
+    /// <summary>How many more calls a second RPCX made than another side, in percent; negative where fewer.</summary>
+    public double MoreTpsPercent(string than) => 100 * ((Side(Protocols.Rpcx).CallsPerS / Side(than).CallsPerS) - 1);
+
+    /// <summary>Calls per core second of RPCX, over those of another side.</summary>
+    public double CoreRatio(string than) => Side(Protocols.Rpcx).CallsPerCoreS / Side(than).CallsPerCoreS;
+}
+
+/// <summary>What one side did in a cell, without the run that is dropped.</summary>
+internal sealed record RpcSide
+{
+    public required string Protocol { get; init; }
+
+    /// <summary>Runs that count.</summary>
+    public required int Runs { get; init; }
+
+    public required long Calls { get; init; }
+
+    public required long Errors { get; init; }
+
+    public required double MeanMs { get; init; }
+
+    public required double MinMs { get; init; }
+
+    public required double MaxMs { get; init; }
+
+    public required double CallsPerS { get; init; }
+
+    /// <summary>By the paper's equation 3: requests of one caller over the time.</summary>
+    public required double PaperTps { get; init; }
+
+    public required double ClientCpuS { get; init; }
+
+    public required double ServerCpuS { get; init; }
+
+    /// <summary>Calls over processor seconds of client and server; 0 where they were too few to be counted.</summary>
+    public required double CallsPerCoreS { get; init; }
+
+    /// <summary>Sums up the runs that count.</summary>
+    public static RpcSide Of(string protocol, int requests, IReadOnlyList<RpcRun> runs)
+    {
+        var (calls, cpu) = (runs.Sum(r => r.Calls), runs.Sum(r => r.ClientCpuS + r.ServerCpuS));
+        var mean = runs.Average(r => r.TimeMs);
+        return new RpcSide
+        {
+            Protocol = protocol,
+            Runs = runs.Count,
+            Calls = calls,
+            Errors = runs.Sum(r => r.Errors),
+            MeanMs = mean,
+            MinMs = runs.Min(r => r.TimeMs),
+            MaxMs = runs.Max(r => r.TimeMs),
+            CallsPerS = calls / runs.Sum(r => r.TimeMs) * 1_000,
+            PaperTps = requests / mean * 1_000,
+            ClientCpuS = runs.Sum(r => r.ClientCpuS),
+            ServerCpuS = runs.Sum(r => r.ServerCpuS),
+            CallsPerCoreS = cpu > 0 ? calls / cpu : 0,
+        };
+    }
+}
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(RpcComparison))]
+internal sealed partial class RpcComparisonJson : JsonSerializerContext;

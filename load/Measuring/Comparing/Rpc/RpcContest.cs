@@ -1,0 +1,90 @@
+using Billing.LocalStack.Processes;
+using Spectre.Console;
+
+namespace Billing.Measuring.Comparing.Rpc;
+
+/// <summary>Runs the comparison, cell by cell. What there is when it is stopped is printed and written too.</summary>
+internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiConsole console, TimeProvider time)
+{
+    private const int WarmUpCallers = 100;
+    private const int WarmUpRequests = 300;
+
+    private readonly List<RpcCell> _cells = [];
+
+    /// <returns>The process's exit code: 0 only if every call was answered; 130 where it was stopped.</returns>
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(RpcComparison.Format, MeasureAsync, Result, cancellationToken);
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        var folder = Directory.CreateTempSubdirectory("billing-rpc-").FullName;
+        var sides = new List<EchoSide>();
+        try
+        {
+            await MeasureAsync(sides, folder, cancellationToken);
+        }
+        finally
+        {
+            await Task.WhenAll(sides.Select(side => side.DisposeAsync().AsTask()));
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    private async Task MeasureAsync(List<EchoSide> sides, string folder, CancellationToken cancellationToken)
+    {
+        using var ports = new FreePorts();
+        foreach (var protocol in Protocols.All)
+        {
+            sides.Add(await EchoSide.StartAsync(protocol, ports.Take(), grid.Connections, folder, cancellationToken));
+        }
+        // The runtime compiles what is called often anew, better; the first cell is not to pay for that.
+        foreach (var side in sides)
+        {
+            await side.RunAsync(WarmUpCallers, WarmUpRequests, time, cancellationToken);
+        }
+        await console.Progress()
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+            .StartAsync(async progress =>
+            {
+                var bar = progress.AddTask("Calls", maxValue: grid.CallsOfSide * sides.Count);
+                foreach (var threads in grid.Threads)
+                {
+                    foreach (var requests in grid.Requests)
+                    {
+                        bar.Description = $"{threads} x {requests}";
+                        await MeasureCellAsync(sides, threads, requests, bar, cancellationToken);
+                    }
+                }
+            });
+    }
+
+    private async Task MeasureCellAsync(
+        List<EchoSide> sides, int threads, int requests, ProgressTask bar, CancellationToken cancellationToken)
+    {
+        var runs = sides.ToDictionary(side => side.Protocol, _ => new List<RpcRun>());
+        for (var run = 0; run < grid.Runs; run++)
+        {
+            for (var turn = 0; turn < sides.Count; turn++)
+            {
+                var side = sides[(run + turn) % sides.Count];
+                var result = await side.RunAsync(threads, requests, time, cancellationToken);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (run > 0)
+                {
+                    runs[side.Protocol].Add(result);
+                }
+                bar.Increment((double)threads * requests);
+            }
+        }
+        _cells.Add(new RpcCell(
+            threads, requests, [.. sides.Select(side => RpcSide.Of(side.Protocol, requests, runs[side.Protocol]))]));
+    }
+
+    private RpcComparison Result(RunInfo run) => new()
+    {
+        Run = run,
+        Runs = grid.Runs,
+        Connections = grid.Connections,
+        Cells = _cells,
+    };
+}

@@ -1,0 +1,96 @@
+using Billing.Reporting;
+using Billing.Reporting.Charts;
+
+namespace Billing.Measuring.Comparing.Scale;
+
+/// <summary>What more backends bring, as a page.</summary>
+internal static class ScalePage
+{
+    // The thesis: reads 175 a second a node, linear to 12 nodes; writes 4,000 to 4,700 a second.
+    private const double PaperReadsOfANode = 175;
+    private const string PaperReads = "175/s a node, linear to 12 nodes: 2,100/s with p99 about 140 ms";
+    private const string PaperWrites = "4,000 to 4,700/s; p99 474 ms on 1 node, 139 ms on 8";
+
+    private static readonly string[] ModelPrograms = ["proxy", "kafka", "payments", "balances", "postgres"];
+
+    public static Report Of(ScaleReport report) => new()
+    {
+        Title = "What more backends bring",
+        Subtitle = Sentence(report),
+        Facts =
+        [
+            .. Facts.Of(report.Run), Books.Fact(report.Audits),
+            new Fact("Method", $"closed loop with {report.Work.InFlight} requests under way, whatever the number of backends; {report.Rounds} rounds count, one before them is dropped; the numbers in turn, up and down; medians, least to greatest"),
+        ],
+        Sections =
+        [
+            new Section("What scales here", new Prose(
+                $"All processes share the {report.Run.Machine.Cores} cores of one machine, so more backends bring no more processor. What grows with them here is simulated work: each payment backend has at most {report.Work.PaymentsAtATime} payments at the card network at a time, {report.Work.PaymentMs} ms each on average, and so does at most {Numbers.Whole(report.Work.PaymentCeiling)}/s; a balance replica {report.Work.BalancesAtATime} checks of {report.Work.BalanceMs} ms, at most {Numbers.Whole(report.Work.BalanceCeiling)}/s, about what one node of the thesis did. What the processor would allow on more machines, the model below says.")),
+            .. report.Series.Select(series => Section(series, report.Work)),
+            .. report.Costs.Count > 0 ? [Model(report)] : Array.Empty<Section>(),
+        ],
+    };
+
+    private static string Sentence(ScaleReport report) => string.Join(' ', report.Series
+        .Select(s => (s.Kind, Steps: s.Steps.Where(t => t.Rounds.Count > 0).ToList()))
+        .Where(s => s.Steps.Count > 1 && s.Steps[0].PerSecond.Median > 0)
+        .Select(s => $"{s.Kind}: {s.Steps[^1].Backends / (double)s.Steps[0].Backends:0} times the backends bring {Numbers.Fixed(s.Steps[^1].PerSecond.Median / s.Steps[0].PerSecond.Median, 1)} times the throughput."));
+
+    private static Section Section(ScaleSeries series, ScaleWork work)
+    {
+        var writes = series.Kind == ScaleKind.Writes;
+        var ceiling = writes ? work.PaymentCeiling : work.BalanceCeiling;
+        var steps = series.Steps.Where(s => s.Rounds.Count > 0).ToList();
+        var name = writes ? "Payments" : "Balance checks";
+        return new Section(
+            writes ? "Writes against payment backends" : "Reads against balance replicas",
+            new Table
+            {
+                Columns =
+                [
+                    new Column(writes ? "Backends" : "Replicas"), new Column(name, Unit: "/s"), new Column("of the simulated work's ceiling"),
+                    new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Failed"), new Column("Thesis", Align.Left, IsPaper: true),
+                ],
+                Rows = [.. steps.Select(s => new Row(
+                    Numbers.Whole(s.Backends), Numbers.Around(s.PerSecond, 0), Numbers.Whole(100 * s.PerSecond.Median / (ceiling * s.Backends)) + " %",
+                    Numbers.Around(s.P50Ms, 0), Numbers.Around(s.P99Ms, 0), Numbers.Whole(s.Rounds.Sum(r => r.Failed)),
+                    writes ? Numbers.None : $"{Numbers.Whole(PaperReadsOfANode * s.Backends)}/s"))],
+                Note = "The thesis: " + (writes ? PaperWrites : PaperReads),
+            },
+            new LineChart(
+                $"{name} a second", new Axis(writes ? "Payment backends" : "Balance replicas"), new Axis(name, "/s"),
+                new Series("measured", [.. steps.Select(s => ((double)s.Backends, s.PerSecond.Median))]),
+                new Series("ceiling of the simulated work", [.. steps.Select(s => ((double)s.Backends, ceiling * s.Backends))])),
+            new LineChart(
+                $"99th percentile, {(writes ? "writes" : "reads")}", new Axis(writes ? "Payment backends" : "Balance replicas"), new Axis("p99", "ms"),
+                new Series("measured", [.. steps.Select(s => ((double)s.Backends, s.P99Ms.Median))])));
+    }
+
+    private static Section Model(ScaleReport report) => new(
+        "The model: what machines would do",
+        new Prose(
+            "Without jitter and with one of each program, a request costs the processor time below. A stage of n cores can serve at most n divided by its cost; the whole serves what its narrowest stage does. Proxies and backends may be as many as there are partitions; PostgreSQL's machine is one, so its cores bound the writes. Network, disks and the brokers' replication are not in it."),
+        new Table
+        {
+            Columns = [new Column("Requests", Align.Left), .. ModelPrograms.Select(p => new Column(p, Unit: "µs")), new Column("load tool", Unit: "µs"), new Column("Whole system on n 2-core machines, shared ideally", Unit: "/s for each machine"), new Column("8 cores of PostgreSQL alone would allow", Unit: "/s")],
+            Rows = [.. report.Costs.Select(CostRow)],
+            Note = "Processor microseconds for each request, measured at " + string.Join(" and ", report.Costs.Select(c => $"{Numbers.Whole(c.PerSecond)} {c.Kind.ToString().ToLowerInvariant()}/s")) + ".",
+        },
+        new StackedBars(
+            "Processor time of a request", new Axis("Time", "µs"), ModelPrograms,
+            [.. report.Costs.Select(c => new Stack(c.Kind.ToString(), [.. ModelPrograms.Select(p => Cost(c, p))]))]));
+
+    private static Row CostRow(StageCosts costs)
+    {
+        var system = ModelPrograms.Sum(p => Cost(costs, p));
+        var store = Cost(costs, "postgres");
+        return new Row(
+        [
+            costs.Kind == ScaleKind.Writes ? "Payments" : "Balance checks", .. ModelPrograms.Select(p => (Cell)Numbers.Whole(Cost(costs, p))),
+            Numbers.Whole(Cost(costs, "client")), system > 0 ? Numbers.Whole(2e6 / system) : Numbers.None,
+            costs.Kind == ScaleKind.Writes && store > 0 ? Numbers.Whole(8e6 / store) : Numbers.None,
+        ]);
+    }
+
+    private static double Cost(StageCosts costs, string program) => costs.MicrosecondsByProgram.GetValueOrDefault(program);
+}

@@ -1,0 +1,136 @@
+using System.Globalization;
+using System.Text.Json;
+using Billing.Contracts;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Measuring.Driving;
+
+/// <summary>Worker processes that send together.</summary>
+/// <param name="folder">Where their files go.</param>
+/// <param name="name">Tells fleets of one folder apart.</param>
+internal sealed class DriveFleet(StackFolder folder, string name = "drive")
+{
+    private int _drives;
+
+    /// <summary>Payments answered so far in measurements of nothing but payments, warm-ups left out.</summary>
+    public long PaymentsAnswered { get; private set; }
+
+    /// <summary>Runs one measurement: the workers warm up, begin together, and what they measured is put together.</summary>
+    /// <param name="spec">What each worker does; their accounts and amounts differ.</param>
+    /// <param name="workers">Worker processes.</param>
+    /// <param name="programs">Programs whose processor time is counted while the workers measure.</param>
+    /// <param name="cancellationToken">Ends early; what was measured by then still counts.</param>
+    /// <param name="watch">Looks at whatever the workers load, just before they begin and just after they have ended.</param>
+    /// <exception cref="OperationCanceledException">Cancelled before measuring began.</exception>
+    /// <exception cref="StackException">A worker failed.</exception>
+    public async Task<DriveFigures> RunAsync(
+        DriveSpec spec, int workers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken,
+        IDriveWatch? watch = null)
+    {
+        var data = folder.CreateSubfolder(string.Create(CultureInfo.InvariantCulture, $"{name}-{++_drives}"));
+        var started = new List<(SteeredProcess Process, string Result)>();
+        try
+        {
+            for (var worker = 1; worker <= workers; worker++)
+            {
+                started.Add(await StartAsync(spec with { Seed = spec.Seed + (worker * 7_000_003) }, worker, data));
+            }
+            await Task.WhenAll(started.Select(w => w.Process.WaitUntilReadyAsync(cancellationToken)));
+            await (watch?.BeginAsync(cancellationToken) ?? Task.CompletedTask);
+            await using var stop = cancellationToken.Register(() => started.ForEach(w => w.Process.EndInput()));
+            var cpu = new CpuMeter(programs);
+            await Task.WhenAll(started.Select(w => w.Process.RunAsync(CancellationToken.None)));
+            var used = cpu.Elapsed();
+            await (watch?.EndAsync() ?? Task.CompletedTask);
+            var figures = DriveFigures.Of([.. started.Select(w => Read(w.Result))], used);
+            PaymentsAnswered += spec.BalancePercent == 0 ? figures.Ok : 0;
+            return figures;
+        }
+        finally
+        {
+            foreach (var (process, _) in started)
+            {
+                await process.DisposeAsync();
+            }
+            Directory.Delete(data, recursive: true);
+        }
+    }
+
+    private static async Task<(SteeredProcess Process, string Result)> StartAsync(DriveSpec spec, int worker, string data)
+    {
+        var specFile = Path.Combine(data, string.Create(CultureInfo.InvariantCulture, $"spec-{worker}.json"));
+        var resultFile = Path.Combine(data, string.Create(CultureInfo.InvariantCulture, $"result-{worker}.json"));
+        await File.WriteAllBytesAsync(specFile, JsonSerializer.SerializeToUtf8Bytes(spec, DriveJson.Default.DriveSpec));
+        return (SteeredProcess.Start("A worker", "Billing.Cli", ["drive", specFile, resultFile]), resultFile);
+    }
+
+    private static DriveResult Read(string file) =>
+        JsonSerializer.Deserialize(File.ReadAllBytes(file), DriveJson.Default.DriveResult)!;
+}
+
+/// <summary>Looks at what workers load: what it does costs the measurement nothing.</summary>
+internal interface IDriveWatch
+{
+    /// <summary>The workers have warmed up and wait.</summary>
+    Task BeginAsync(CancellationToken cancellationToken);
+
+    /// <summary>The workers have ended, early or not.</summary>
+    Task EndAsync();
+}
+
+/// <summary>What the workers of one measurement found together.</summary>
+/// <param name="DurationS">Seconds from the first worker's start to the last answer.</param>
+/// <param name="Ok">Requests answered.</param>
+/// <param name="Declined">Of these, payments declined.</param>
+/// <param name="Errors">Requests that failed, by status.</param>
+/// <param name="PerSecond">Answers a second.</param>
+/// <param name="Latency">How long the answered requests took.</param>
+/// <param name="AnswersPerSecond">Answers in each second from the start.</param>
+/// <param name="CpuS">Processor seconds by program; the workers' own under <c>client</c>.</param>
+public sealed record DriveFigures(
+    double DurationS, long Ok, long Declined, IReadOnlyDictionary<string, long> Errors, double PerSecond,
+    LatencyFigures Latency, IReadOnlyList<long> AnswersPerSecond, IReadOnlyDictionary<string, double> CpuS)
+{
+    /// <summary>How long it took to refuse those that were refused with RESOURCE_EXHAUSTED.</summary>
+    public LatencyFigures Refusals { get; private init; } = new LatencyHistogram().Figures();
+
+    /// <summary>When the steps of the timed payments were taken.</summary>
+    public IReadOnlyList<StepTimes> Timed { get; private init; } = [];
+
+    /// <summary>What each worker itself used while measuring, where its payments are timed.</summary>
+    public IReadOnlyList<ProgramUse> Workers { get; private init; } = [];
+
+    /// <summary>Requests that failed.</summary>
+    public long Failed => Errors.Values.Sum();
+
+    /// <summary>How many of a hundred requests failed.</summary>
+    public double ErrorPercent => Ok + Failed == 0 ? 0 : 100.0 * Failed / (Ok + Failed);
+
+    /// <summary>Puts workers' results together.</summary>
+    /// <param name="results">At least one.</param>
+    /// <param name="cpu">Processor seconds of the programs that served them.</param>
+    public static DriveFigures Of(IReadOnlyList<DriveResult> results, IReadOnlyDictionary<string, double> cpu)
+    {
+        var (latencies, refusals) = (new LatencyHistogram(), new LatencyHistogram());
+        foreach (var result in results)
+        {
+            latencies.Add(result.Latencies);
+            refusals.Add(result.Refusals);
+        }
+        var start = results.Min(r => r.StartedUnixUs);
+        var duration = results.Max(r => ((r.StartedUnixUs - start) / 1e6) + r.ElapsedS);
+        var ok = results.Sum(r => r.Ok);
+        return new DriveFigures(
+            duration, ok, results.Sum(r => r.Declined),
+            new SortedDictionary<string, long>(
+                results.SelectMany(r => r.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()), StringComparer.Ordinal),
+            duration > 0 ? ok / duration : 0, latencies.Figures(),
+            [.. Enumerable.Range(0, results.Max(r => r.AnswersPerSecond.Count)).Select(second => results.Sum(r => r.AnswersPerSecond.ElementAtOrDefault(second)))],
+            new SortedDictionary<string, double>(cpu.ToDictionary(), StringComparer.Ordinal) { ["client"] = results.Sum(r => r.CpuS) })
+        {
+            Refusals = refusals.Figures(),
+            Timed = [.. results.SelectMany(r => r.Timed).Select(text => StepTimes.TryParse(text, out var times) ? times : null).OfType<StepTimes>()],
+            Workers = [.. results.Select(r => r.Worker).OfType<ProgramUse>()],
+        };
+    }
+}

@@ -1,0 +1,54 @@
+using System.Globalization;
+using System.Text.Json;
+
+namespace Billing.Measuring.Driving;
+
+/// <summary>What a worker process runs; <see cref="DriveFleet"/> starts it and talks to it.</summary>
+internal static class DriveWorker
+{
+    private const string Worker = "client";
+
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
+
+    /// <summary>Warms up, says <c>ready</c>, waits for a line of its standard input, sends, and writes what came of it. The end of
+    /// its standard input stops it early.</summary>
+    /// <param name="specFile">A <see cref="DriveSpec"/>, as JSON.</param>
+    /// <param name="resultFile">Where the <see cref="DriveResult"/> goes, as JSON.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <returns>The process's exit code.</returns>
+    public static async Task<int> RunAsync(string specFile, string resultFile, CancellationToken cancellationToken)
+    {
+        var spec = JsonSerializer.Deserialize(await File.ReadAllBytesAsync(specFile, cancellationToken), DriveJson.Default.DriveSpec)!;
+        await using var driver = new Driver(spec, TimeProvider.System);
+        await driver.WarmUpAsync(cancellationToken);
+        Console.WriteLine("ready");
+        await Console.In.ReadLineAsync(cancellationToken);
+        using var stopped = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        // The console's reader blocks its caller, whatever its methods are called.
+        _ = Task.Run(() => StopAtEndOfInputAsync(stopped), CancellationToken.None);
+        var before = spec.TimedEvery > 0 ? ProcessorTimes.Read([(Worker, Environment.ProcessId)]) : null;
+        var runtime = RuntimeUse.OfThisProcess();
+        var running = driver.RunAsync(stopped.Token);
+        while (await Task.WhenAny(running, Task.Delay(ProgressInterval, CancellationToken.None)) != running)
+        {
+            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"done {driver.Done}"));
+        }
+        var found = await running;
+        if (before is not null)
+        {
+            var used = ProcessorTimes.Read([(Worker, Environment.ProcessId)]).Since(before)[0];
+            found = found with { Worker = used with { Runtime = RuntimeUse.OfThisProcess() - runtime } };
+        }
+        await using var file = File.Create(resultFile);
+        await JsonSerializer.SerializeAsync(file, found, DriveJson.Default.DriveResult, CancellationToken.None);
+        return 0;
+    }
+
+    private static async Task StopAtEndOfInputAsync(CancellationTokenSource stopped)
+    {
+        while (await Console.In.ReadLineAsync(CancellationToken.None) is not null)
+        {
+        }
+        await stopped.CancelAsync();
+    }
+}

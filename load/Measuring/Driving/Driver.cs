@@ -1,0 +1,147 @@
+using Billing.Client.Load;
+
+namespace Billing.Measuring.Driving;
+
+/// <summary>Sends what a <see cref="DriveSpec"/> says and measures what comes back: in a closed loop, where each place on a
+/// connection sends its next request when its answer is there, or in an open one, where requests go out when they are due
+/// and are measured from then on, however late the platform is.</summary>
+public sealed class Driver : IAsyncDisposable
+{
+    // An open loop's timer need not be finer than the scheduler: what is due in between goes out together.
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan WarmUpPause = TimeSpan.FromMilliseconds(200);
+
+    private readonly DriveSpec _spec;
+    private readonly TimeProvider _time;
+    private readonly IRequestChannel[] _channels;
+    private volatile DriveMeter? _meter;
+
+    /// <summary>Creates a driver; connections are made with the first requests.</summary>
+    public Driver(DriveSpec spec, TimeProvider time)
+    {
+        _spec = spec;
+        _time = time;
+        _channels = [.. Enumerable.Range(0, spec.Connections).Select(n => Connect(spec.Addresses[n % spec.Addresses.Count]))];
+    }
+
+    /// <summary>Measured requests answered so far.</summary>
+    public long Done => _meter?.Ok ?? 0;
+
+    /// <summary>Sends for <see cref="DriveSpec.WarmUpS"/>, unmeasured, and waits for the answers.</summary>
+    public async Task WarmUpAsync(CancellationToken cancellationToken)
+    {
+        if (_spec.WarmUpS > 0)
+        {
+            var end = new DriveEnd(_time, TimeSpan.FromSeconds(_spec.WarmUpS), 0, cancellationToken);
+            await SendAsync(new DriveMeter(_time), end, _spec.Seed + 500_000);
+            // What the warm-up leaves to do, e.g. for a read model, is not the measured requests' burden.
+            await Task.Delay(WarmUpPause, _time, cancellationToken);
+        }
+    }
+
+    /// <summary>Sends the requests that are measured and waits for their answers. Cancelled, it ends early with what there
+    /// is.</summary>
+    public async Task<DriveResult> RunAsync(CancellationToken cancellationToken)
+    {
+        var meter = new DriveMeter(_time);
+        _meter = meter;
+        await SendAsync(
+            meter, new DriveEnd(_time, TimeSpan.FromSeconds(_spec.DurationS), _spec.Amount, cancellationToken), _spec.Seed);
+        return meter.Result();
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var channel in _channels)
+        {
+            await channel.DisposeAsync();
+        }
+    }
+
+    private Task SendAsync(DriveMeter meter, DriveEnd end, int seed) => _spec.RatePerS > 0
+        ? SendWhenDueAsync(meter, end, seed)
+        : Task.WhenAll(
+            from connection in Enumerable.Range(0, _channels.Length)
+            from place in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
+            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + place) * 1009)));
+
+    private async Task SendOneByOneAsync(IRequestChannel channel, DriveMeter meter, DriveEnd end, int seed)
+    {
+        // Callers begin on threads of their own accord, not one after the other on this one.
+        await Task.Yield();
+        var random = new RandomRequests(_spec.Accounts, new Random(seed));
+        while (end.Admits())
+        {
+            var start = _time.GetTimestamp();
+            meter.Count(await SendAsync(channel, random), _time.GetElapsedTime(start));
+        }
+    }
+
+    private async Task SendWhenDueAsync(DriveMeter meter, DriveEnd end, int seed)
+    {
+        var random = new RandomRequests(_spec.Accounts, new Random(seed));
+        var arrivals = new Arrivals(_spec.RatePerS);
+        var all = end.Bound(arrivals.Within(end.Duration));
+        var underWay = new UnderWay();
+        var start = _time.GetTimestamp();
+        using var timer = new PeriodicTimer(Tick, _time);
+        var sent = 0L;
+        do
+        {
+            // What became due while this loop was late goes out all the same, and its lateness counts.
+            for (var due = Math.Min(all, arrivals.DueBy(_time.GetElapsedTime(start))); sent < due && !end.IsStopped; sent++)
+            {
+                underWay.Add(SendOneAsync(_channels[sent % _channels.Length], random, meter, start, arrivals.TimeOf(sent)));
+            }
+        }
+        while (sent < all && !end.IsStopped && await timer.WaitForNextTickAsync(CancellationToken.None));
+        await underWay.EndAsync();
+    }
+
+    private async Task SendOneAsync(
+        IRequestChannel channel, RandomRequests random, DriveMeter meter, long start, TimeSpan due)
+    {
+        var outcome = await SendAsync(channel, random);
+        meter.Count(outcome, _time.GetElapsedTime(start) - due);
+    }
+
+    private Task<RequestOutcome> SendAsync(IRequestChannel channel, RandomRequests random) => random.IsAmong(_spec.BalancePercent)
+        ? channel.CheckAsync(random.Balance())
+        : channel.PayAsync(random.Payment());
+
+    private IRequestChannel Connect(string address) => _spec.Protocol switch
+    {
+        DriveProtocol.Unary => new UnaryChannel(address, _spec, _time),
+        DriveProtocol.Stream => new StreamChannel(address),
+        DriveProtocol.Rest => new RestChannel(address),
+        _ => throw new InvalidOperationException($"There is no protocol {_spec.Protocol}."),
+    };
+
+    /// <summary>Counts what is under way, in memory that does not grow with what has been.</summary>
+    private sealed class UnderWay
+    {
+        private readonly TaskCompletionSource _none = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private int _count = 1;
+
+        public void Add(Task request)
+        {
+            Interlocked.Increment(ref _count);
+            _ = request.ContinueWith(_ => Leave(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        }
+
+        public Task EndAsync()
+        {
+            Leave();
+            return _none.Task;
+        }
+
+        private void Leave()
+        {
+            if (Interlocked.Decrement(ref _count) == 0)
+            {
+                _none.SetResult();
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+using System.Globalization;
+using Billing.Auditing;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
+using Billing.Measuring.Driving;
+using Billing.Measuring.Tracing;
+using Spectre.Console;
+
+namespace Billing.Measuring.Profiling;
+
+/// <summary>What to profile.</summary>
+internal sealed record ProfileOptions
+{
+    /// <summary>The stack that is loaded.</summary>
+    public required StackOptions Stack { get; init; }
+
+    /// <summary>Payments under way in the closed loop, in turn.</summary>
+    public required IReadOnlyList<int> InFlight { get; init; }
+
+    /// <summary>How long each is measured.</summary>
+    public required TimeSpan During { get; init; }
+
+    /// <summary>Load before each that does not count.</summary>
+    public required TimeSpan WarmUp { get; init; }
+}
+
+/// <summary>Where the time, the processor, the requests and the allocations of one payment go.</summary>
+internal sealed class PaymentProfile(ProfileOptions options, Measurement measurement, IAnsiConsole console)
+{
+    // Few enough that what timing costs is not seen in the others.
+    private const int TimedEvery = 16;
+
+    private readonly List<ProfileCase> _cases = [];
+    private readonly List<AuditCounts> _audits = [];
+    private readonly List<string> _missing = [];
+
+    /// <summary>Measures, prints and writes.</summary>
+    /// <returns>0 when no payment failed and the books are clean; 130 when it was stopped.</returns>
+    /// <exception cref="StackException">This is no Linux, or there is no Kafka.</exception>
+    public Task<int> RunAsync(CancellationToken cancellationToken) => OperatingSystem.IsLinux()
+        ? measurement.RunAsync(ProfileReport.Format, MeasureAsync, Report, cancellationToken)
+        : throw new StackException("profile reads processor times and memory from /proc, which Linux alone has.");
+
+    /// <summary>How the callers are shared out: over two connections to each proxy, as evenly as can be.</summary>
+    public static DriveSpec Spec(ProfileOptions options, IReadOnlyList<string> addresses, int inFlight)
+    {
+        var connections = Math.Min(inFlight, 2 * addresses.Count);
+        return new DriveSpec
+        {
+            Addresses = addresses,
+            Connections = connections,
+            InFlight = inFlight / connections,
+            WithOneMore = inFlight % connections,
+            TimedEvery = TimedEvery,
+            WarmUpS = options.WarmUp.TotalSeconds,
+            DurationS = options.During.TotalSeconds,
+        };
+    }
+
+    private ProfileReport Report(RunInfo run) => new()
+    {
+        Run = run,
+        Proxies = options.Stack.Proxies,
+        PaymentBackends = options.Stack.PaymentBackends,
+        BalanceBackends = options.Stack.BalanceBackends,
+        Partitions = options.Stack.Partitions > 0 ? options.Stack.Partitions : options.Stack.FewestPartitions,
+        Missing = _missing,
+        Cases = _cases,
+        Audits = _audits,
+    };
+
+    private async Task MeasureAsync(CancellationToken cancellationToken)
+    {
+        await using var requests = new BrokerRequests();
+        await using var stack = await Starting.StackAsync(
+            options.Stack with { BrokerJavaOptions = requests.BrokerJavaOptions, PostgresSettings = StatementTimes.ServerSettings() }, console, cancellationToken);
+        var statements = new StatementTimes(stack.ConnectionString);
+        if (await statements.EnableAsync(cancellationToken) is { } missing)
+        {
+            _missing.Add(missing);
+            console.WriteLine(missing);
+        }
+        using var watch = new PlatformWatch(stack, requests, statements);
+        var fleet = new DriveFleet(stack.Folder, "profile");
+        foreach (var inFlight in options.InFlight)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            var figures = await fleet.RunAsync(Spec(options, stack.ProxyAddresses, inFlight), 1, [], cancellationToken, watch);
+            if (figures.Ok > 0)
+            {
+                Keep(inFlight, figures, watch);
+            }
+        }
+        _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+    }
+
+    private void Keep(int inFlight, DriveFigures figures, PlatformWatch watch)
+    {
+        var payments = (double)figures.Ok;
+        _cases.Add(new ProfileCase
+        {
+            InFlight = inFlight,
+            DurationS = figures.DurationS,
+            Payments = figures.Ok,
+            Failed = figures.Failed,
+            PerSecond = figures.PerSecond,
+            P50Ms = figures.Latency.P50Ms,
+            P99Ms = figures.Latency.P99Ms,
+            Steps = [.. LegSummary.Of([.. figures.Timed.Select(Traced)])],
+            Programs = [.. figures.Workers.Concat(watch.Programs).Select(program => program.Per(payments))],
+            Database = watch.Database.Per(payments),
+            Broker = watch.Broker.Per(payments),
+        });
+        console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"{inFlight} in flight: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0.0} ms, p99 {figures.Latency.P99Ms:0.0} ms, failed {figures.Failed}"));
+    }
+
+    private static TracedPayment Traced(Contracts.StepTimes times)
+    {
+        // Its version says no more than that it was answered.
+        var payment = new TracedPayment(Guid.Empty, "", 1, "");
+        payment.Take(times);
+        return payment;
+    }
+}

@@ -1,0 +1,62 @@
+using Billing.LocalStack;
+using Billing.Measuring.Driving;
+using Billing.Messaging.Telemetry;
+
+namespace Billing.Measuring.Profiling;
+
+/// <summary>What a whole stack used while workers loaded it. The slow looks are the outer ones, so that the processor times hold
+/// the load alone.</summary>
+internal sealed class PlatformWatch(BillingStack stack, BrokerRequests requests, StatementTimes statements) : IDriveWatch, IDisposable
+{
+    private readonly HttpClient _http = new();
+    private BrokerCounts? _countsBefore;
+    private Dictionary<string, RuntimeUse> _runtimesBefore = [];
+    private ProcessorTimes? _timesBefore;
+
+    /// <summary>What each role used in the last measurement.</summary>
+    public IReadOnlyList<ProgramUse> Programs { get; private set; } = [];
+
+    /// <summary>What PostgreSQL did in it.</summary>
+    public DatabaseUse Database { get; private set; } = new(0, 0, []);
+
+    /// <summary>What the broker did in it.</summary>
+    public BrokerCounts Broker { get; private set; } = BrokerCounts.Parse([]);
+
+    /// <inheritdoc/>
+    public async Task BeginAsync(CancellationToken cancellationToken)
+    {
+        _countsBefore = await requests.ReadAsync(cancellationToken);
+        _runtimesBefore = await RuntimesAsync(cancellationToken);
+        await statements.BeginAsync(cancellationToken);
+        _timesBefore = ProcessorTimes.Read(Measuring.Programs.Of(stack));
+    }
+
+    /// <inheritdoc/>
+    public async Task EndAsync()
+    {
+        var programs = ProcessorTimes.Read(Measuring.Programs.Of(stack)).Since(_timesBefore!);
+        Database = await statements.EndAsync(CancellationToken.None);
+        var runtimes = await RuntimesAsync(CancellationToken.None);
+        Programs = [.. programs.Select(p => runtimes.TryGetValue(p.Role, out var now) ? p with { Runtime = now - _runtimesBefore[p.Role] } : p)];
+        Broker = (await requests.ReadAsync(CancellationToken.None)).Since(_countsBefore!);
+    }
+
+    public void Dispose() => _http.Dispose();
+
+    /// <summary>What the .NET runtimes have counted by now, by role.</summary>
+    private async Task<Dictionary<string, RuntimeUse>> RuntimesAsync(CancellationToken cancellationToken)
+    {
+        var use = new Dictionary<string, RuntimeUse>(StringComparer.Ordinal);
+        foreach (var service in stack.Services)
+        {
+            // A proxy speaks HTTP/1.1 where it serves REST.
+            var metrics = await _http.GetStringAsync(new Uri((service.RestAddress ?? service.Address) + ServiceTelemetry.MetricsPath), cancellationToken);
+            var role = Measuring.Programs.Role(service.Process.Name);
+            if (RuntimeUse.Parse(metrics) is { } its)
+            {
+                use[role] = use.TryGetValue(role, out var others) ? others + its : its;
+            }
+        }
+        return use;
+    }
+}

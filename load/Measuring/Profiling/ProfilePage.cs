@@ -1,0 +1,156 @@
+using Billing.Measuring.Tracing;
+using Billing.Reporting;
+using Billing.Reporting.Charts;
+
+namespace Billing.Measuring.Profiling;
+
+/// <summary>Where a payment's time and cost go, as a page.</summary>
+internal static class ProfilePage
+{
+    private const int ThreadsShown = 5;
+    private const int StatementsShown = 8;
+    private const int StatementLength = 72;
+
+    public static Report Of(ProfileReport report) => new()
+    {
+        Title = "Where one payment goes",
+        Subtitle = report.Cases.Count == 0
+            ? "Nothing was measured."
+            : string.Join(", ", report.Cases.Select(c => $"{Numbers.Whole(c.PerSecond)}/s with {Numbers.Whole(c.InFlight)} in flight")) + ".",
+        Facts =
+        [
+            .. Facts.Of(report.Run), Books.Fact(report.Audits),
+            new Fact("Stack", $"{report.Proxies} proxies, {report.PaymentBackends} payment backends, {report.BalanceBackends} balance backends, {report.Partitions} partitions of a topic, one broker"),
+            new Fact("Method", "unary payments in a closed loop, over two connections to each proxy; one payment of sixteen is timed; all costs are for one payment"),
+            .. report.Missing.Select(missing => new Fact("Not measured", missing)),
+        ],
+        Sections = report.Cases.Count == 0
+            ? []
+            : [new Section("", Overall(report), Steps(report)), .. report.Cases.Select(Costs), new Section("PostgreSQL", Writes(report)), new Section("Kafka", Requests(report), Topics(report))],
+    };
+
+    private static Table Overall(ProfileReport report) => new()
+    {
+        Columns = [new Column("In flight"), new Column("Answers", Unit: "/s"), new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Payments"), new Column("Failed")],
+        Rows =
+        [
+            .. report.Cases.Select(c => new Row(
+                Numbers.Whole(c.InFlight), Numbers.Whole(c.PerSecond), Numbers.Significant(c.P50Ms), Numbers.Significant(c.P99Ms), Numbers.Whole(c.Payments),
+                Numbers.Whole(c.Failed))),
+        ],
+    };
+
+    private static Table Steps(ProfileReport report)
+    {
+        var milestones = Leg.Milestones.Select(leg => leg.Name).ToHashSet(StringComparer.Ordinal);
+        var names = report.Cases.SelectMany(c => c.Steps).Select(s => s.Name).Where(name => !milestones.Contains(name)).Distinct().ToList();
+        return Compared(
+            "Step, median", "ms", report, names,
+            (measured, name) => measured.Steps.FirstOrDefault(s => s.Name == name)?.P50Ms);
+    }
+
+    private static Section Costs(ProfileCase measured) => new(
+        $"{Numbers.Whole(measured.InFlight)} in flight",
+        new Table
+        {
+            Columns =
+            [
+                new Column("Programs", Align.Left), new Column("User", Unit: "µs"), new Column("Kernel", Unit: "µs"), new Column("Waits"), new Column("Forced off"),
+                new Column("Allocated", Unit: "bytes"), new Column("Collections", Unit: "a million"), new Column("Pause", Unit: "µs"), new Column("Memory", Unit: "MB"),
+            ],
+            Rows = [.. measured.Programs.Select(ProgramRow), Total(measured.Programs) with { IsHighlighted = true }],
+            Note = "Waits and forced off are context switches. Collections of generations 0, 1, 2.",
+        },
+        new StackedBars(
+            "Processor time of a payment", new Axis("Processor", "µs"), ["user", "kernel"],
+            [.. measured.Programs.Select(p => new Stack(p.Role, p.UserUs, p.KernelUs))])
+        {
+            Name = $"processor-{measured.InFlight}",
+        },
+        new Table
+        {
+            Columns = [new Column("Dearest threads", Align.Left), new Column("of", Align.Left), new Column("Threads"), new Column("User", Unit: "µs"), new Column("Kernel", Unit: "µs")],
+            Rows =
+            [
+                .. measured.Programs.SelectMany(p => p.Threads.Select(thread => (p.Role, Thread: thread)))
+                    .OrderByDescending(t => t.Thread.UserUs + t.Thread.KernelUs).Take(ThreadsShown)
+                    .Select(t => new Row(
+                        t.Thread.Name, t.Role, Numbers.Whole(t.Thread.Count), Numbers.Significant(t.Thread.UserUs), Numbers.Significant(t.Thread.KernelUs))),
+            ],
+        },
+        new Table
+        {
+            Columns = [new Column("Dearest statements", Align.Left), new Column("Calls"), new Column("Time", Unit: "µs"), new Column("Rows")],
+            Rows =
+            [
+                .. measured.Database.Statements.Take(StatementsShown).Select(s => new Row(
+                    Shortened(s.Text), Numbers.Significant(s.Calls), Numbers.Significant(s.Us), Numbers.Significant(s.Rows))),
+            ],
+        });
+
+    private static Row ProgramRow(ProgramUse use) => new(
+        $"{use.Role} ({use.Processes})", Numbers.Significant(use.UserUs), Numbers.Significant(use.KernelUs), Numbers.Significant(use.VoluntarySwitches),
+        Numbers.Significant(use.ForcedSwitches), Shown(use.Runtime?.AllocatedBytes),
+        use.Runtime is { } runtime ? string.Join(", ", new[] { runtime.Gen0, runtime.Gen1, runtime.Gen2 }.Select(n => Numbers.Whole(n * 1e6))) : Numbers.None,
+        Shown(use.Runtime?.PauseUs), Shown(use.MemoryMb));
+
+    private static Row Total(IReadOnlyList<ProgramUse> programs) => new(
+        "all", Numbers.Significant(programs.Sum(p => p.UserUs)), Numbers.Significant(programs.Sum(p => p.KernelUs)),
+        Numbers.Significant(programs.Sum(p => p.VoluntarySwitches)), Numbers.Significant(programs.Sum(p => p.ForcedSwitches)),
+        Numbers.Significant(programs.Sum(p => p.Runtime?.AllocatedBytes ?? 0)), "", Numbers.Significant(programs.Sum(p => p.Runtime?.PauseUs ?? 0)),
+        Numbers.Significant(programs.Sum(p => p.MemoryMb ?? double.NaN)));
+
+    private static Table Writes(ProfileReport report) => Compared(
+        "For one payment", "", report, ["writing transactions", "statements", "statements' time (µs)", "write-ahead log (bytes)"],
+        (measured, name) => name switch
+        {
+            "writing transactions" => measured.Database.Writes,
+            "write-ahead log (bytes)" => measured.Database.LogBytes,
+            _ when measured.Database.Statements.Count == 0 => null,
+            "statements" => measured.Database.Statements.Sum(s => s.Calls),
+            _ => measured.Database.Statements.Sum(s => s.Us),
+        });
+
+    private static Table Requests(ProfileReport report)
+    {
+        var table = Compared(
+            "Requests for one payment", "", report, Dearest(report, c => c.Broker.Requests.ToDictionary()),
+            (measured, kind) => measured.Broker.Requests.TryGetValue(kind, out var count) ? count : null);
+        return table with
+        {
+            Rows = [.. table.Rows, new Row([new Cell("all"), .. report.Cases.Select(c => new Cell(Numbers.Significant(c.Broker.Requests.Values.Sum())))]) { IsHighlighted = true }],
+        };
+    }
+
+    private static Table Topics(ProfileReport report) => new()
+    {
+        Columns =
+        [
+            new Column("Topic", Align.Left),
+            .. report.Cases.SelectMany(c => new[] { new Column($"{Numbers.Whole(c.InFlight)} in flight: records"), new Column("in each batch") }),
+        ],
+        Rows =
+        [
+            .. Dearest(report, c => c.Broker.Topics.ToDictionary(t => t.Key, t => t.Value.Records)).Select(topic => new Row(
+            [
+                topic,
+                .. report.Cases.SelectMany(c => new[] { Shown(c.Broker.Topics.GetValueOrDefault(topic)?.Records), Shown(c.Broker.Topics.GetValueOrDefault(topic)?.RecordsInBatch) })
+                    .Select(text => new Cell(text)),
+            ])),
+        ],
+        Note = "Records for one payment. What the broker writes itself comes in no batches of a client's.",
+    };
+
+    private static List<string> Dearest(ProfileReport report, Func<ProfileCase, IReadOnlyDictionary<string, double>> counts) =>
+        [.. report.Cases.SelectMany(counts).GroupBy(c => c.Key, c => c.Value, StringComparer.Ordinal).OrderByDescending(c => c.Max()).Select(c => c.Key)];
+
+    private static Table Compared(string heading, string unit, ProfileReport report, IEnumerable<string> names, Func<ProfileCase, string, double?> value) => new()
+    {
+        Columns = [new Column(heading, Align.Left), .. report.Cases.Select(c => new Column($"{Numbers.Whole(c.InFlight)} in flight", Unit: unit))],
+        Rows = [.. names.Select(name => new Row([new Cell(name), .. report.Cases.Select(c => new Cell(Shown(value(c, name))))]))],
+    };
+
+    private static string Shown(double? value) => value is { } number ? Numbers.Significant(number) : Numbers.None;
+
+    private static string Shortened(string statement) => statement.Length > StatementLength ? statement[..(StatementLength - 1)] + "…" : statement;
+}

@@ -1,0 +1,63 @@
+using System.Text.Json.Serialization;
+using Billing.Auditing;
+using Billing.Measuring.Tracing;
+using Billing.Reporting;
+
+namespace Billing.Measuring.Profiling;
+
+/// <summary>Where a payment's time and cost go, as JSON; the names are part of the interface.</summary>
+internal sealed record ProfileReport : IResults
+{
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<ProfileReport> Format { get; } = new("profile", ProfileJson.Default.ProfileReport, ProfilePage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
+    public required int Proxies { get; init; }
+    public required int PaymentBackends { get; init; }
+    public required int BalanceBackends { get; init; }
+    public required int Partitions { get; init; }
+
+    /// <summary>What could not be measured, and why.</summary>
+    public IReadOnlyList<string> Missing { get; init; } = [];
+
+    /// <summary>Each number in flight, in the order in which they were measured.</summary>
+    public required IReadOnlyList<ProfileCase> Cases { get; init; }
+
+    /// <summary>The audit of the stack.</summary>
+    public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
+    bool IResults.HasFigures => Cases.Count > 0;
+
+    bool IResults.IsGood => Books.AreClean(Audits) && Cases.All(c => c.Failed == 0);
+}
+
+/// <summary>One number of payments in flight. All costs are for one payment.</summary>
+internal sealed record ProfileCase
+{
+    public required int InFlight { get; init; }
+    public required double DurationS { get; init; }
+    public required long Payments { get; init; }
+    public required long Failed { get; init; }
+    public required double PerSecond { get; init; }
+
+    [JsonPropertyName("p50_ms")]
+    public required double P50Ms { get; init; }
+
+    [JsonPropertyName("p99_ms")]
+    public required double P99Ms { get; init; }
+
+    /// <summary>The legs of the way of the payments that were timed, as a trace has them.</summary>
+    public required IReadOnlyList<LegSummary> Steps { get; init; }
+
+    /// <summary>By role: client, proxy, payments, balances, kafka, postgres.</summary>
+    public required IReadOnlyList<ProgramUse> Programs { get; init; }
+
+    public required DatabaseUse Database { get; init; }
+
+    public required BrokerCounts Broker { get; init; }
+}
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(ProfileReport))]
+internal sealed partial class ProfileJson : JsonSerializerContext;

@@ -1,0 +1,121 @@
+using System.Diagnostics;
+using System.Text.Json;
+using Billing.LocalStack.Processes;
+using Billing.Scenarios;
+
+namespace Billing.Measuring.Scenarios;
+
+/// <summary>The program of load/Scenarios, which runs NBomber, as a process of its own: it shares this one's output, and ends
+/// early when its input does.</summary>
+internal static class ScenarioProcess
+{
+    private const string Program = "Billing.Scenarios";
+
+    // Calls under way are given up at once; NBomber then takes some seconds for its figures and reports.
+    private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(45);
+
+    /// <exception cref="StackException">The program is not there.</exception>
+    public static void RequireBuilt()
+    {
+        var file = DotnetProgram.FileOf(Program);
+        if (!File.Exists(file))
+        {
+            throw new StackException($"The scenarios are a program of their own, which is not built: there is no {file}. `dotnet build load/Scenarios -c Release` builds it; with the package set of the other programs, if you chose one.");
+        }
+    }
+
+    /// <summary>Runs a plan's scenario and puts the reports into its folder.</summary>
+    /// <param name="plan">What to do.</param>
+    /// <param name="proxies">Where to call.</param>
+    /// <param name="journal">File for what was acknowledged; none if null.</param>
+    /// <param name="cancellationToken">Ends it early; what was measured by then still counts.</param>
+    /// <exception cref="StackException">The program failed, or did not end when it was told to.</exception>
+    public static async Task<ScenarioResult> RunAsync(
+        LoadPlan plan, IReadOnlyList<string> proxies, string? journal, CancellationToken cancellationToken)
+    {
+        var folder = Directory.CreateTempSubdirectory("billing-load-").FullName;
+        try
+        {
+            // NBomber empties the folder of its reports, and adds a log: not for a folder that the user names.
+            var reports = Path.Combine(folder, "reports");
+            var (spec, result) = (Path.Combine(folder, "spec.json"), Path.Combine(folder, "result.json"));
+            await File.WriteAllBytesAsync(
+                spec, JsonSerializer.SerializeToUtf8Bytes(Spec(plan, proxies, journal, reports), ScenarioJson.Default.ScenarioSpec), CancellationToken.None);
+            await RunAsync([spec, result], cancellationToken);
+            foreach (var report in Directory.EnumerateFiles(reports, plan.Scenario + ".*"))
+            {
+                File.Move(report, Path.Combine(plan.Subject.Out, Path.GetFileName(report)), overwrite: true);
+            }
+            return JsonSerializer.Deserialize(await File.ReadAllBytesAsync(result, CancellationToken.None), ScenarioJson.Default.ScenarioResult)!;
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    private static ScenarioSpec Spec(LoadPlan plan, IReadOnlyList<string> proxies, string? journal, string reports) => new()
+    {
+        Scenario = plan.Scenario,
+        Shape = plan.Shape,
+        PaymentPercent = plan.PaymentPercent,
+        Clients = plan.Clients,
+        WarmUp = plan.WarmUp,
+        Accounts = plan.Accounts,
+        Proxies = proxies,
+        Journal = journal,
+        ReportFolder = reports,
+    };
+
+    private static async Task RunAsync(string[] arguments, CancellationToken cancellationToken)
+    {
+        using var process = ChildProcess.Launch(StartInfo(arguments));
+        try
+        {
+            await using var stop = cancellationToken.Register(process.StandardInput.Close);
+            var ended = process.WaitForExitAsync(CancellationToken.None);
+            if (await Task.WhenAny(ended, UntilOverdueAsync(cancellationToken)) != ended)
+            {
+                throw new StackException($"The scenario did not end within {StopTimeout.TotalSeconds:0} s of the interrupt.");
+            }
+        }
+        finally
+        {
+            if (!process.HasExited)
+            {
+                process.Kill();
+            }
+        }
+        if (process.ExitCode != 0)
+        {
+            throw new StackException($"The scenario failed with exit code {process.ExitCode}.");
+        }
+    }
+
+    private static async Task UntilOverdueAsync(CancellationToken cancellationToken)
+    {
+        await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(StopTimeout, CancellationToken.None);
+    }
+
+    /// <summary>In a session of its own, so that Ctrl-C reaches this process alone; the parent-death signal takes it along however
+    /// this one ends.</summary>
+    private static ProcessStartInfo StartInfo(IEnumerable<string> arguments)
+    {
+        var start = new ProcessStartInfo("setsid",
+            ["setpriv", "--pdeathsig=KILL", DotnetProgram.Launcher, DotnetProgram.FileOf(Program), .. arguments])
+        {
+            RedirectStandardInput = true,
+        };
+        foreach (var (variable, value) in DotnetProgram.Settings)
+        {
+            start.Environment[variable] = value;
+        }
+        if (Console.IsOutputRedirected)
+        {
+            // NBomber takes its colours from here, whatever its output is.
+            start.Environment["TERM"] = "dumb";
+        }
+        return start;
+    }
+}

@@ -1,0 +1,108 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Billing.Auditing;
+using Billing.Chaos;
+
+namespace Billing.Measuring.Soaks;
+
+/// <summary>What a soak found, as JSON; the names are part of the interface. Times are in seconds.</summary>
+internal sealed record ChaosReport
+{
+    public required int Seed { get; init; }
+    public required double DurationS { get; init; }
+    public required int Brokers { get; init; }
+    public required int Proxies { get; init; }
+    public required BackendCounts Backends { get; init; }
+    public required bool Jitter { get; init; }
+    public required int Rate { get; init; }
+    public required IReadOnlyList<FaultReport> Faults { get; init; }
+    public required IReadOnlyList<KindOfFaultReport> Kinds { get; init; }
+    public required long Payments { get; init; }
+    public required long Declined { get; init; }
+    public required long SentTwice { get; init; }
+    public required long Balances { get; init; }
+    public required long Unanswered { get; init; }
+    public required long Retried { get; init; }
+    public required long AskedAgain { get; init; }
+    public required IReadOnlyDictionary<string, long> Failures { get; init; }
+    public required IReadOnlyList<string> Violations { get; init; }
+    public required IReadOnlyList<SlowCallReport> Slowest { get; init; }
+    public required int Direct { get; init; }
+    public required IReadOnlyList<string> Forgotten { get; init; }
+    public required IReadOnlyList<string> Unpublished { get; init; }
+    public required int EndedThemselves { get; init; }
+    public required int BadRecords { get; init; }
+    public required int PutAside { get; init; }
+
+    /// <summary>What is wrong beside what the audit found.</summary>
+    public required IReadOnlyList<string> Wrong { get; init; }
+    public required AuditCounts Audit { get; init; }
+    public required bool Clean { get; init; }
+    public required Machine Machine { get; init; }
+
+    public static ChaosReport Of(ChaosOptions options, SoakResult result)
+    {
+        var faults = result.Faults.Select((fault, i) => FaultReport.Of(fault, result.Offsets[i], result.LongestCalls[i])).ToList();
+        return new ChaosReport
+        {
+            Seed = options.Seed,
+            DurationS = options.Duration.TotalSeconds,
+            Brokers = options.Stack.Brokers,
+            Proxies = options.Stack.Proxies,
+            Backends = new BackendCounts(options.Stack.PaymentBackends, options.Stack.BalanceBackends),
+            Jitter = options.Stack.Jitter,
+            Rate = options.Rate,
+            Faults = faults,
+            Kinds = [.. result.Faults.Zip(faults).GroupBy(f => f.First.Fault.Kind).OrderBy(g => g.Key).Select(KindOfFaultReport.Of)],
+            Payments = result.Traffic.Payments,
+            Declined = result.Traffic.Declined,
+            SentTwice = result.Traffic.Twins,
+            Balances = result.Traffic.Balances,
+            Unanswered = result.Traffic.Unanswered,
+            Retried = result.Traffic.Retried,
+            AskedAgain = result.Traffic.AskedAgain,
+            Failures = result.Traffic.Failures,
+            Violations = result.Traffic.Violations,
+            Slowest = [.. result.Slowest.Select(c => new SlowCallReport(c.Began.TotalSeconds, c.Took.TotalSeconds, c.What))],
+            Direct = result.Direct,
+            Forgotten = result.Forgotten,
+            Unpublished = result.Unpublished,
+            EndedThemselves = result.EndedThemselves,
+            BadRecords = result.BadRecords,
+            PutAside = result.PutAside,
+            Wrong = result.Wrong,
+            Audit = AuditCounts.Of(result.Audit),
+            Clean = result.IsClean,
+            Machine = Machine.This(),
+        };
+    }
+
+    public async Task WriteAsync(string path)
+    {
+        await using var file = File.Create(path);
+        await JsonSerializer.SerializeAsync(file, this, ChaosJson.Default.ChaosReport);
+    }
+}
+
+internal sealed record FaultReport(string What, double PlannedS, double StruckS, double LastsS, double LongestCallS)
+{
+    public static FaultReport Of(InjectedFault fault, TimeSpan struck, TimeSpan longest) => new(
+        fault.Fault.What, fault.Fault.At.TotalSeconds, struck.TotalSeconds, fault.Fault.Lasts.TotalSeconds, longest.TotalSeconds);
+}
+
+internal sealed record SlowCallReport(double BeganS, double TookS, string What);
+
+internal sealed record KindOfFaultReport(string Kind, int Times, double LongestCallS, int? TargetS)
+{
+    public bool Missed => TargetS is { } target && LongestCallS >= target;
+
+    public static KindOfFaultReport Of(IGrouping<FaultKind, (InjectedFault First, FaultReport Second)> faults)
+    {
+        var profile = FaultProfile.Of(faults.Key);
+        return new KindOfFaultReport(profile.Name, faults.Count(), faults.Max(f => f.Second.LongestCallS), profile.TargetSeconds);
+    }
+}
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(ChaosReport))]
+internal sealed partial class ChaosJson : JsonSerializerContext;

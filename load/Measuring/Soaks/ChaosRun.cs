@@ -1,0 +1,72 @@
+using System.Globalization;
+using Billing.Chaos;
+using Billing.LocalStack;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Processes;
+using Spectre.Console;
+
+namespace Billing.Measuring.Soaks;
+
+/// <summary>A soak from nothing: starts a stack, strikes it while it works, prints what happened and the audit, and leaves
+/// nothing behind.</summary>
+internal sealed class ChaosRun(ChaosOptions options, IAnsiConsole console)
+{
+    /// <summary>Runs it.</summary>
+    /// <returns>The process's exit code: 0 only if the books and the answers are right.</returns>
+    /// <exception cref="StackException">There is no Kafka, or brokers or a PostgreSQL are named that are not for it to strike.</exception>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        if (options.Stack.Kafka != "auto" || options.Stack.Postgres != "auto")
+        {
+            throw new StackException("chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
+        }
+        KafkaPrograms.Require("chaos strikes brokers of its own");
+        var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
+        Print(schedule);
+        await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
+        console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"{options.Stack.Brokers} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most {options.Rate} payments/s"));
+        var journal = Path.Combine(stack.Folder.FullName, "chaos.csv");
+        try
+        {
+            var result = await new Soak(stack, options, TimeProvider.System, console.WriteLine)
+                .RunAsync(schedule, journal, cancellationToken);
+            var report = ChaosReport.Of(options, result);
+            ChaosTable.Print(console, report, result);
+            if (options.Report is { } path)
+            {
+                await report.WriteAsync(path);
+                console.WriteLine($"Report: {path}");
+            }
+            return result.IsClean ? 0 : 1;
+        }
+        finally
+        {
+            Keep(stack, journal);
+        }
+    }
+
+    private void Print(IReadOnlyList<Fault> schedule)
+    {
+        console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+            $"Seed {options.Seed}, {options.Duration.TotalMinutes:0.##} min, {schedule.Count} faults:"));
+        foreach (var fault in schedule)
+        {
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{fault.At.TotalSeconds,7:0.0} s  {fault.What}"));
+        }
+    }
+
+    private void Keep(BillingStack stack, string journal)
+    {
+        if (options.Logs is not { } folder)
+        {
+            return;
+        }
+        Directory.CreateDirectory(folder);
+        foreach (var file in Directory.EnumerateFiles(stack.Folder.Logs).Append(journal).Where(File.Exists))
+        {
+            File.Copy(file, Path.Combine(folder, Path.GetFileName(file)), overwrite: true);
+        }
+        console.WriteLine($"Logs: {folder}");
+    }
+}

@@ -1,0 +1,123 @@
+using Billing.Client;
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.Measuring.Driving;
+using Grpc.Core;
+
+namespace Billing.Measuring.Tracing;
+
+/// <summary>Sends timed payments at a constant rate, whatever becomes of those before: a system that slows down is not spared
+/// by callers who wait for it.</summary>
+internal sealed class OpenLoop : IAsyncDisposable
+{
+    // Enough to open every connection and to have the code compiled; too few to be a load.
+    private const int WarmUpConcurrency = 32;
+
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(1);
+
+    private readonly TraceOptions _options;
+    private readonly TimeProvider _time;
+    private readonly BillingClient[] _clients;
+    private readonly RandomRequests _requests;
+    private readonly TracedPayment?[] _payments;
+    private int _done;
+
+    public OpenLoop(TraceOptions options, IReadOnlyList<string> proxies, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+        _requests = new RandomRequests(options.Accounts, new Random(options.Seed));
+        _payments = new TracedPayment?[options.Requests];
+        _clients = [.. Enumerable.Range(0, options.Connections).Select(n => Connect(proxies[n % proxies.Count], time))];
+    }
+
+    /// <summary>Payments answered or failed so far.</summary>
+    public int Done => Volatile.Read(ref _done);
+
+    /// <summary>What became of the payments that were answered or have failed by now.</summary>
+    public IReadOnlyList<TracedPayment> Payments => [.. _payments.Select((_, i) => Volatile.Read(ref _payments[i])).OfType<TracedPayment>()];
+
+    /// <summary>Sends the payments that are not traced.</summary>
+    public async Task WarmUpAsync(CancellationToken cancellationToken)
+    {
+        for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
+        {
+            var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
+            await Task.WhenAll(Enumerable.Range(sent, round).Select(
+                n => _clients[n % _clients.Length].MakeTimedPaymentAsync(_requests.Payment(), cancellationToken)));
+        }
+    }
+
+    /// <summary>Sends the payments and waits for every answer.</summary>
+    /// <param name="stopping">Sends no more; those under way are still waited for.</param>
+    public async Task RunAsync(CancellationToken stopping)
+    {
+        var calls = new List<Task>(_options.Requests);
+        using var timer = new PeriodicTimer(Tick, _time);
+        var start = _time.GetTimestamp();
+        var startUnixUs = _time.Microseconds();
+        var arrivals = new Arrivals(_options.Rate);
+        do
+        {
+            var due = Math.Min(_options.Requests, arrivals.DueBy(_time.GetElapsedTime(start)));
+            while (calls.Count < due && !stopping.IsCancellationRequested)
+            {
+                calls.Add(PayAsync(calls.Count, startUnixUs + (long)arrivals.TimeOf(calls.Count).TotalMicroseconds));
+            }
+        }
+        while (calls.Count < _options.Requests && await NextAsync(timer, stopping));
+        await Task.WhenAll(calls);
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        foreach (var client in _clients)
+        {
+            client.Dispose();
+        }
+        return ValueTask.CompletedTask;
+    }
+
+    private static async Task<bool> NextAsync(PeriodicTimer timer, CancellationToken stopping)
+    {
+        try
+        {
+            return await timer.WaitForNextTickAsync(stopping);
+        }
+        catch (OperationCanceledException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>A client of one connection, to one proxy.</summary>
+    private static BillingClient Connect(string proxy, TimeProvider time)
+    {
+        var options = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(30), RetryShare = null };
+        options.Proxies.Add(proxy);
+        return new BillingClient(options, time);
+    }
+
+    private async Task PayAsync(int number, long plannedUnixUs)
+    {
+        // Drawn before the call's first wait, and so from one thread at a time.
+        var request = _requests.Payment();
+        var sent = _time.GetUtcNow();
+        var stream = StreamId.For(request.PaymentType, request.AccountId);
+        TracedPayment payment;
+        try
+        {
+            var timed = await _clients[number % _clients.Length].MakeTimedPaymentAsync(request);
+            payment = new TracedPayment(Guid.Parse(request.TransactionId), stream, timed.Answer.Version, timed.Answer.Outcome.ToString());
+            payment.Take(timed.Times);
+        }
+        catch (RpcException e)
+        {
+            payment = new TracedPayment(Guid.Parse(request.TransactionId), stream, 0, e.StatusCode.ToString());
+            payment.Take(new StepTimes(Sent: sent, Returned: _time.GetUtcNow()));
+        }
+        payment[Moment.Planned] = plannedUnixUs;
+        Volatile.Write(ref _payments[number], payment);
+        Interlocked.Increment(ref _done);
+    }
+}

@@ -1,0 +1,90 @@
+using Billing.Reporting.Pages;
+using Npgsql;
+using Spectre.Console;
+
+namespace Billing.Measuring.Tracing;
+
+/// <summary>Sends timed payments and writes down when each step of each was taken. What there is when it is stopped is
+/// written too.</summary>
+internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeProvider time)
+{
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan JoinMax = TimeSpan.FromSeconds(60);
+
+    // Payments that are under way when the trace is stopped are given so long to be answered.
+    private static readonly TimeSpan StopMax = TimeSpan.FromSeconds(5);
+
+    /// <returns>The process's exit code: 0 only if every payment was answered, and found in the event store where one is
+    /// named; 130 where it was stopped.</returns>
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
+        var proxies = stack?.ProxyAddresses ?? options.Subject.Targets;
+        var startedAt = time.GetUtcNow();
+        var payments = await SendingAsync(proxies, cancellationToken);
+        var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
+        var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt);
+        TraceTable.Print(console, summary);
+        await WriteAsync(summary, payments);
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return 130;
+        }
+        return summary.Requests.Failed == 0 && (isJoined is null || (isJoined.Value && summary.Requests.InStore == payments.Count)) ? 0 : 1;
+    }
+
+    private async Task<IReadOnlyList<TracedPayment>> SendingAsync(IReadOnlyList<string> proxies, CancellationToken cancellationToken)
+    {
+        await using var loop = new OpenLoop(options, proxies, time);
+        await console.Status().StartAsync("Warming up", _ => loop.WarmUpAsync(cancellationToken));
+        var running = loop.RunAsync(cancellationToken);
+        await console.Progress()
+            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
+            .StartAsync(async progress =>
+            {
+                var bar = progress.AddTask("Payments", maxValue: options.Requests);
+                while (!cancellationToken.IsCancellationRequested
+                    && await Task.WhenAny(running, Task.Delay(ProgressInterval, time, CancellationToken.None)) != running)
+                {
+                    bar.Value = loop.Done;
+                }
+                if (!cancellationToken.IsCancellationRequested
+                    || await Task.WhenAny(running, Task.Delay(StopMax, time, CancellationToken.None)) == running)
+                {
+                    await running;
+                }
+                bar.Value = loop.Done;
+            });
+        return loop.Payments;
+    }
+
+    // Null where no store is named, false where it could not be asked.
+    private async Task<bool?> JoinAsync(string? eventStore, IReadOnlyList<TracedPayment> payments)
+    {
+        if (eventStore is null)
+        {
+            return null;
+        }
+        // Not the command's token: what there is when it is stopped is looked up too.
+        using var bound = new CancellationTokenSource(JoinMax, time);
+        try
+        {
+            await StoreTimestamps.JoinAsync(eventStore, payments, bound.Token);
+            return true;
+        }
+        catch (Exception e) when (e is NpgsqlException or OperationCanceledException)
+        {
+            console.MarkupLineInterpolated($"[yellow]The event store was not asked: {e.Message}[/]");
+            return false;
+        }
+    }
+
+    private async Task WriteAsync(TraceSummary summary, IReadOnlyList<TracedPayment> payments)
+    {
+        Directory.CreateDirectory(options.Subject.Out);
+        await TraceFile.WriteAsync(Path.Combine(options.Subject.Out, "trace.csv"), payments);
+        await summary.WriteAsync(Path.Combine(options.Subject.Out, "summary.json"));
+        var page = await TraceReport.Of(summary, payments).WriteAsync(options.Subject.Out);
+        console.MarkupLineInterpolated($"Report: {page}");
+    }
+}

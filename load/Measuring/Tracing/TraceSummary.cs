@@ -1,0 +1,121 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Billing.Reporting;
+
+namespace Billing.Measuring.Tracing;
+
+/// <summary>What a trace came to, as JSON; the names are part of the interface.</summary>
+internal sealed record TraceSummary
+{
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<TraceSummary> Format { get; } = new("trace", TraceJson.Default.TraceSummary, summary => TraceReport.Of(summary));
+
+    public string Kind { get; init; } = Format.Kind;
+
+    public required DateTimeOffset StartedAt { get; init; }
+
+    public required string Command { get; init; }
+
+    /// <summary><c>kafka</c> or <c>embedded</c>; empty where the proxies were there before.</summary>
+    public required string Transport { get; init; }
+
+    public required int Rate { get; init; }
+
+    public required int Connections { get; init; }
+
+    public required TraceCounts Requests { get; init; }
+
+    /// <summary>The legs of the way, in order, then the milestones, then the whole way.</summary>
+    public required IReadOnlyList<LegSummary> Steps { get; init; }
+
+    public required Machine Machine { get; init; }
+
+    public static TraceSummary Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
+    {
+        StartedAt = startedAt,
+        Command = options.Subject.CommandLine,
+        Transport = transport,
+        Rate = options.Rate,
+        Connections = options.Connections,
+        Requests = TraceCounts.Of(payments),
+        Steps = [.. LegSummary.Of(payments)],
+        Machine = Machine.This(),
+    };
+
+    public async Task WriteAsync(string path)
+    {
+        await using var file = File.Create(path);
+        await JsonSerializer.SerializeAsync(file, this, TraceJson.Default.TraceSummary);
+    }
+}
+
+/// <summary>How many payments became what.</summary>
+/// <param name="Sent">Of which there is an outcome.</param>
+/// <param name="Accepted">Answered so.</param>
+/// <param name="Declined">Answered so.</param>
+/// <param name="Failed">Without an answer.</param>
+/// <param name="InStore">Whose event the store was found to hold; 0 where it was not asked.</param>
+/// <param name="PerS">Answers a second, from the first payment to the last answer.</param>
+internal sealed record TraceCounts(int Sent, int Accepted, int Declined, int Failed, int InStore, double PerS)
+{
+    public static TraceCounts Of(IReadOnlyList<TracedPayment> payments)
+    {
+        var answered = payments.Where(p => p.IsAnswered).ToList();
+        var seconds = answered.Count == 0 ? 0 : (answered.Max(p => p[Moment.Returned]) - payments.Min(p => p[Moment.Sent])) / 1e6;
+        return new TraceCounts(
+            payments.Count, answered.Count(p => p.Outcome == nameof(V1.PaymentOutcome.Accepted)),
+            answered.Count(p => p.Outcome == nameof(V1.PaymentOutcome.Declined)), payments.Count - answered.Count,
+            payments.Count(p => p.Has(Moment.Recorded)), seconds > 0 ? answered.Count / seconds : 0);
+    }
+}
+
+/// <summary>How long a leg took, in milliseconds.</summary>
+internal sealed record LegSummary
+{
+    public required string Name { get; init; }
+
+    public required string From { get; init; }
+
+    public required string To { get; init; }
+
+    public required int Count { get; init; }
+
+    public required double MeanMs { get; init; }
+
+    [JsonPropertyName("p50_ms")]
+    public required double P50Ms { get; init; }
+
+    [JsonPropertyName("p90_ms")]
+    public required double P90Ms { get; init; }
+
+    [JsonPropertyName("p99_ms")]
+    public required double P99Ms { get; init; }
+
+    [JsonPropertyName("p999_ms")]
+    public required double P999Ms { get; init; }
+
+    public required double MaxMs { get; init; }
+
+    /// <summary>The legs of a trace, its milestones and its whole way.</summary>
+    public static IEnumerable<LegSummary> Of(IReadOnlyList<TracedPayment> payments) =>
+        Leg.Of(payments).Concat(Leg.Milestones).Append(Leg.Whole)
+            .Select(leg => Of(LegTimes.Of(leg, payments))).Where(leg => leg.Count > 0);
+
+    private static LegSummary Of(LegTimes times) => new()
+    {
+        Name = times.Leg.Name,
+        From = times.Leg.From.ToString().ToLowerInvariant(),
+        To = times.Leg.To.ToString().ToLowerInvariant(),
+        Count = times.Sorted.Count,
+        MeanMs = times.Mean,
+        P50Ms = times.Percentile(0.5),
+        P90Ms = times.Percentile(0.9),
+        P99Ms = times.Percentile(0.99),
+        P999Ms = times.Percentile(0.999),
+        MaxMs = times.Max,
+    };
+}
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSerializable(typeof(TraceSummary))]
+internal sealed partial class TraceJson : JsonSerializerContext;

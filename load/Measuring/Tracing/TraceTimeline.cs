@@ -1,0 +1,67 @@
+using Billing.Reporting.Charts;
+
+namespace Billing.Measuring.Tracing;
+
+/// <summary>A trace over time, a point for each second, or for each of more seconds where there are many.</summary>
+internal static class TraceTimeline
+{
+    private const int PointsMax = 240;
+
+    private static readonly Axis Time = new("Time since the first payment", "s");
+
+    public static LineChart Throughput(IReadOnlyList<TracedPayment> payments)
+    {
+        var failed = payments.Where(p => !p.IsAnswered).ToList();
+        var (start, width) = Slots(payments);
+        List<Series> lines =
+        [
+            PerSecond("sent", payments.Select(p => p[Moment.Sent])), PerSecond("answered", payments.Where(p => p.IsAnswered).Select(p => p[Moment.Returned])),
+        ];
+        if (failed.Count > 0)
+        {
+            lines.Add(PerSecond("failed", failed.Select(p => p[Moment.Returned])));
+        }
+        return new LineChart("Payments a second", Time, new Axis("Payments", "per second"), lines);
+
+        Series PerSecond(string name, IEnumerable<long> moments)
+        {
+            var counts = moments.CountBy(at => (at - start) / width).ToDictionary();
+            // The last slot is not a whole one.
+            var slots = counts.Count == 0 ? 0 : counts.Keys.Max();
+            return new Series(name, [.. Range(slots).Select(slot => (slot * width / 1e6, counts.GetValueOrDefault(slot) * 1e6 / width))]);
+        }
+    }
+
+    public static LineChart Latency(IReadOnlyList<TracedPayment> payments)
+    {
+        var (start, width) = Slots(payments);
+        var bySlot = payments.Where(p => p.IsAnswered).GroupBy(p => (p[Moment.Sent] - start) / width).OrderBy(g => g.Key)
+            .Select(g => (At: g.Key * width / 1e6, Sorted: g.Select(p => p.Milliseconds(Moment.Sent, Moment.Returned)).OfType<double>().Order().ToList()))
+            .ToList();
+        Series Line(string name, double share) =>
+            new(name, [.. bySlot.Select(slot => (slot.At, LegTimes.Percentile(slot.Sorted, share)))]);
+        return new LineChart(
+            "Latency of the payments sent in each second", Time, new Axis("Latency", "ms", IsLogarithmic: true),
+            Line("p50", 0.5), Line("p99", 0.99), Line("longest", 1));
+    }
+
+    private static IEnumerable<long> Range(long count)
+    {
+        for (long i = 0; i < count; i++)
+        {
+            yield return i;
+        }
+    }
+
+    /// <summary>Where time begins, and how long a slot is, in microseconds.</summary>
+    private static (long Start, long Width) Slots(IReadOnlyList<TracedPayment> payments)
+    {
+        if (payments.Count == 0)
+        {
+            return (0, 1_000_000);
+        }
+        var start = payments.Min(p => p[Moment.Sent]);
+        var seconds = (payments.Max(p => p[Moment.Sent]) - start) / 1_000_000;
+        return (start, ((seconds / PointsMax) + 1) * 1_000_000);
+    }
+}

@@ -1,0 +1,182 @@
+using System.Collections.Concurrent;
+using Billing.LocalStack;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Chaos;
+
+/// <summary>A fault that was caused.</summary>
+/// <param name="Fault">What was planned.</param>
+/// <param name="Injected">When it struck, as a timestamp of the soak's clock.</param>
+/// <param name="Recovered">When everything was as before.</param>
+internal sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
+
+/// <summary>Causes faults and mends them. What one fault has struck no other touches before it is mended; of the proxies and
+/// of the brokers one is away at a time, whatever the schedule says.</summary>
+internal sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<string> say) : IDisposable
+{
+    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);
+
+    private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
+    private int _endedThemselves;
+    private int _badRecords;
+
+    /// <summary>Services that ended without having been told to.</summary>
+    public int EndedThemselves => Volatile.Read(ref _endedThemselves);
+
+    /// <summary>Records sent that belong in the dead letters.</summary>
+    public int BadRecordsSent => Volatile.Read(ref _badRecords);
+
+    /// <summary>Causes a fault, waits as long as it lasts, and mends it.</summary>
+    /// <param name="fault">Which.</param>
+    /// <param name="striking">Called at the moment it strikes.</param>
+    /// <param name="cancellationToken">Leaves everything as it is then.</param>
+    public async Task<InjectedFault> RunAsync(Fault fault, Action striking, CancellationToken cancellationToken)
+    {
+        var pool = FaultProfile.Of(fault.Kind).Pool;
+        var gate = Gate(pool, fault.Target);
+        await gate.WaitAsync(cancellationToken);
+        try
+        {
+            striking();
+            var injected = time.GetTimestamp();
+            await CauseAsync(fault, cancellationToken);
+            return new InjectedFault(fault, injected, time.GetTimestamp());
+        }
+        finally
+        {
+            gate.Release();
+        }
+    }
+
+    /// <summary>Starts services again that have ended themselves, as an orchestrator does, until cancelled.</summary>
+    public async Task WatchAsync(CancellationToken cancellationToken)
+    {
+        using var timer = new PeriodicTimer(WatchInterval, time);
+        while (await timer.WaitForNextTickAsync(cancellationToken))
+        {
+            foreach (var service in stack.Services.Where(s => s.Process.HasExited))
+            {
+                var gate = Gate(PoolOf(service.Role), service.Number);
+                if (!await gate.WaitAsync(TimeSpan.Zero, cancellationToken))
+                {
+                    continue;
+                }
+                try
+                {
+                    // While the gate was not held, a fault may have begun and ended.
+                    if (stack.Services.Contains(service))
+                    {
+                        Interlocked.Increment(ref _endedThemselves);
+                        say($"{service.Process.Name} ended by itself with exit code {service.Process.ExitCode}: {string.Concat(service.Process.LastLogLines(1))}");
+                        await ReviveAsync(service.Role, service.Number, cancellationToken);
+                    }
+                }
+                finally
+                {
+                    gate.Release();
+                }
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (var gate in _gates.Values)
+        {
+            gate.Dispose();
+        }
+    }
+
+    private async Task CauseAsync(Fault fault, CancellationToken cancellationToken)
+    {
+        switch (fault.Kind)
+        {
+            case FaultKind.KillPaymentBackend or FaultKind.KillBalanceBackend or FaultKind.KillProxy:
+                var killed = Service(fault);
+                killed.Process.Kill();
+                await WaitAsync(fault, cancellationToken);
+                await ReviveAsync(killed.Role, killed.Number, cancellationToken);
+                break;
+            case FaultKind.FreezePaymentBackend or FaultKind.FreezeProxy:
+                var frozen = Service(fault);
+                await FreezeAsync(frozen.Process.Pause, frozen.Process.Resume, fault, cancellationToken);
+                break;
+            case FaultKind.RestartPaymentBackend or FaultKind.RestartBalanceBackend or FaultKind.RestartProxy:
+                var stopped = Service(fault);
+                if (!await stopped.Process.StopAsync(StopBound))
+                {
+                    say($"{stopped.Process.Name} did not stop within {StopBound.TotalSeconds:0} s and was killed");
+                }
+                await ReviveAsync(stopped.Role, stopped.Number, cancellationToken);
+                break;
+            case FaultKind.KillBroker:
+                stack.Kafka!.KillBroker(fault.Target);
+                await WaitAsync(fault, cancellationToken);
+                await stack.Kafka.StartBrokerAsync(fault.Target, cancellationToken);
+                break;
+            case FaultKind.CrashPostgres:
+                await stack.Postgres!.CrashAsync();
+                await WaitAsync(fault, cancellationToken);
+                await stack.Postgres.StartAsync(cancellationToken);
+                break;
+            case FaultKind.FreezePostgres:
+                await FreezeAsync(stack.Postgres!.Pause, stack.Postgres!.Resume, fault, cancellationToken);
+                break;
+            case FaultKind.BadRecords:
+                Interlocked.Add(ref _badRecords, await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken));
+                break;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");
+        }
+    }
+
+    private async Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken)
+    {
+        pause();
+        try
+        {
+            await WaitAsync(fault, cancellationToken);
+        }
+        finally
+        {
+            resume();
+        }
+    }
+
+    // A service that starts while a broker or PostgreSQL is away may give up; an orchestrator starts it again.
+    private async Task ReviveAsync(ServiceRole role, int number, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            try
+            {
+                await stack.AddAsync(role, number, cancellationToken);
+                return;
+            }
+            catch (StackException e)
+            {
+                say(e.Message.Split('\n')[0]);
+            }
+        }
+    }
+
+    private Task WaitAsync(Fault fault, CancellationToken cancellationToken) => Task.Delay(fault.Lasts, time, cancellationToken);
+
+    private ServiceProcess Service(Fault fault)
+    {
+        var pool = FaultProfile.Of(fault.Kind).Pool;
+        return stack.Services.First(s => PoolOf(s.Role) == pool && s.Number == fault.Target);
+    }
+
+    private SemaphoreSlim Gate(FaultPool pool, int target) => _gates.GetOrAdd(
+        (pool, pool is FaultPool.PaymentBackends or FaultPool.BalanceBackends ? target : 0), _ => new SemaphoreSlim(1));
+
+    private static FaultPool PoolOf(ServiceRole role) => role switch
+    {
+        ServiceRole.PaymentBackend => FaultPool.PaymentBackends,
+        ServiceRole.BalanceBackend => FaultPool.BalanceBackends,
+        _ => FaultPool.Proxies,
+    };
+}

@@ -1,0 +1,23 @@
+namespace Billing.Chaos;
+
+/// <summary>Bounds a rate, for any number of callers together. What was missed is not made up for: a pause of the system is
+/// not followed by a burst.</summary>
+internal sealed class Pace(int perSecond, TimeProvider time)
+{
+    private readonly Lock _gate = new();
+    private readonly long _interval = time.TimestampFrequency / perSecond;
+    private long _next;
+
+    /// <summary>Waits for the caller's turn.</summary>
+    public Task TakeTurnAsync(CancellationToken cancellationToken)
+    {
+        long turn;
+        var now = time.GetTimestamp();
+        lock (_gate)
+        {
+            turn = Math.Max(_next, now);
+            _next = turn + _interval;
+        }
+        return turn == now ? Task.CompletedTask : Task.Delay(time.GetElapsedTime(now, turn), time, cancellationToken);
+    }
+}

@@ -1,0 +1,257 @@
+using System.Collections.Concurrent;
+using Billing.Client;
+using Billing.Client.Load;
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Chaos;
+
+/// <summary>Workers that pay and look, each one request at a time, and do not rest until every payment has an answer: a call
+/// that fails after the client's own retries is asked again with the same transaction id. Some payments are sent twice at the
+/// same time through two proxies, some balances are asked for as of the payment just made.</summary>
+internal sealed class Traffic : IAsyncDisposable
+{
+    private const int WorkersPerClient = 8;
+    private static readonly TimeSpan AskAgainAfter = TimeSpan.FromMilliseconds(100);
+
+    private readonly TrafficOptions _options;
+    private readonly TimeProvider _time;
+    private readonly BillingClient[] _clients;
+    private readonly BillingClient[] _single;
+    private readonly Journal _journal;
+    private readonly Pace _pace;
+    private readonly CancellationTokenSource _giveUp = new();
+    private readonly ConcurrentDictionary<string, long> _failures = new(StringComparer.Ordinal);
+    private readonly ConcurrentQueue<string> _violations = new();
+    private readonly List<Task> _workers = [];
+    private volatile bool _stopping;
+    private bool _journalIsWhole;
+    private int _answered;
+    private int _unanswered;
+    private int _declined;
+    private int _twins;
+    private int _balances;
+    private long _askedAgain;
+
+    /// <summary>Creates the traffic; nothing is sent before <see cref="Start"/>.</summary>
+    public Traffic(TrafficOptions options, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+        _clients = [.. Enumerable.Range(0, (options.Workers + WorkersPerClient - 1) / WorkersPerClient).Select(_ => Connect(options.Proxies))];
+        _single = [.. options.Proxies.Select(proxy => Connect([proxy], retriesMax: 0))];
+        _journal = new Journal(options.Journal);
+        _pace = new Pace(options.Rate, time);
+    }
+
+    /// <summary>When each call began and was answered.</summary>
+    public CallTimes Calls { get; } = new();
+
+    /// <summary>Payments answered so far.</summary>
+    public int Answered => Volatile.Read(ref _answered);
+
+    /// <summary>Calls sent again so far: by the client itself, and by asking again.</summary>
+    public long SentAgain => _clients.Concat(_single).Sum(c => c.Retried) + Interlocked.Read(ref _askedAgain);
+
+    /// <summary>Gives some accounts a low credit limit, so that payments are declined too; before <see cref="Start"/>.
+    /// </summary>
+    /// <exception cref="RpcException">A limit could not be set.</exception>
+    public Task SetLowLimitsAsync(CancellationToken cancellationToken) =>
+        LowLimits.SetAsync(_clients[0], _options.AccountPrefix, _options.Accounts, cancellationToken);
+
+    /// <summary>Begins.</summary>
+    public void Start() => _workers.AddRange(
+        Enumerable.Range(0, _options.Workers).Select(worker => Task.Run(() => WorkAsync(worker))));
+
+    /// <summary>Waits until so many more payments are answered.</summary>
+    /// <exception cref="TimeoutException">They were not within the bound.</exception>
+    public async Task WaitForMoreAsync(int count, TimeSpan bound, CancellationToken cancellationToken)
+    {
+        var goal = Answered + count;
+        var start = _time.GetTimestamp();
+        using var poll = new PeriodicTimer(TimeSpan.FromMilliseconds(20), _time);
+        while (Answered < goal)
+        {
+            if (_time.GetElapsedTime(start) > bound)
+            {
+                throw new TimeoutException($"Of {count} payments {goal - Answered} were not answered within {bound.TotalSeconds} s; failures so far: {string.Join("; ", _failures.Select(f => $"{f.Value} x {f.Key}"))}");
+            }
+            await poll.WaitForNextTickAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>Lets every worker finish the payment it is at, and completes the journal.</summary>
+    /// <param name="bound">How long that may take; what has no answer by then is noted as such.</param>
+    public async Task<TrafficResult> StopAsync(TimeSpan bound)
+    {
+        _stopping = true;
+        _giveUp.CancelAfter(bound);
+        await Task.WhenAll(_workers);
+        _journalIsWhole = true;
+        await _journal.DisposeAsync();
+        return new TrafficResult
+        {
+            Payments = Answered,
+            Declined = _declined,
+            Twins = _twins,
+            Balances = _balances,
+            Unanswered = _unanswered,
+            Retried = _clients.Concat(_single).Sum(c => c.Retried),
+            AskedAgain = Interlocked.Read(ref _askedAgain),
+            Failures = _failures.ToDictionary(StringComparer.Ordinal),
+            Violations = [.. _violations],
+        };
+    }
+
+    /// <summary>Gives up what is under way and closes the connections.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _stopping = true;
+        await _giveUp.CancelAsync();
+        await Task.WhenAll(_workers);
+        if (!_journalIsWhole)
+        {
+            await _journal.DisposeAsync();
+        }
+        foreach (var client in _clients.Concat(_single))
+        {
+            client.Dispose();
+        }
+        _giveUp.Dispose();
+    }
+
+    private async Task WorkAsync(int worker)
+    {
+        var random = new Random((_options.Seed * 1009) + worker);
+        var client = _clients[worker % _clients.Length];
+        while (!_stopping)
+        {
+            try
+            {
+                await _pace.TakeTurnAsync(_giveUp.Token);
+                var payment = Payment(random);
+                var paid = random.Next(100) < _options.TwinPercent && _single.Length > 1
+                    ? await PayTwiceAsync(payment, client, random) : await PayAsync(payment, client, client);
+                if (random.Next(100) < _options.BalancePercent)
+                {
+                    await CheckAsync(payment, paid.Version, client);
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+        }
+    }
+
+    private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest payment, BillingClient first, BillingClient then)
+    {
+        try
+        {
+            var paid = await AskAsync("payment of " + StreamOf(payment), (client, token) => client.MakePaymentAsync(payment, token), first, then);
+            Interlocked.Increment(ref _answered);
+            if (paid.Outcome == PaymentOutcome.Declined)
+            {
+                Interlocked.Increment(ref _declined);
+            }
+            _journal.Add(JournalEntry.Of(payment, paid));
+            return paid;
+        }
+        catch (OperationCanceledException)
+        {
+            Interlocked.Increment(ref _unanswered);
+            _journal.Add(JournalEntry.Of(payment, null));
+            throw;
+        }
+    }
+
+    private async Task<MakePaymentResponse> PayTwiceAsync(MakePaymentRequest payment, BillingClient client, Random random)
+    {
+        var one = random.Next(_single.Length);
+        var other = (one + 1 + random.Next(_single.Length - 1)) % _single.Length;
+        var twin = AskAsync("copy of a payment of " + StreamOf(payment), (proxy, token) => proxy.MakePaymentAsync(payment, token), _single[other], client);
+        MakePaymentResponse paid;
+        try
+        {
+            paid = await PayAsync(payment, _single[one], client);
+        }
+        catch (OperationCanceledException)
+        {
+            await twin.ContinueWith(static _ => { }, TaskScheduler.Default);
+            throw;
+        }
+        var second = await twin;
+        Interlocked.Increment(ref _twins);
+        if (!paid.Equals(second))
+        {
+            _violations.Enqueue($"unequal answers to one payment: {paid} and {second}");
+        }
+        return paid;
+    }
+
+    private async Task CheckAsync(MakePaymentRequest payment, long version, BillingClient client)
+    {
+        var request = new CheckBalanceRequest
+        {
+            AccountId = payment.AccountId,
+            PaymentType = payment.PaymentType,
+            MinVersion = version,
+        };
+        var balance = await AskAsync("balance of " + StreamOf(payment), (proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
+        Interlocked.Increment(ref _balances);
+        _journal.Add(JournalEntry.Of(request, balance));
+        if (balance.Version < version)
+        {
+            _violations.Enqueue(
+                $"a balance of {StreamOf(payment)} older than asked for: version {balance.Version}, not {version}");
+        }
+    }
+
+    private async Task<T> AskAsync<T>(
+        string what, Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first, BillingClient then)
+    {
+        var start = _time.GetTimestamp();
+        var tries = 1;
+        for (var client = first; ; client = then, tries++)
+        {
+            try
+            {
+                var answer = await call(client, _giveUp.Token);
+                Calls.Add(start, _time.GetTimestamp(), $"{what}, asked {tries} times");
+                return answer;
+            }
+            catch (RpcException e)
+            {
+                // What cannot be asked again with hope is asked again too: a payment without an answer is what a soak must
+                // not end with, and the failure is counted.
+                _giveUp.Token.ThrowIfCancellationRequested();
+                _failures.AddOrUpdate($"{e.StatusCode} {BillingClient.Reason(e)}".TrimEnd(), 1, static (_, count) => count + 1);
+            }
+            Interlocked.Increment(ref _askedAgain);
+            await Task.Delay(AskAgainAfter, _time, _giveUp.Token);
+        }
+    }
+
+    private static string StreamOf(MakePaymentRequest payment) => StreamId.For(payment.PaymentType, payment.AccountId);
+
+    private MakePaymentRequest Payment(Random random) => new()
+    {
+        TransactionId = Guid.NewGuid().ToString(),
+        AccountId = _options.AccountPrefix + random.Next(_options.Accounts),
+        PaymentType = PaymentTypes.All[random.Next(PaymentTypes.All.Count)],
+        Amount = (random.Next(1, 100_00) / 100m).ToMoney(random.Next(100) < _options.OtherCurrencyPercent ? "EUR" : "USD"),
+    };
+
+    private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null)
+    {
+        // Whatever is broken here is broken on purpose, and not to be spared.
+        var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null };
+        options.RetriesMax = retriesMax ?? options.RetriesMax;
+        foreach (var proxy in proxies)
+        {
+            options.Proxies.Add(proxy);
+        }
+        return new BillingClient(options, _time);
+    }
+}

@@ -1,0 +1,63 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Measuring;
+using Billing.Measuring.Comparing.Rpc;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing compare rpc</c>, and the servers that it starts.</summary>
+internal static class CompareRpcCommand
+{
+    private const int NumberMax = 100_000;
+
+    public static Command Create(IAnsiConsole console)
+    {
+        var quick = new Option<bool>("--quick") { Description = "A small grid with few runs, for a first impression" };
+        var full = new Option<bool>("--full") { Description = "Every hundredth number of threads and every two hundredth of requests, ten runs: hours" };
+        var threads = ListFlags.Numbers("--threads", "Numbers of concurrent callers", [], 1, NumberMax);
+        var requests = ListFlags.Numbers("--requests", "Numbers of requests of each caller", [], 1, NumberMax);
+        var runs = new Option<int?>("--runs") { Description = "Runs of each side in a cell, of which the first is dropped: 2 to 1000", HelpName = "N" };
+        runs.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && int.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var value) && value is < 2 or > 1_000)
+            {
+                result.AddError($"--runs must be within 2 and 1000, since the first is dropped; it is {result.Tokens[0].Value}.");
+            }
+        });
+        var connections = Flags.Number("--connections", "Connections of rpcx and of grpc each, shared by the callers", 1, 1, 1000);
+        var folder = MeasurementFlags.Folder();
+        var command = new Command("rpc", "RPCX against gRPC and REST, as the paper does: callers times requests.")
+        {
+            quick, full, threads, requests, runs, connections, folder,
+        };
+        command.SetAction((parsed, cancellationToken) =>
+        {
+            var preset = parsed.GetValue(full) ? RpcGrid.Full : parsed.GetValue(quick) ? RpcGrid.Quick : RpcGrid.Default;
+            var grid = preset with
+            {
+                Threads = Given(parsed.GetValue(threads)) ?? preset.Threads,
+                Requests = Given(parsed.GetValue(requests)) ?? preset.Requests,
+                Runs = parsed.GetValue(runs) ?? preset.Runs,
+                Connections = parsed.GetValue(connections),
+            };
+            var measurement = MeasurementFlags.Measurement(parsed, folder, RpcComparison.Format.Kind, console);
+            return BillingCommand.GuardedAsync(() => new RpcContest(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
+        });
+        return command;
+    }
+
+    /// <summary>The servers of the comparison, which it starts itself.</summary>
+    public static Command CreateServer()
+    {
+        var protocol = Flags.Choice("--protocol", "What is spoken", [.. Protocols.All]);
+        var port = Flags.Number("--port", "Port of the loopback interface", 0, 0, ushort.MaxValue);
+        var command = new Command("serve-echo", "Answers payments with nothing behind.") { protocol, port };
+        command.Hidden = true;
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(
+            () => EchoServer.RunAsync(parsed.GetRequiredValue(protocol), parsed.GetValue(port), cancellationToken)));
+        return command;
+    }
+
+    private static int[]? Given(int[]? numbers) => numbers is { Length: > 0 } ? [.. numbers.Distinct().Order()] : null;
+}

@@ -1,0 +1,104 @@
+using System.CommandLine;
+using Billing.Measuring.Scenarios;
+using Billing.Scenarios;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing load SCENARIO</c>: NBomber against a stack of its own, or against proxies that run already.</summary>
+internal static class LoadCommand
+{
+    private const int RateMax = 100_000;
+
+    public static Command Create(IAnsiConsole console) => new("load", "Loads the platform with a scenario and measures it; can fail on thresholds.")
+    {
+        Steady(console, "payments", "Payments, at a rate or by a number of callers.", 100),
+        Steady(console, "balances", "Balance checks, at a rate or by a number of callers.", 0),
+        Mixed(console),
+        Burst(console),
+        Ramp(console),
+        Soak(console),
+    };
+
+    private static Command Steady(IAnsiConsole console, string name, string description, int paymentPercent)
+    {
+        var command = new Command(name, description);
+        var pace = new PaceFlags(command);
+        return Complete(command, console, pace.Read, (_, plan) => plan with { PaymentPercent = paymentPercent });
+    }
+
+    private static Command Mixed(IAnsiConsole console)
+    {
+        var percent = Flags.Number("--payment-percent", "Of 100 calls, how many are payments; the others check a balance", 80, 1, 99);
+        var command = new Command("mixed", "Payments and balance checks, at a rate or by a number of callers.") { percent };
+        var pace = new PaceFlags(command);
+        return Complete(command, console, pace.Read, (parsed, plan) => plan with { PaymentPercent = parsed.GetValue(percent) });
+    }
+
+    private static Command Burst(IAnsiConsole console)
+    {
+        var calls = Flags.Number("--at-once", "Payments, all sent at the same time", 15_000, 1, 1_000_000);
+        var clients = Flags.Number("--clients", "Clients with connections of their own that share them", 3, 1, 100);
+        var command = new Command("burst", "As many payments at once as the billing prototype's clients sent together.") { calls, clients };
+        return Complete(
+            command, console, parsed => new LoadShape.Burst(parsed.GetValue(calls)), (parsed, plan) => plan with { Clients = parsed.GetValue(clients) });
+    }
+
+    private static Command Ramp(IAnsiConsole console)
+    {
+        var from = Flags.Number("--from", "Payments a second at the beginning", 100, 1, RateMax);
+        var to = Flags.Number("--to", "Payments a second at the end", 500, 1, RateMax);
+        var during = DurationFlag.During("How long the rate changes for", TimeSpan.FromMinutes(1));
+        var command = new Command("ramp", "Payments at a rate that grows evenly, whatever becomes of them.") { from, to, during };
+        return Complete(
+            command, console, parsed => new LoadShape.Ramp(parsed.GetValue(from), parsed.GetValue(to), parsed.GetValue(during)), (_, plan) => plan);
+    }
+
+    private static Command Soak(IAnsiConsole console)
+    {
+        var rate = Flags.Number("--rate", "Payments a second", 200, 1, RateMax);
+        var during = DurationFlag.During("How long", TimeSpan.FromMinutes(30));
+        var command = new Command("soak", "Payments at a constant rate for a long time, whatever becomes of them.") { rate, during };
+        return Complete(
+            command, console, parsed => new LoadShape.Open(parsed.GetValue(rate), parsed.GetValue(during)), (_, plan) => plan);
+    }
+
+    private static Command Complete(
+        Command command, IAnsiConsole console, Func<ParseResult, LoadShape> shape, Func<ParseResult, LoadPlan, LoadPlan> complete)
+    {
+        var flags = new LoadFlags();
+        flags.AddTo(command);
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() =>
+        {
+            var plan = complete(parsed, flags.Read(parsed, command.Name, shape(parsed), TimeProvider.System));
+            return new LoadRun(plan, console).RunAsync(cancellationToken);
+        }));
+        return command;
+    }
+
+    /// <summary>Either a rate, kept whatever becomes of the calls, or a number of callers that wait for their answers.</summary>
+    private sealed class PaceFlags
+    {
+        private readonly Option<int> _rate = Flags.Number("--rate", "Calls a second, whatever becomes of them (open model)", 0, 1, RateMax);
+        private readonly Option<int> _copies = Flags.Number("--copies", "Callers, each with one call at a time (closed model)", 0, 1, RateMax);
+        private readonly Option<TimeSpan> _during = DurationFlag.During("How long", TimeSpan.FromSeconds(30));
+
+        public PaceFlags(Command command)
+        {
+            command.Add(_rate);
+            command.Add(_copies);
+            command.Add(_during);
+            command.Validators.Add(result =>
+            {
+                if (result.GetResult(_rate) is { Implicit: false } == result.GetResult(_copies) is { Implicit: false })
+                {
+                    result.AddError("Give either --rate or --copies.");
+                }
+            });
+        }
+
+        public LoadShape Read(ParseResult parsed) => parsed.GetValue(_rate) is var rate and > 0
+            ? new LoadShape.Open(rate, parsed.GetValue(_during))
+            : new LoadShape.Closed(parsed.GetValue(_copies), parsed.GetValue(_during));
+    }
+}

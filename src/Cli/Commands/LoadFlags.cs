@@ -1,0 +1,58 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Measuring.Scenarios;
+using Billing.Scenarios;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>The options that every load scenario has.</summary>
+internal sealed class LoadFlags
+{
+    private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
+    private readonly Option<int> _accounts = Flags.Number("--accounts", "Accounts of each payment type that the calls go to", 2500, 1, 10_000_000);
+
+    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Load before the measured one, and no longer than that", TimeSpan.FromSeconds(5));
+
+    private readonly Option<double?>[] _thresholds =
+    [
+        Limit(Threshold.MaxErrorPercent, "The run fails if more of 100 calls fail", 100),
+        Limit(Threshold.MaxP50Ms, "The run fails if the median latency is longer, in ms", 60_000),
+        Limit(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latencies is longer, in ms", 60_000),
+        Limit(Threshold.MinRps, "The run fails if fewer calls are answered a second", 1_000_000),
+    ];
+
+    public void AddTo(Command command)
+    {
+        foreach (var option in new Option[] { _warmUp, _accounts }.Concat(_thresholds))
+        {
+            command.Add(option);
+        }
+        _system.AddTo(command);
+    }
+
+    /// <summary>The plan but for its shape.</summary>
+    public LoadPlan Read(ParseResult parsed, string scenario, LoadShape shape, TimeProvider time) => new()
+    {
+        Scenario = scenario,
+        Shape = shape,
+        WarmUp = parsed.GetValue(_warmUp),
+        Accounts = parsed.GetValue(_accounts),
+        Subject = _system.Read(parsed, "load-" + scenario, time),
+        Thresholds = [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))],
+    };
+
+    private static Option<double?> Limit(string name, string description, double max) => new(name)
+    {
+        Description = description,
+        HelpName = "X",
+        CustomParser = result =>
+        {
+            var text = result.Tokens[0].Value;
+            if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value) || value is not >= 0 || value > max)
+            {
+                result.AddError($"{name} must be within 0 and {max}; it is '{text}'.");
+            }
+            return value;
+        },
+    };
+}

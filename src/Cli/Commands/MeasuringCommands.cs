@@ -1,0 +1,20 @@
+using System.CommandLine;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>The commands of <c>./billing</c> that measure.</summary>
+internal static class MeasuringCommands
+{
+    public static IEnumerable<Command> Create(IAnsiConsole console) =>
+    [
+        LoadCommand.Create(console),
+        TraceCommand.Create(console),
+        SweepCommand.Create(console),
+        CompareCommand.Create(console),
+        ProfileCommand.Create(console),
+        ReportCommand.Create(console),
+        DriveCommand.Create(),
+        CompareRpcCommand.CreateServer(),
+    ];
+}

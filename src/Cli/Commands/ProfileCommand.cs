@@ -1,0 +1,42 @@
+using System.CommandLine;
+using Billing.LocalStack;
+using Billing.Measuring.Profiling;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing profile</c>.</summary>
+internal static class ProfileCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loop, in turn", [1, 200, 1000], 1, 10_000);
+        var proxies = Flags.Number("--proxies", "Proxies", 3, 1, 100);
+        var payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
+        var balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
+        var partitions = Flags.Number("--partitions", "Partitions of each topic; 0 for as many as give every backend one", 0, 0, 1000);
+        var during = DurationFlag.During("How long each number in flight is measured", TimeSpan.FromSeconds(15));
+        var warmUp = DurationFlag.WarmUp("Load before each", TimeSpan.FromSeconds(10));
+        var folder = MeasurementFlags.Folder();
+        var command = new Command("profile", "Where the time, the processor, the requests and the allocations of one payment go.")
+        {
+            inFlight, proxies, payments, balances, partitions, during, warmUp, folder,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new PaymentProfile(
+            new ProfileOptions
+            {
+                Stack = new StackOptions
+                {
+                    Proxies = parsed.GetValue(proxies),
+                    PaymentBackends = parsed.GetValue(payments),
+                    BalanceBackends = parsed.GetValue(balances),
+                    Partitions = parsed.GetValue(partitions),
+                },
+                InFlight = parsed.GetRequiredValue(inFlight),
+                During = parsed.GetValue(during),
+                WarmUp = parsed.GetValue(warmUp),
+            },
+            MeasurementFlags.Measurement(parsed, folder, ProfileReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+        return command;
+    }
+}

@@ -1,0 +1,32 @@
+using Billing.Reporting.Pages;
+using System.CommandLine;
+using Billing.LocalStack.Processes;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing report</c>.</summary>
+internal static class ReportCommand
+{
+    public static Command Create(IAnsiConsole console)
+    {
+        var files = new Argument<string[]>("files") { Description = "Results: traces (.csv), and JSON with a member \"kind\"", Arity = ArgumentArity.OneOrMore };
+        files.AcceptLegalFilePathsOnly();
+        var target = new Option<string>("--out") { Description = "HTML file, or folder for it; its charts go beside it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
+        var command = new Command("report", "Makes one HTML page, and a picture of every chart, of files with results.") { files, target };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        {
+            var paths = parsed.GetRequiredValue(files);
+            if (Array.Find(paths, f => !File.Exists(f)) is { } missing)
+            {
+                throw new StackException(Directory.Exists(missing)
+                    ? $"files: '{missing}' is a folder; name the files in it."
+                    : $"files: there is no file '{missing}'.");
+            }
+            var page = await ResultFiles.ReadAll(paths).WriteAsync(parsed.GetRequiredValue(target), cancellationToken);
+            console.MarkupLineInterpolated($"Report: {page}");
+            return 0;
+        }));
+        return command;
+    }
+}

@@ -1,0 +1,102 @@
+using System.Text.Json;
+using Billing.Measuring.Comparing.Ceiling;
+using Billing.Measuring.Comparing.Cost;
+using Billing.Measuring.Comparing.Eda;
+using Billing.Measuring.Comparing.Overload;
+using Billing.Measuring.Comparing.Paper;
+using Billing.Measuring.Comparing.Rpc;
+using Billing.Measuring.Comparing.Scale;
+using Billing.Measuring.Profiling;
+using Billing.Measuring.Sweeping;
+using Billing.Measuring.Tracing;
+using Billing.Reporting;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>Turns files with results into reports: traces, and JSON that says in its member <c>kind</c> what it holds.
+/// </summary>
+internal static class ResultFiles
+{
+    private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
+    {
+        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, ProfileReport.Format,
+        TraceSummary.Format,
+    }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
+
+    /// <summary>Reads a file.</summary>
+    /// <exception cref="FormatException">It holds no results that are known; the message names the file and the kinds.
+    /// </exception>
+    /// <exception cref="IOException">It cannot be read.</exception>
+    public static Report Read(string path)
+    {
+        if (path.EndsWith(".csv", StringComparison.OrdinalIgnoreCase))
+        {
+            return TraceReport.Of(SummaryBeside(path), TraceFile.Read(path));
+        }
+        try
+        {
+            using var json = JsonDocument.Parse(File.ReadAllBytes(path));
+            var kind = json.RootElement.ValueKind == JsonValueKind.Object
+                && json.RootElement.TryGetProperty("kind", out var member) && member.ValueKind == JsonValueKind.String
+                ? member.GetString()!
+                : throw new FormatException($"{path}: has no member \"kind\" that says what it holds; known are {Known}.");
+            return Kinds.TryGetValue(kind, out var format)
+                ? format.ReportOf(json.RootElement)
+                : throw new FormatException($"{path}: the kind \"{kind}\" is not known; known are {Known}.");
+        }
+        catch (JsonException e)
+        {
+            throw new FormatException($"{path}: cannot be read as results: {e.Message}", e);
+        }
+    }
+
+    /// <summary>One report of all files: with more than one, each becomes a part under its own title.</summary>
+    /// <exception cref="FormatException">As with <see cref="Read"/>.</exception>
+    /// <exception cref="IOException">As with <see cref="Read"/>.</exception>
+    public static Report ReadAll(IReadOnlyList<string> paths)
+    {
+        var reports = paths.Select(Read).ToList();
+        return reports.Count == 1 ? reports[0] : new Report
+        {
+            Title = "Measurements",
+            Subtitle = $"From {reports.Count} files of results.",
+            Sections = [.. reports.Zip(paths).SelectMany(part => Parts(part.First, part.Second))],
+        };
+    }
+
+    private static string Known => string.Join(", ", Kinds.Keys.Order(StringComparer.Ordinal));
+
+    private static IEnumerable<Section> Parts(Report report, string path)
+    {
+        var facts = new Table
+        {
+            Columns = [new("File", Align.Left), new(path, Align.Left)],
+            Rows = [.. report.Facts.Select(f => new Row(f.Name, f.Value))],
+        };
+        yield return new Section(report.Title, report.Facts.Count > 0 ? [new Prose(report.Subtitle), facts] : [new Prose(report.Subtitle)]);
+        foreach (var section in report.Sections)
+        {
+            yield return section;
+        }
+    }
+
+    /// <summary>What is known of the run that wrote a trace, where its summary lies beside it.</summary>
+    private static TraceSummary? SummaryBeside(string trace)
+    {
+        var path = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(trace))!, "summary.json");
+        if (!File.Exists(path))
+        {
+            return null;
+        }
+        try
+        {
+            var summary = JsonSerializer.Deserialize(File.ReadAllBytes(path), TraceJson.Default.TraceSummary);
+            return summary?.Kind == TraceSummary.Format.Kind ? summary : null;
+        }
+        catch (JsonException)
+        {
+            // Another measurement's summary; the trace speaks for itself.
+            return null;
+        }
+    }
+}

@@ -1,0 +1,58 @@
+using System.CommandLine;
+using Billing.Measuring.Driving;
+using Billing.Measuring.Sweeping;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing sweep static|dynamic</c>.</summary>
+internal static class SweepCommand
+{
+    private static readonly string[] Protocols = ["unary", "stream", "rest"];
+
+    public static Command Create(IAnsiConsole console) => new("sweep", "Measures connections x requests in flight over gRPC calls, gRPC streams and REST.")
+    {
+        Mode(console, "static", isDynamic: false, connections: 8, inFlight: 32, during: 10, "Measures one place."),
+        Mode(console, "dynamic", isDynamic: true, connections: 2048, inFlight: 128, during: 3, "Searches the best place: doubles connections and requests in flight until more load brings nothing."),
+    };
+
+    private static Command Mode(IAnsiConsole console, string name, bool isDynamic, int connections, int inFlight, int during, string description)
+    {
+        var system = new SystemFlags();
+        var atMost = isDynamic ? ", at most" : "";
+        var connectionsOption = Flags.Number("--connections", "Connections of each worker" + atMost, connections, 1, 10_000);
+        var inFlightOption = Flags.Number("--in-flight", "Requests in flight on each connection" + atMost, inFlight, 1, 1000);
+        var workers = Flags.Number("--workers", "Worker processes", 1, 1, 64);
+        var amount = Flags.Number("--amount", "Requests of each worker after which a measurement ends early; 0 for no such end", 0, 0, int.MaxValue);
+        var duringOption = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(during));
+        var warmUp = DurationFlag.WarmUp("Load before each measurement", TimeSpan.FromSeconds(isDynamic ? 1 : 3));
+        var balances = Flags.Number("--balance-percent", "How many of a hundred requests are balance checks; streams carry payments only", 0, 0, 100);
+        var bound = Flags.Number("--latency-bound", "Milliseconds that the 99th percentile may take for the best place within a bound", 100, 1, 60_000);
+        var protocols = ListFlags.Names("--protocols", "What to measure, in turn", Protocols);
+        var command = new Command(name, description)
+        {
+            connectionsOption, inFlightOption, workers, amount, duringOption, warmUp, balances, bound, protocols,
+        };
+        system.AddTo(command);
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new Sweep(
+            new SweepOptions
+            {
+                IsDynamic = isDynamic,
+                Connections = parsed.GetValue(connectionsOption),
+                InFlight = parsed.GetValue(inFlightOption),
+                Workers = parsed.GetValue(workers),
+                Amount = parsed.GetValue(amount),
+                During = parsed.GetValue(duringOption),
+                WarmUp = parsed.GetValue(warmUp),
+                BalancePercent = parsed.GetValue(balances),
+                LatencyBoundMs = parsed.GetValue(bound),
+                Protocols = [.. parsed.GetRequiredValue(protocols).Select(Enum<DriveProtocol>)],
+                Subject = system.Read(parsed, SweepReport.Format.Kind, TimeProvider.System),
+            },
+            console, TimeProvider.System).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    private static T Enum<T>(string name)
+        where T : struct, Enum => System.Enum.Parse<T>(name, ignoreCase: true);
+}

@@ -1,0 +1,30 @@
+using Billing.Backends;
+using Billing.Messaging;
+using Billing.Messaging.Embedded;
+using Billing.Messaging.Hosting;
+using Billing.Proxy;
+using Billing.Proxy.Live;
+using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
+using Billing.Proxy.Telemetry;
+
+return await Service.RunAsync(() =>
+{
+    var builder = Service.CreateBuilder(args);
+    builder.Services.AddBackendCore(builder.Configuration);
+    builder.Services.AddEmbeddedBackends(builder.Configuration);
+    builder.Services.AddSingleton<IRequestTransport>(provider => provider.GetRequiredService<EmbeddedTransport>());
+    builder.Services.AddHostedService(provider => provider.GetRequiredService<EmbeddedTransport>());
+    builder.Services.AddProxy(builder.Configuration);
+    builder.AddRest();
+    builder.AddLive();
+    builder.AddSecurity();
+    builder.AddProxyTelemetry("billing-embedded");
+    var app = builder.Build();
+    app.MapProxyTelemetry();
+    app.MapProxy();
+    app.MapRest();
+    app.MapLive();
+    app.UseSecurity();
+    return app;
+});

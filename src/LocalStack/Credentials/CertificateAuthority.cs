@@ -1,0 +1,63 @@
+using System.Net;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace Billing.LocalStack.Credentials;
+
+/// <summary>An authority that signs certificates for a stack on this machine. Its key lives as long as this object.</summary>
+public sealed class CertificateAuthority : IDisposable
+{
+    private static readonly TimeSpan Lifetime = TimeSpan.FromDays(30);
+
+    private readonly X509Certificate2 _own;
+    private readonly DateTimeOffset _from;
+
+    /// <summary>Makes an authority.</summary>
+    /// <param name="name">What its certificate calls it.</param>
+    /// <param name="time">The clock.</param>
+    public CertificateAuthority(string name, TimeProvider time)
+    {
+        // Clocks that are a little behind have to believe it too.
+        _from = time.GetUtcNow() - TimeSpan.FromHours(1);
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var request = new CertificateRequest($"CN={name}", key, HashAlgorithmName.SHA256);
+        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(true, true, 0, true));
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, true));
+        request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, false));
+        _own = request.CreateSelfSigned(_from, _from + Lifetime);
+    }
+
+    /// <summary>Its certificate, in PEM.</summary>
+    public string Pem => _own.ExportCertificatePem();
+
+    /// <summary>Signs a certificate for a server on this machine: <c>localhost</c> and the loopback addresses.</summary>
+    /// <returns>The certificate and, after it, its key, in PEM (PKCS #8).</returns>
+    public string Server(string name) => Sign(name, "1.3.6.1.5.5.7.3.1", request =>
+    {
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddDnsName("localhost");
+        names.AddIpAddress(IPAddress.Loopback);
+        names.AddIpAddress(IPAddress.IPv6Loopback);
+        request.CertificateExtensions.Add(names.Build());
+    });
+
+    /// <summary>Signs a certificate for a caller.</summary>
+    /// <returns>The certificate and, after it, its key, in PEM (PKCS #8).</returns>
+    public string Client(string name) => Sign(name, "1.3.6.1.5.5.7.3.2", _ => { });
+
+    /// <inheritdoc/>
+    public void Dispose() => _own.Dispose();
+
+    private string Sign(string name, string usage, Action<CertificateRequest> extend)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var request = new CertificateRequest($"CN={name}", key, HashAlgorithmName.SHA256);
+        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(false, false, 0, true));
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature, true));
+        request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(usage)], false));
+        request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(_own, true, false));
+        extend(request);
+        using var signed = request.Create(_own, _from, _from + Lifetime, RandomNumberGenerator.GetBytes(16));
+        return $"{signed.ExportCertificatePem()}\n{key.ExportPkcs8PrivateKeyPem()}\n";
+    }
+}

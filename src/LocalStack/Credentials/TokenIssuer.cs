@@ -1,0 +1,96 @@
+using System.Security.Cryptography;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Microsoft.IdentityModel.JsonWebTokens;
+using Microsoft.IdentityModel.Tokens;
+
+namespace Billing.LocalStack.Credentials;
+
+/// <summary>Issues tokens for a stack on this machine, in place of an identity provider.</summary>
+public sealed class TokenIssuer : IDisposable
+{
+    /// <summary>Who issues the tokens, as they say themselves.</summary>
+    public const string Issuer = "billing-development";
+
+    /// <summary>Whom the tokens are for.</summary>
+    public const string Audience = "billing";
+
+    private readonly ECDsa _key;
+    private readonly TimeProvider _time;
+
+    private TokenIssuer(ECDsa key, TimeProvider time)
+    {
+        _key = key;
+        _time = time;
+    }
+
+    /// <summary>The key set that tells its tokens from others (RFC 7517).</summary>
+    public string Jwks
+    {
+        get
+        {
+            var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))) { KeyId = KeyId });
+            return new JsonObject
+            {
+                ["keys"] = new JsonArray(new JsonObject
+                {
+                    ["kty"] = key.Kty,
+                    ["crv"] = key.Crv,
+                    ["x"] = key.X,
+                    ["y"] = key.Y,
+                    ["use"] = "sig",
+                    ["alg"] = SecurityAlgorithms.EcdsaSha256,
+                    ["kid"] = KeyId,
+                }),
+            }.ToJsonString(new JsonSerializerOptions { WriteIndented = true });
+        }
+    }
+
+    /// <summary>The key in PEM (PKCS #8): whoever has it issues tokens.</summary>
+    public string Pem => _key.ExportPkcs8PrivateKeyPem();
+
+    private string KeyId => Convert.ToHexStringLower(SHA256.HashData(_key.ExportSubjectPublicKeyInfo()))[..16];
+
+    /// <summary>An issuer with a new key.</summary>
+    public static TokenIssuer New(TimeProvider time) => new(ECDsa.Create(ECCurve.NamedCurves.nistP256), time);
+
+    /// <summary>An issuer with a key that was written down.</summary>
+    /// <exception cref="ArgumentException">It is not one.</exception>
+    public static TokenIssuer Of(string pem, TimeProvider time)
+    {
+        var key = ECDsa.Create();
+        key.ImportFromPem(pem);
+        return new TokenIssuer(key, time);
+    }
+
+    /// <summary>Issues a token.</summary>
+    /// <param name="subject">Who it names.</param>
+    /// <param name="scopes">What its bearer may do.</param>
+    /// <param name="accounts">The accounts that its bearer may reach, as the proxies' <c>Billing:Auth:AccountClaim</c> has it.</param>
+    /// <param name="lifetime">How long it is good for, from now; negative for one that has expired.</param>
+    public string Issue(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime)
+    {
+        var now = _time.GetUtcNow().UtcDateTime;
+        return new JsonWebTokenHandler { SetDefaultTimesOnTokenCreation = false }.CreateToken(new SecurityTokenDescriptor
+        {
+            Issuer = Issuer,
+            Audience = Audience,
+            IssuedAt = lifetime > TimeSpan.Zero ? now : now + lifetime,
+            Expires = now + lifetime,
+            Claims = new Dictionary<string, object>
+            {
+                ["sub"] = subject,
+                ["scope"] = string.Join(' ', scopes),
+                ["billing_accounts"] = accounts.ToArray(),
+            },
+            SigningCredentials = new SigningCredentials(new ECDsaSecurityKey(_key) { KeyId = KeyId }, SecurityAlgorithms.EcdsaSha256)
+            {
+                // The shared cache would outlive the key.
+                CryptoProviderFactory = new CryptoProviderFactory { CacheSignatureProviders = false },
+            },
+        });
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _key.Dispose();
+}

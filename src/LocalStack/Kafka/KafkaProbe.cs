@@ -1,0 +1,78 @@
+using System.Buffers.Binary;
+using System.Net;
+using System.Net.Sockets;
+
+namespace Billing.LocalStack.Kafka;
+
+/// <summary>
+/// Asks a broker which brokers it knows to serve, with one Metadata request of Kafka's protocol. No client library is
+/// needed, and no line in a log: distributions differ in what they log.
+/// </summary>
+internal static class KafkaProbe
+{
+    private const short Metadata = 3;
+    private const short Version = 4;
+    private const int LargestAnswer = 1024 * 1024;
+
+    /// <summary>The ids of the brokers that serve, as the asked one sees it; none when it does not answer.</summary>
+    public static async Task<IReadOnlyCollection<int>> ServingBrokersAsync(
+        int port, CancellationToken cancellationToken)
+    {
+        using var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            await client.ConnectAsync(new IPEndPoint(IPAddress.Loopback, port), cancellationToken)
+                .ConfigureAwait(false);
+            var stream = new NetworkStream(client);
+            await using (stream.ConfigureAwait(false))
+            {
+                await stream.WriteAsync(Request(), cancellationToken).ConfigureAwait(false);
+                var size = new byte[sizeof(int)];
+                await stream.ReadExactlyAsync(size, cancellationToken).ConfigureAwait(false);
+                var answer = new byte[Math.Clamp(BinaryPrimitives.ReadInt32BigEndian(size), 0, LargestAnswer)];
+                await stream.ReadExactlyAsync(answer, cancellationToken).ConfigureAwait(false);
+                return BrokerIds(answer);
+            }
+        }
+        catch (Exception exception) when (exception is SocketException or IOException)
+        {
+            return [];
+        }
+    }
+
+    // Header: key, version, correlation id, client id; body: no topics, none to be created.
+    private static byte[] Request()
+    {
+        var client = "billing"u8;
+        var request = new byte[4 + 2 + 2 + 4 + 2 + client.Length + 4 + 1];
+        BinaryPrimitives.WriteInt32BigEndian(request, request.Length - 4);
+        BinaryPrimitives.WriteInt16BigEndian(request.AsSpan(4), Metadata);
+        BinaryPrimitives.WriteInt16BigEndian(request.AsSpan(6), Version);
+        BinaryPrimitives.WriteInt16BigEndian(request.AsSpan(12), (short)client.Length);
+        client.CopyTo(request.AsSpan(14));
+        return request;
+    }
+
+    // Correlation id, throttle time, then the brokers: id, host, port, rack.
+    private static List<int> BrokerIds(ReadOnlySpan<byte> answer)
+    {
+        var ids = new List<int>();
+        var count = BinaryPrimitives.ReadInt32BigEndian(answer[8..]);
+        answer = answer[12..];
+        for (var broker = 0; broker < count; broker++)
+        {
+            ids.Add(BinaryPrimitives.ReadInt32BigEndian(answer));
+            answer = SkipString(answer[4..]);
+            answer = SkipString(answer[4..]);
+        }
+
+        return ids;
+    }
+
+    private static ReadOnlySpan<byte> SkipString(ReadOnlySpan<byte> answer)
+    {
+        // A length of -1 stands for an absent string.
+        var length = Math.Max((short)0, BinaryPrimitives.ReadInt16BigEndian(answer));
+        return answer[(2 + length)..];
+    }
+}

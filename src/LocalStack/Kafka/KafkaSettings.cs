@@ -1,0 +1,99 @@
+using System.Globalization;
+
+namespace Billing.LocalStack.Kafka;
+
+/// <summary>The settings of one node that is broker and controller in one.</summary>
+internal static class KafkaSettings
+{
+    /// <summary>The text of server.properties.</summary>
+    /// <param name="node">Whose.</param>
+    /// <param name="cluster">All nodes, this one included.</param>
+    public static string Server(KafkaNode node, IReadOnlyCollection<KafkaNode> cluster)
+    {
+        var replicas = cluster.Count;
+        var inSync = replicas == 1 ? 1 : 2;
+        var voters = string.Join(',', cluster.Select(static voter =>
+            string.Create(CultureInfo.InvariantCulture, $"{voter.Id}@127.0.0.1:{voter.ControllerPort}")));
+        // Whoever comes in by the relay's listener is sent on to the relay, not past it.
+        var listener = node.Relay is { } relay ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{relay.BrokerPort}") : "";
+        var advertised = node.Relay is { } its ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{its.RelayPort}") : "";
+        if (node.Secured is { } secured)
+        {
+            var address = string.Create(CultureInfo.InvariantCulture, $",SECURED://127.0.0.1:{secured.Port}");
+            (listener, advertised) = (listener + address, advertised + address);
+        }
+        return string.Create(CultureInfo.InvariantCulture, $"""
+            process.roles=broker,controller
+            node.id={node.Id}
+            controller.quorum.voters={voters}
+            listeners=CLIENT://127.0.0.1:{node.Port},CONTROLLER://127.0.0.1:{node.ControllerPort}{listener}
+            advertised.listeners=CLIENT://127.0.0.1:{node.Port}{advertised}
+            listener.security.protocol.map=CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT,RELAY:PLAINTEXT,SECURED:SASL_SSL
+            inter.broker.listener.name=CLIENT
+            controller.listener.names=CONTROLLER
+            log.dirs={node.DataFolder}
+
+            auto.create.topics.enable=false
+            num.partitions=5
+            default.replication.factor={replicas}
+            min.insync.replicas={inSync}
+            offsets.topic.num.partitions=5
+            offsets.topic.replication.factor={replicas}
+            transaction.state.log.num.partitions=5
+            transaction.state.log.replication.factor={replicas}
+            transaction.state.log.min.isr={inSync}
+            share.coordinator.state.topic.num.partitions=1
+            share.coordinator.state.topic.replication.factor={replicas}
+            share.coordinator.state.topic.min.isr={inSync}
+
+            # A member that died is missed within seconds, not after the default 45.
+            group.initial.rebalance.delay.ms=0
+            group.min.session.timeout.ms=1000
+            group.consumer.min.session.timeout.ms=1000
+            group.consumer.session.timeout.ms=3000
+            group.consumer.min.heartbeat.interval.ms=500
+            group.consumer.heartbeat.interval.ms=500
+            # So is one broker of several, and before the sessions of the groups that it coordinates have ended. One broker
+            # alone cannot be replaced, only be missed by mistake.
+            broker.heartbeat.interval.ms=300
+            broker.session.timeout.ms={(replicas == 1 ? 9000 : 1500)}
+            controller.quorum.election.timeout.ms=500
+            controller.quorum.fetch.timeout.ms=1000
+            replica.lag.time.max.ms=5000
+
+            # A small machine, and a heap of 256 MB.
+            num.network.threads=2
+            num.io.threads=4
+            background.threads=2
+            log.cleaner.dedupe.buffer.size=8388608
+            {Security(node.Secured)}
+
+            """);
+    }
+
+    // Whoever comes by the other listeners, which have neither, is the machine's own operator.
+    private static string Security(SecuredListener? listener) => listener is null ? "" : $"""
+
+        listener.name.secured.ssl.keystore.type=PEM
+        listener.name.secured.ssl.keystore.location={listener.CertificateFile}
+        listener.name.secured.sasl.enabled.mechanisms=PLAIN
+        listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {string.Join(' ', listener.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""))};
+        authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+        super.users=User:ANONYMOUS
+        """;
+
+    /// <summary>The text of log4j2.properties: warnings, and when the node was up.</summary>
+    public static string Logging() =>
+        $"""
+        status = error
+        appender.console.type = Console
+        appender.console.name = console
+        appender.console.layout.type = PatternLayout
+        appender.console.layout.pattern = %d [%t] %p %m (%c)%n
+        rootLogger.level = warn
+        rootLogger.appenderRef.console.ref = console
+        logger.server.name = kafka.server.KafkaRaftServer
+        logger.server.level = info
+
+        """;
+}

@@ -1,0 +1,43 @@
+using System.Globalization;
+
+namespace Billing.LocalStack.Processes;
+
+/// <summary>An unprivileged account of this machine, for servers that refuse to run as root.</summary>
+/// <param name="Name">The account's name.</param>
+/// <param name="UserId">Its numeric user id.</param>
+/// <param name="GroupId">The numeric id of its primary group.</param>
+public sealed record ServiceAccount(string Name, uint UserId, uint GroupId)
+{
+    /// <summary>
+    /// The account to run PostgreSQL under: none for an ordinary user, who runs it himself; for root, "postgres" where
+    /// it exists, else "nobody".
+    /// </summary>
+    /// <exception cref="StackException">This is root, and the machine has neither account.</exception>
+    public static ServiceAccount? ForPostgres()
+    {
+        if (!Environment.IsPrivilegedProcess)
+        {
+            return null;
+        }
+
+        return Find("postgres") ?? Find("nobody") ?? throw new StackException(
+            "PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it under");
+    }
+
+    private static ServiceAccount? Find(string name)
+    {
+        foreach (var line in File.ReadLines("/etc/passwd"))
+        {
+            var fields = line.Split(':');
+            if (fields.Length >= 4 && fields[0] == name)
+            {
+                return new ServiceAccount(
+                    name,
+                    uint.Parse(fields[2], CultureInfo.InvariantCulture),
+                    uint.Parse(fields[3], CultureInfo.InvariantCulture));
+            }
+        }
+
+        return null;
+    }
+}

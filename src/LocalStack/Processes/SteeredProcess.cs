@@ -1,0 +1,100 @@
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Billing.LocalStack.Processes;
+
+/// <summary>A load-generating program as a process of its own, steered over its standard streams: it says <c>ready</c> when it
+/// has warmed up, begins when it is told to, and says <c>done N</c> as it goes. At the end of its standard input it stops
+/// early, in good order.</summary>
+internal sealed class SteeredProcess : IAsyncDisposable
+{
+    private readonly Process _process;
+    private readonly string _name;
+    private readonly TaskCompletionSource _ready = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Task _reading;
+    private readonly Task<string> _errors;
+    private int _done;
+
+    private SteeredProcess(Process process, string name)
+    {
+        _process = process;
+        _name = name;
+        _reading = ReadAsync();
+        _errors = process.StandardError.ReadToEndAsync();
+    }
+
+    /// <summary>What the program last said that it has done.</summary>
+    public int Done => Volatile.Read(ref _done);
+
+    /// <param name="name">What messages call it, e.g. <c>A client</c>.</param>
+    /// <param name="project">The program's project.</param>
+    /// <param name="arguments">Its command line.</param>
+    public static SteeredProcess Start(string name, string project, IEnumerable<string> arguments)
+    {
+        // The parent-death signal takes it along however this process ends.
+        var start = new ProcessStartInfo("setsid",
+            ["setpriv", "--pdeathsig=KILL", DotnetProgram.Launcher, DotnetProgram.FileOf(project), .. arguments]);
+        foreach (var (variable, value) in DotnetProgram.Settings)
+        {
+            start.Environment[variable] = value;
+        }
+        return Start(name, start);
+    }
+
+    /// <param name="name">What messages call it.</param>
+    /// <param name="start">How it is started; its standard streams are taken over.</param>
+    public static SteeredProcess Start(string name, ProcessStartInfo start)
+    {
+        start.RedirectStandardInput = true;
+        start.RedirectStandardOutput = true;
+        start.RedirectStandardError = true;
+        return new SteeredProcess(ChildProcess.Launch(start), name);
+    }
+
+    /// <summary>Waits until the program has warmed up.</summary>
+    /// <exception cref="StackException">It ended before.</exception>
+    public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => _ready.Task.WaitAsync(cancellationToken);
+
+    /// <summary>Lets the program begin, and waits until it has ended.</summary>
+    /// <exception cref="StackException">It failed.</exception>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        await _process.StandardInput.WriteLineAsync("go".AsMemory(), cancellationToken);
+        await _process.StandardInput.FlushAsync(cancellationToken);
+        await _reading.WaitAsync(cancellationToken);
+        await _process.WaitForExitAsync(cancellationToken);
+        if (_process.ExitCode != 0)
+        {
+            throw new StackException($"{_name} failed with exit code {_process.ExitCode}. {await _errors}");
+        }
+    }
+
+    /// <summary>Asks the program to stop early.</summary>
+    public void EndInput() => _process.StandardInput.Close();
+
+    public async ValueTask DisposeAsync()
+    {
+        if (!_process.HasExited)
+        {
+            _process.Kill();
+            await _process.WaitForExitAsync();
+        }
+        _process.Dispose();
+    }
+
+    private async Task ReadAsync()
+    {
+        while (await _process.StandardOutput.ReadLineAsync() is { } line)
+        {
+            if (line == "ready")
+            {
+                _ready.TrySetResult();
+            }
+            else if (line.StartsWith("done ", StringComparison.Ordinal))
+            {
+                Volatile.Write(ref _done, int.Parse(line.AsSpan(5), CultureInfo.InvariantCulture));
+            }
+        }
+        _ready.TrySetException(new StackException($"{_name} ended before it was ready. {await _errors}"));
+    }
+}

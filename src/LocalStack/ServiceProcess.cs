@@ -1,0 +1,163 @@
+using System.Globalization;
+using Billing.Contracts.Health.V1;
+using Billing.LocalStack.Credentials;
+using Billing.LocalStack.Processes;
+using Grpc.Core;
+using Grpc.Net.Client;
+
+namespace Billing.LocalStack;
+
+/// <summary>What a service of the stack does.</summary>
+public enum ServiceRole
+{
+    /// <summary>Takes calls.</summary>
+    Proxy,
+
+    /// <summary>Serves MakePayment.</summary>
+    PaymentBackend,
+
+    /// <summary>Serves CheckBalance.</summary>
+    BalanceBackend,
+
+    /// <summary>Serves both for its share of the accounts, called by the proxies without Kafka.</summary>
+    DirectBackend,
+
+    /// <summary>All of these in one process, where there is no Kafka.</summary>
+    Embedded,
+}
+
+/// <summary>One service of the stack, running.</summary>
+public sealed class ServiceProcess
+{
+    /// <summary>The setting that says where a proxy listens for REST, as an environment variable.</summary>
+    public const string RestUrl = "Billing__Rest__Url";
+
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan ReconnectBackoff = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>The setting that says where a proxy serves operators, as an environment variable.</summary>
+    public const string AdminUrl = "Billing__Admin__Url";
+
+    private readonly StackCredentials? _credentials;
+
+    private ServiceProcess(
+        ServiceRole role, int number, string address, IReadOnlyDictionary<string, string?> settings, StackCredentials? credentials,
+        ChildProcess process)
+    {
+        _credentials = credentials;
+        Role = role;
+        Number = number;
+        Address = address;
+        RestAddress = settings.GetValueOrDefault(RestUrl);
+        AdminAddress = settings.GetValueOrDefault(AdminUrl);
+        Process = process;
+    }
+
+    /// <summary>What it does.</summary>
+    public ServiceRole Role { get; }
+
+    /// <summary>Which of its role it is, from 1.</summary>
+    public int Number { get; }
+
+    /// <summary>Where it listens: a proxy for gRPC, a backend for health checks.</summary>
+    public string Address { get; }
+
+    /// <summary>Where a proxy listens for REST; null for a backend.</summary>
+    public string? RestAddress { get; }
+
+    /// <summary>Where a proxy serves operators; null where it has no address of its own for that.</summary>
+    public string? AdminAddress { get; }
+
+    /// <summary>Whether calls are made to it from outside.</summary>
+    public bool IsFront => IsFrontRole(Role);
+
+    /// <summary>Its process.</summary>
+    public ChildProcess Process { get; }
+
+    /// <summary>Whether services of a role take calls from outside.</summary>
+    public static bool IsFrontRole(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
+
+    /// <summary>Starts a service; it may not be ready yet.</summary>
+    /// <exception cref="StackException">It could not be started.</exception>
+    public static ServiceProcess Start(
+        ServiceRole role, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
+        StackCredentials? credentials = null)
+    {
+        var (name, program) = role switch
+        {
+            ServiceRole.Proxy => ("proxy", "Billing.Proxy"),
+            ServiceRole.PaymentBackend => ("payments", "Billing.Backends"),
+            ServiceRole.BalanceBackend => ("balances", "Billing.Backends"),
+            ServiceRole.DirectBackend => ("backend", "Billing.Backends"),
+            _ => ("embedded", "Billing.Embedded"),
+        };
+        var address = string.Create(CultureInfo.InvariantCulture, $"{(IsFrontRole(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
+        var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
+        var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
+        {
+            ["ASPNETCORE_URLS"] = address,
+        };
+        foreach (var (variable, value) in DotnetProgram.Settings)
+        {
+            environment[variable] = value;
+        }
+        var process = ChildProcess.Start(
+            new ChildProcessStart(label, DotnetProgram.Launcher, [DotnetProgram.FileOf(program)], folder.LogFile(label))
+            {
+                Environment = environment,
+                Detached = detached,
+            });
+        return new ServiceProcess(role, number, address, settings, credentials, process);
+    }
+
+    /// <summary>Waits until the service takes work.</summary>
+    /// <exception cref="StackException">It ended, or took too long.</exception>
+    public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
+    {
+        // One connection for all the questions: a new one for each keeps a machine busy that has services to start.
+        if (IsFront)
+        {
+            using var channel = Connect();
+            await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ReadyTimeout, cancellationToken);
+            return;
+        }
+        using var http = new HttpClient();
+        await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ReadyTimeout, cancellationToken);
+    }
+
+    private GrpcChannel Connect() => GrpcChannel.ForAddress(Address, new GrpcChannelOptions
+    {
+        HttpHandler = _credentials?.Handler(),
+        DisposeHttpClient = true,
+        // A channel that found nobody listening does not try again for a second, and then for longer.
+        InitialReconnectBackoff = ReconnectBackoff,
+        MaxReconnectBackoff = ReconnectBackoff,
+    });
+
+    private static async Task<bool> IsServingAsync(GrpcChannel channel, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var health = await new Health.HealthClient(channel).CheckAsync(
+                new HealthCheckRequest(), cancellationToken: cancellationToken);
+            return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
+        }
+        catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.Internal)
+        {
+            return false;
+        }
+    }
+
+    private async Task<bool> HasJoinedAsync(HttpClient http, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var response = await http.GetAsync(new Uri(Address + "/health/ready"), cancellationToken);
+            return response.IsSuccessStatusCode;
+        }
+        catch (HttpRequestException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,206 @@
+using System.Globalization;
+using Billing.Auditing;
+using Billing.Client.Load;
+using Billing.V1;
+
+namespace Billing.UnitTests.Auditing;
+
+public sealed class AccountLedgerTests
+{
+    private const string Stream = "visa/a";
+
+    private readonly Findings _unbalanced = new();
+    private readonly TransactionLedger _transactions;
+    private readonly ToldBalances _told;
+    private readonly AccountLedger _accounts;
+
+    public AccountLedgerTests()
+    {
+        _transactions = new TransactionLedger(0, _unbalanced);
+        _told = new ToldBalances(_unbalanced);
+        _accounts = new AccountLedger(10_000, _transactions, _told, _unbalanced);
+    }
+
+    [Theory]
+    [InlineData(1, 2, 3, 4, 5)]
+    [InlineData(5, 4, 3, 2, 1)]
+    [InlineData(3, 1, 5, 2, 4)]
+    public void Events_may_come_in_any_order(params int[] order)
+    {
+        _accounts.AddStream(Stream, 5);
+        _accounts.AddSnapshot(Stream, new StoredSnapshot(3, 1 + 2 + 3, 10_000, "USD"));
+
+        Add(order);
+
+        Assert.Empty(_accounts.Holes);
+        Assert.Empty(_unbalanced);
+        Assert.Equal([(Stream, 5L, 15m)], _accounts.Accounts);
+    }
+
+    [Fact]
+    public void A_hole_is_named_and_what_lies_beyond_it_is_folded()
+    {
+        _accounts.AddStream(Stream, 6);
+
+        Add(1, 2, 6);
+
+        Assert.Equal("visa/a: versions 3 to 5 are missing", Assert.Single(_accounts.Holes));
+        Assert.Equal([(Stream, 6L, 9m)], _accounts.Accounts);
+    }
+
+    [Fact]
+    public void A_version_that_comes_again_is_named()
+    {
+        _accounts.AddStream(Stream, 2);
+
+        Add(1, 2, 2);
+
+        Assert.Equal("visa/a: version 2 is there again", Assert.Single(_accounts.Holes));
+    }
+
+    [Fact]
+    public void A_stream_that_nothing_is_said_of_is_named()
+    {
+        Add(1);
+
+        Assert.Equal("visa/a: mt_streams says version none, the last event is version 1", Assert.Single(_accounts.Holes));
+    }
+
+    [Fact]
+    public void A_limit_is_compared_with_the_snapshots_only_once_one_was_set()
+    {
+        _accounts.AddStream(Stream, 2);
+        _accounts.AddSnapshot(Stream, new StoredSnapshot(1, 1, 77, "USD"));
+        _accounts.AddSnapshot("visa/b", new StoredSnapshot(1, 0, 77, "USD"));
+
+        _accounts.AddStream("visa/b", 1);
+        _accounts.AddEvent("visa/b", 1, new StoredFact(TransactionKind.LimitChanged, Guid.Empty, 500, "USD"));
+        Add(1, 2);
+
+        Assert.StartsWith("visa/b: the snapshot of version 1 says balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(2, 3, null)]
+    [InlineData(0, 0, null)]
+    [InlineData(2, 4, "visa/a: told balance 4 of version 2; the events up to it sum up to 3")]
+    [InlineData(4, 6, "visa/a: told balance 6 of version 4, which no event has")]
+    [InlineData(0, 1, "visa/a: told balance 1 of version 0, which owes nothing")]
+    public void A_balance_that_a_client_was_told_is_compared_with_the_events_up_to_its_version(int version, int balance, string? fault)
+    {
+        _accounts.AddStream(Stream, 3);
+        _told.Add(Told(version, balance));
+
+        Add(1, 2, 3);
+
+        Assert.Equal(fault ?? "", string.Join("", _unbalanced));
+        Assert.Equal(1, _told.Count);
+    }
+
+    [Fact]
+    public void Two_balances_told_of_one_version_must_be_equal()
+    {
+        _accounts.AddStream(Stream, 2);
+        _told.Add(Told(2, 3));
+        _told.Add(Told(2, 3));
+        _told.Add(Told(2, 5));
+
+        Add(1, 2);
+
+        Assert.Equal("visa/a: told balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
+        Assert.Equal(3, _told.Count);
+    }
+
+    [Theory]
+    [InlineData("accepted 60 USD", "limit 50 USD", "accepted, though balance 0 and the payment are above the limit 50")]
+    [InlineData("accepted 10000.01 USD", "", "accepted, though balance 0 and the payment are above the limit 10000")]
+    [InlineData("declined 50 USD 1", "limit 50 USD", "declined, though balance 0 and the payment are within the limit 50")]
+    [InlineData("declined 60 USD 2", "limit 50 USD", "declined for reason 2, which should be 1")]
+    [InlineData("declined 60 USD 0", "limit 50 USD", "declined for reason 0, which should be 1")]
+    [InlineData("accepted 1 EUR", "accepted 1 USD", "accepted, though the account is kept in USD")]
+    [InlineData("declined 1 EUR 1", "limit 50 USD", "declined for reason 1, which should be 2")]
+    [InlineData("declined 1 USD 2", "accepted 1 USD", "declined, though balance 1 and the payment are within the limit 10000")]
+    [InlineData("accepted 0 USD", "accepted 1 USD", "a payment that is not above zero")]
+    [InlineData("limit -1 USD", "accepted 1 USD", "a limit below zero")]
+    [InlineData("limit 5 EUR", "accepted 1 USD", "a limit in another currency than the account's USD")]
+    public void An_event_against_the_rules_is_named(string planted, string before, string fault)
+    {
+        var facts = before.Length == 0 ? [Fact(planted)] : new[] { Fact(before), Fact(planted) };
+        _accounts.AddStream(Stream, facts.Length);
+
+        for (var i = 0; i < facts.Length; i++)
+        {
+            _accounts.AddEvent(Stream, i + 1, facts[i]);
+        }
+        _accounts.Conclude();
+
+        Assert.StartsWith($"visa/a version {facts.Length}: {fault}; {facts[^1].TransactionId}", Assert.Single(_accounts.Misjudged), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Up_to_the_limit_is_accepted_above_it_is_declined_and_another_currency_is_declined()
+    {
+        string[] facts =
+        [
+            "declined 10000.01 USD 1", "limit 50 USD", "accepted 49.99 USD", "accepted 0.01 USD", "declined 0.01 USD 1", "declined 0.01 EUR 2",
+            "limit 20 USD", "declined 1 USD 1", "limit 60 USD", "accepted 10 USD",
+        ];
+
+        for (var i = 0; i < facts.Length; i++)
+        {
+            _accounts.AddEvent(Stream, i + 1, Fact(facts[i]));
+        }
+
+        Assert.Empty(_accounts.Misjudged);
+        Assert.Equal([(Stream, 10L, 60m)], _accounts.Accounts);
+    }
+
+    [Fact]
+    public void Where_the_opening_limit_is_not_known_it_judges_nobody()
+    {
+        var accounts = new AccountLedger(openingLimit: null, _transactions, _told, _unbalanced);
+
+        accounts.AddEvent(Stream, 1, Fact("accepted 20000 USD"));
+        accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
+        accounts.AddEvent(Stream, 3, Fact("declined 1 USD 2"));
+
+        Assert.StartsWith("visa/a version 3: declined for reason 2", Assert.Single(accounts.Misjudged), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_follows_an_event_that_cannot_be_read_is_not_judged()
+    {
+        _accounts.AddEvent(Stream, 1, null);
+        _accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
+
+        Assert.Empty(_accounts.Misjudged);
+    }
+
+    private static JournalEntry Told(int version, decimal balance) =>
+        new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
+
+    /// <summary>A fact of a few words: what happened, how much of which currency, and for which reason.</summary>
+    private static StoredFact Fact(string words)
+    {
+        var word = words.Split(' ');
+        var kind = word[0] switch
+        {
+            "accepted" => TransactionKind.Accepted,
+            "declined" => TransactionKind.Declined,
+            _ => TransactionKind.LimitChanged,
+        };
+        return new StoredFact(
+            kind, Guid.NewGuid(), decimal.Parse(word[1], CultureInfo.InvariantCulture), word[2],
+            word.Length > 3 ? int.Parse(word[3], CultureInfo.InvariantCulture) : 0);
+    }
+
+    /// <summary>Adds one event for each version, of an amount that is the version.</summary>
+    private void Add(params int[] versions)
+    {
+        foreach (var version in versions)
+        {
+            _accounts.AddEvent(Stream, version, new StoredFact(TransactionKind.Accepted, Guid.NewGuid(), version, "USD"));
+        }
+        _accounts.Conclude();
+    }
+}

@@ -1,0 +1,20 @@
+using Billing.Auditing;
+
+namespace Billing.UnitTests.Auditing;
+
+public sealed class AnswerCountTests
+{
+    [Fact]
+    public void Journals_that_hold_every_answer_are_in_order() =>
+        Assert.Empty(AnswerCount.Differences(AuditResults.Clean(acknowledged: 18_000, balancesTold: 1_500), 18_000, 1_500));
+
+    [Fact]
+    public void A_journal_that_lacks_a_payment_is_found() => Assert.Equal(
+        ["clients got 18000 answers to payments; their journals hold 17999"],
+        AnswerCount.Differences(AuditResults.Clean(acknowledged: 17_999, balancesTold: 1_500), 18_000, 1_500));
+
+    [Fact]
+    public void A_journal_that_lacks_a_balance_is_found() => Assert.Equal(
+        ["clients got 1500 answers to balance checks; their journals hold 0"],
+        AnswerCount.Differences(AuditResults.Clean(acknowledged: 18_000), 18_000, 1_500));
+}

@@ -1,0 +1,25 @@
+using Billing.Auditing;
+
+namespace Billing.UnitTests.Auditing;
+
+/// <summary>Results of audits that were never made.</summary>
+internal static class AuditResults
+{
+    public static AuditResult Clean(long acknowledged = 0, long balancesTold = 0) => new()
+    {
+        Accounts = 1,
+        Events = acknowledged,
+        Receipts = acknowledged,
+        Acknowledged = acknowledged,
+        Recorded = acknowledged,
+        Unanswered = 0,
+        UnansweredRecorded = 0,
+        BalancesTold = balancesTold,
+        Lost = new Findings(),
+        Doubled = new Findings(),
+        Wrong = new Findings(),
+        Holes = new Findings(),
+        Unbalanced = new Findings(),
+        Misjudged = new Findings(),
+    };
+}

@@ -1,0 +1,140 @@
+using System.Text;
+using Billing.Auditing;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.UnitTests.House;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using FsCheck;
+using FsCheck.Fluent;
+using Marten;
+
+namespace Billing.UnitTests.Auditing;
+
+/// <summary>The auditor's own fold and rule beside the backends', over histories that the backends decided.</summary>
+public sealed class IndependentFoldTests
+{
+    private const string Stream = "visa/a";
+    private const decimal OpeningLimit = 100;
+    private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+
+    // Small amounts and limits, so that every outcome comes up often.
+    private static readonly Gen<AccountCommand> Commands =
+        from id in Generate.TransactionId
+        from cents in Gen.Choose(1, 80_00)
+        from currency in Gen.Frequency((9, Gen.Constant("USD")), (1, Gen.Constant("EUR")))
+        from command in Gen.Frequency(
+            (6, Gen.Constant<AccountCommand>(new Payment(id, cents / 100m, currency))),
+            (1, Gen.Constant<AccountCommand>(new CreditLimitChange(id, cents / 25m, currency))))
+        select command;
+
+    private static readonly Gen<List<AccountEvent>> Histories = Commands.NonEmptyListOf().Select(commands => Decided([.. commands]));
+
+    private readonly StoreOptions _options = new();
+
+    public IndependentFoldTests() => EventTypes.Configure(_options, "billing");
+
+    [Fact]
+    public void It_agrees_with_what_the_backends_decide() => Histories.Holds(history =>
+    {
+        var (ledger, unbalanced) = Audit(history);
+
+        Assert.Empty(ledger.Misjudged);
+        Assert.Empty(unbalanced);
+        Assert.Equal([(Stream, (long)history.Count, Folded(history).Balance)], ledger.Accounts);
+    });
+
+    [Fact]
+    public void Any_one_decision_turned_round_is_found() => (
+        from history in Histories
+        from at in Gen.Choose(0, history.Count - 1)
+        where history[at] is PaymentAccepted or PaymentDeclined
+        select (history, at)).Holds(planted =>
+    {
+        var (history, at) = planted;
+        history[at] = history[at] switch
+        {
+            PaymentAccepted e => new PaymentDeclined(e.TransactionId, e.Amount, e.Currency, DeclineReason.CreditLimitExceeded, e.DecidedAt),
+            PaymentDeclined e => new PaymentAccepted(e.TransactionId, e.Amount, e.Currency, e.DecidedAt),
+            var e => e,
+        };
+
+        Assert.Contains(
+            Audit(history).Ledger.Misjudged,
+            found => found.StartsWith(FormattableString.Invariant($"{Stream} version {at + 1}: "), StringComparison.Ordinal));
+    });
+
+    [Fact]
+    public void Any_one_reason_exchanged_for_the_other_is_found() => (
+        from history in Histories
+        from at in Gen.Choose(0, history.Count - 1)
+        where history[at] is PaymentDeclined
+        select (history, at)).Holds(planted =>
+    {
+        var (history, at) = planted;
+        var declined = (PaymentDeclined)history[at];
+        history[at] = declined with
+        {
+            Reason = declined.Reason == DeclineReason.CurrencyMismatch ? DeclineReason.CreditLimitExceeded : DeclineReason.CurrencyMismatch,
+        };
+
+        Assert.Contains("declined for reason", Assert.Single(Audit(history).Ledger.Misjudged), StringComparison.Ordinal);
+    });
+
+    [Theory]
+    [InlineData("payment_accepted_v1", """{"Amount":1,"Currency":"USD"}""", "TransactionId is missing")]
+    [InlineData("payment_accepted_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Currency":"USD"}""", "Amount is missing")]
+    [InlineData("payment_declined_v1", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Amount":1,"Currency":"USD"}""", "Reason is missing")]
+    [InlineData("credit_limit_changed_v2", """{"Limit":1,"Currency":"USD"}""", "TransactionId is missing")]
+    [InlineData("credit_limit_changed_v2", """{"TransactionId":"01234567-89ab-cdef-0123-456789abcdef","Limit":1,"Currency":null}""", "Currency is null")]
+    [InlineData("payment_forgotten_v9", "{}", "'payment_forgotten_v9'")]
+    [InlineData("payment_accepted_v1", "[1]", "")]
+    [InlineData("payment_accepted_v1", "{", "")]
+    public void An_event_that_lacks_something_is_refused(string type, string json, string message) =>
+        Assert.Contains(message, Assert.Throws<FormatException>(() => StoredFact.Read(type, Encoding.UTF8.GetBytes(json))).Message, StringComparison.Ordinal);
+
+    [Fact]
+    public void The_auditor_uses_neither_the_backends_domain_nor_their_reader_of_events() => Assert.Empty(
+        from file in Repository.Files("src/Auditing", "*.cs")
+        from line in Repository.Lines(file)
+        where line.Contains("Backends.Domain", StringComparison.Ordinal) || line.Contains("EventTypes", StringComparison.Ordinal)
+        select $"{file}: {line}");
+
+    private static List<AccountEvent> Decided(IReadOnlyList<AccountCommand> commands)
+    {
+        var history = new List<AccountEvent>();
+        foreach (var command in commands)
+        {
+            if (command.Decide(Folded(history), Now) is { } fact)
+            {
+                history.Add(fact);
+            }
+        }
+        return history;
+    }
+
+    private static Account Folded(IEnumerable<AccountEvent> history) =>
+        history.Aggregate(Account.Opened(OpeningLimit), (account, fact) => account.Apply(fact));
+
+    private (AccountLedger Ledger, Findings Unbalanced) Audit(List<AccountEvent> history)
+    {
+        var unbalanced = new Findings();
+        var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced), new ToldBalances(unbalanced), unbalanced);
+        var folded = Folded(history);
+        ledger.AddSnapshot(Stream, new StoredSnapshot(folded.Version, folded.Balance, folded.CreditLimit, folded.Currency));
+        for (var i = 0; i < history.Count; i++)
+        {
+            ledger.AddEvent(Stream, i + 1, Stored(history[i]));
+        }
+        return (ledger, unbalanced);
+    }
+
+    private StoredFact Stored(AccountEvent fact) => StoredFact.Read(
+        fact switch
+        {
+            PaymentAccepted => "payment_accepted_v1",
+            PaymentDeclined => "payment_declined_v1",
+            _ => "credit_limit_changed_v2",
+        },
+        Encoding.UTF8.GetBytes(_options.Serializer().ToJson(fact)));
+}

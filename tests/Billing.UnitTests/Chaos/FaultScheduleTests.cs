@@ -1,0 +1,71 @@
+using Billing.Chaos;
+
+namespace Billing.UnitTests.Chaos;
+
+public sealed class FaultScheduleTests
+{
+    private static readonly FaultTargets Targets = new(3, 3, 3, 3);
+    private static readonly TimeSpan ThreeMinutes = TimeSpan.FromMinutes(3);
+
+    private static readonly IEnumerable<int> Seeds = Enumerable.Range(0, 200);
+
+    [Fact]
+    public void The_same_seed_makes_the_same_schedule() => Assert.All(Seeds, seed => Assert.Equal(
+        FaultSchedule.Create(seed, ThreeMinutes, Targets), FaultSchedule.Create(seed, ThreeMinutes, Targets)));
+
+    [Fact]
+    public void A_schedule_that_is_known_stays_as_it_is() => Assert.Equal(
+        ["kill -9 proxy 1, back after 1.3 s", "kill -9 payment backend 3, back after 2.1 s", "SIGTERM balance backend 2"],
+        FaultSchedule.Create(1, ThreeMinutes, Targets).Take(3).Select(f => f.What));
+
+    [Fact]
+    public void Another_seed_makes_another_schedule() => Assert.Equal(
+        200, Seeds.Select(seed => string.Join('\n', FaultSchedule.Create(seed, ThreeMinutes, Targets))).Distinct().Count());
+
+    [Fact]
+    public void Three_minutes_hold_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
+        Enum.GetValues<FaultKind>(), FaultSchedule.Create(seed, ThreeMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
+
+    [Fact]
+    public void A_longer_soak_begins_like_a_shorter_one() => Assert.All(Seeds, seed =>
+    {
+        var shorter = FaultSchedule.Create(seed, TimeSpan.FromMinutes(1), Targets);
+
+        Assert.Equal(shorter, FaultSchedule.Create(seed, ThreeMinutes, Targets).Take(shorter.Count));
+        Assert.All(shorter, fault => Assert.True(fault.At < TimeSpan.FromMinutes(1)));
+    });
+
+    [Fact]
+    public void Never_are_two_brokers_or_two_proxies_away_at_once() => Assert.All(Seeds, seed =>
+    {
+        foreach (var pool in new[] { FaultPool.Brokers, FaultPool.Proxies })
+        {
+            var faults = FaultSchedule.Create(seed, TimeSpan.FromMinutes(20), Targets).Where(f => FaultProfile.Of(f.Kind).Pool == pool).ToList();
+
+            Assert.All(faults.Zip(faults.Skip(1)), pair => Assert.True(pair.First.Until + TimeSpan.FromSeconds(8) <= pair.Second.At));
+        }
+    });
+
+    [Fact]
+    public void A_frozen_backend_sleeps_past_its_session() => Assert.All(
+        Seeds.SelectMany(seed => FaultSchedule.Create(seed, ThreeMinutes, Targets)).Where(f => f.Kind == FaultKind.FreezePaymentBackend),
+        fault => Assert.True(fault.Lasts >= TimeSpan.FromSeconds(5)));
+
+    [Fact]
+    public void Targets_are_within_their_pools_and_all_are_struck()
+    {
+        var faults = FaultSchedule.Create(1, TimeSpan.FromHours(1), new FaultTargets(2, 4, 3, 3));
+
+        Assert.Equal([1, 2], Struck(FaultPool.Proxies));
+        Assert.Equal([1, 2, 3, 4], Struck(FaultPool.PaymentBackends));
+        Assert.Equal([1, 2, 3], Struck(FaultPool.Brokers));
+
+        IEnumerable<int> Struck(FaultPool pool) =>
+            faults.Where(f => FaultProfile.Of(f.Kind).Pool == pool).Select(f => f.Target).Distinct().Order();
+    }
+
+    [Fact]
+    public void The_only_proxy_and_the_only_broker_are_left_alone() => Assert.DoesNotContain(
+        FaultSchedule.Create(1, TimeSpan.FromHours(1), new FaultTargets(1, 1, 1, 1)),
+        fault => FaultProfile.Of(fault.Kind).Pool is FaultPool.Proxies or FaultPool.Brokers);
+}

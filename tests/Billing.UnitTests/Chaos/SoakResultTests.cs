@@ -1,0 +1,91 @@
+using Billing.Chaos;
+using Billing.UnitTests.Auditing;
+
+namespace Billing.UnitTests.Chaos;
+
+public sealed class SoakResultTests
+{
+    private static readonly TrafficResult Traffic = new()
+    {
+        Payments = 100,
+        Declined = 5,
+        Twins = 5,
+        Balances = 10,
+        Unanswered = 0,
+        Retried = 3,
+        AskedAgain = 1,
+        Failures = new Dictionary<string, long> { ["Unavailable"] = 1 },
+        Violations = [],
+    };
+
+    private static readonly SoakResult Clean = new(
+        Faults: [], LongestCalls: [], Offsets: [], Slowest: [], Traffic, EndedThemselves: 0, BadRecords: 28, PutAside: 28, Direct: 10,
+        Forgotten: [], Unpublished: [], AuditResults.Clean(acknowledged: 100, balancesTold: 10));
+
+    [Fact]
+    public void A_soak_without_a_fault_is_clean()
+    {
+        Assert.Empty(Clean.Wrong);
+        Assert.True(Clean.IsClean);
+    }
+
+    [Fact]
+    public void A_service_that_ends_by_itself_is_a_fault() =>
+        Finds("1 services ended by themselves", Of(endedThemselves: 1));
+
+    [Fact]
+    public void A_bad_record_that_is_no_dead_letter_is_a_fault() =>
+        Finds("1 bad records are not in the dead letters", Of(putAside: 27));
+
+    [Fact]
+    public void A_payment_without_an_answer_is_a_fault() =>
+        Finds("2 payments have no answer", Of(Traffic with { Unanswered = 2 }));
+
+    [Fact]
+    public void A_journal_that_lacks_a_payment_is_a_fault() =>
+        Finds("clients got 101 answers to payments; their journals hold 100", Of(Traffic with { Payments = 101 }));
+
+    [Fact]
+    public void A_journal_that_lacks_a_balance_is_a_fault() =>
+        Finds("clients got 11 answers to balance checks; their journals hold 10", Of(Traffic with { Balances = 11 }));
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(100)]
+    public void Traffic_of_which_nothing_or_everything_is_declined_has_not_tried_enough(int declined) =>
+        Finds("payments", Of(Traffic with { Declined = declined }));
+
+    [Fact]
+    public void A_contradiction_is_a_fault() => Finds("violation: unequal", Of(Traffic with { Violations = ["unequal"] }));
+
+    [Fact]
+    public void A_forgotten_command_and_an_unpublished_event_are_faults()
+    {
+        var result = Of(forgotten: "t1", unpublished: "visa/a@1");
+
+        Assert.False(result.IsClean);
+        Assert.Equal(["forgotten: t1", "not published: visa/a@1"], result.Wrong);
+    }
+
+    [Fact]
+    public void What_the_audit_finds_is_enough()
+    {
+        var audit = AuditResults.Clean(acknowledged: 100, balancesTold: 10);
+        audit.Misjudged.Add($"visa/a version 1: accepted");
+        var result = new SoakResult([], [], [], [], Traffic, 0, 0, 0, 0, [], [], audit);
+
+        Assert.Empty(result.Wrong);
+        Assert.False(result.IsClean);
+    }
+
+    private static void Finds(string fault, SoakResult result)
+    {
+        Assert.Contains(fault, Assert.Single(result.Wrong), StringComparison.Ordinal);
+        Assert.False(result.IsClean);
+    }
+
+    private static SoakResult Of(
+        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null, string? unpublished = null) => new(
+        [], [], [], [], traffic ?? Traffic, endedThemselves, BadRecords: 28, putAside, Direct: 10,
+        forgotten is null ? [] : [forgotten], unpublished is null ? [] : [unpublished], Clean.Audit);
+}

@@ -1,0 +1,210 @@
+using System.Text.Json;
+using System.Xml.Linq;
+using Billing.Auditing;
+using Billing.Cli.Commands;
+using Billing.Measuring;
+using Billing.Measuring.Comparing.Ceiling;
+using Billing.Measuring.Comparing.Cost;
+using Billing.Measuring.Comparing.Eda;
+using Billing.Measuring.Comparing.Overload;
+using Billing.Measuring.Comparing.Paper;
+using Billing.Measuring.Comparing.Scale;
+using Billing.Measuring.Driving;
+using Billing.Measuring.Profiling;
+using Billing.Measuring.Sweeping;
+using Billing.Reporting;
+using Billing.Reporting.Pages;
+using Billing.UnitTests.Measuring.Profiling;
+
+namespace Billing.UnitTests.Measuring.Comparing;
+
+/// <summary>Results that were written become the pages that they were.</summary>
+public sealed class PagesTests : IDisposable
+{
+    private static readonly RunInfo Complete = new("c", DateTimeOffset.UnixEpoch, true, new Machine("Linux", ".NET", 2, 4));
+    private static readonly LatencyFigures Latency = new(1, 2, 2, 3, 4, 5, 6, 7);
+
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-pages-");
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void The_prototypes_tables_stand_beside_what_it_printed(bool measured)
+    {
+        var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0), new(0.2, 4, 2, 4.5, 0) } : [];
+        var report = new PaperReport
+        {
+            Run = Complete with { Complete = measured },
+            Transport = "kafka",
+            Clients = 3,
+            Proxies = 3,
+            Brokers = 1,
+            WarmUp = 1000,
+            Rounds = 2,
+            Cases = [new PaperCase(3, false, 25_000, PaperFigures.Of(25_000, 3, false), rounds)],
+            Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
+        };
+        var page = PageOf(report, PaperReport.Format);
+
+        Assert.Contains("7.89", page, StringComparison.Ordinal);
+        Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured.", page, StringComparison.Ordinal);
+        Assert.Equal(measured, !page.Contains("Stopped before its end", StringComparison.Ordinal));
+        Assert.Equal(measured ? 7.89 / 3 : null, report.Cases[0].LongestRatio);
+    }
+
+    [Fact]
+    public void A_sweep_names_its_best_places()
+    {
+        var cell = new SweepCell
+        {
+            Connections = 4,
+            InFlight = 8,
+            DurationS = 3,
+            Answers = 3000,
+            PerSecond = 1000,
+            Latency = Latency,
+            Errors = new Dictionary<string, long>(),
+            CpuS = new Dictionary<string, double> { ["proxy"] = 1 },
+        };
+        var slow = cell with { InFlight = 16, PerSecond = 1500, Latency = Latency with { P99Ms = 500 } };
+        var report = new SweepReport
+        {
+            Mode = "dynamic",
+            Run = Complete,
+            Requests = "payments",
+            Workers = 1,
+            LatencyBoundMs = 100,
+            Protocols = [new ProtocolSweep(DriveProtocol.Rest, [cell, slow], 100)],
+        };
+        var page = PageOf(report, SweepReport.Format);
+
+        Assert.Contains("1,500 over REST, pipelined, with 4 connections and 16 requests in flight", page, StringComparison.Ordinal);
+        Assert.Equal(cell, report.Protocols[0].BestWithinBound);
+    }
+
+    [Fact]
+    public void Both_architectures_stand_side_by_side()
+    {
+        var round = new EdaRound(100, 99, 1, new Dictionary<string, long> { ["Unavailable"] = 1 }, Latency, new Dictionary<string, double> { ["proxy"] = 0.2, ["client"] = 9 });
+        var report = new EdaReport
+        {
+            Run = Complete,
+            Protocol = "grpc",
+            Proxies = 3,
+            Backends = 3,
+            Rounds = 1,
+            Cases = [.. Enum.GetValues<EdaPhase>().Select(phase => new EdaCase(phase, 100, new EdaSide([round]), new EdaSide([round])))],
+        };
+        var page = PageOf(report, EdaReport.Format);
+
+        Assert.Contains("19.18 % better", page, StringComparison.Ordinal);
+        Assert.Contains("1 x Unavailable", page, StringComparison.Ordinal);
+        // The load tool's own processor time counts for neither side.
+        Assert.Equal(2000, report.Cases[0].Kafka.CpuMsPerThousand.Median, 6);
+    }
+
+    [Fact]
+    public void More_backends_stand_beside_the_ceiling_of_their_simulated_work()
+    {
+        var report = new ScaleReport
+        {
+            Run = Complete,
+            Rounds = 1,
+            Work = new ScaleWork(PaymentsAtATime: 16, PaymentMs: 40, BalancesAtATime: 8, BalanceMs: 45, InFlight: 400),
+            Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(200, 1, 2, 0)]), new ScaleStep(2, [new ScaleRound(400, 1, 2, 0)])])],
+            Costs = [new StageCosts(ScaleKind.Writes, 3000, new Dictionary<string, double> { ["proxy"] = 100, ["postgres"] = 100, ["client"] = 50 })],
+        };
+        var page = PageOf(report, ScaleReport.Format);
+
+        Assert.Equal(400, report.Work.PaymentCeiling);
+        Assert.Contains("2 times the backends bring 2.0 times the throughput", page, StringComparison.Ordinal);
+        // 200 us of the system's own for each payment, on two cores; 8 cores of PostgreSQL at 100 us.
+        Assert.Contains("10,000", page, StringComparison.Ordinal);
+        Assert.Contains("80,000", page, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_whole_path_has_its_share_of_the_echo()
+    {
+        var report = new CeilingReport
+        {
+            Run = Complete,
+            Proxies = 3,
+            Rounds = 1,
+            Cases = [new CeilingCase("200 in flight", new CeilingSide([new CeilingRound(1, 250, 1, 2, 0)]), new CeilingSide([new CeilingRound(1, 1000, 1, 2, 0)]))],
+        };
+
+        Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingReport.Format), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_overload_is_held_against_the_normal_that_was_before_it()
+    {
+        var report = new OverloadReport
+        {
+            Run = Complete,
+            CapacityPerS = 500,
+            TargetMs = 100,
+            Phases =
+            [
+                new OverloadPhase("Normal", 350, 7000, 350, 0, 0, Latency with { P99Ms = 100 }, Latency),
+                new OverloadPhase("10 times the capacity", 5000, 30_000, 500, 270_000, 0, Latency with { P99Ms = 150 }, Latency with { P99Ms = 8.2 }),
+            ],
+            Memory = [new MemoryFigures("proxy-1", 200, 210, 205)],
+            Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
+        };
+        var page = PageOf(report, OverloadReport.Format);
+
+        Assert.Contains("10 times the capacity: p99 1.50 times normal.", page, StringComparison.Ordinal);
+        Assert.Contains("270,000", page, StringComparison.Ordinal);
+        Assert.Contains("8.2", page, StringComparison.Ordinal);
+        Assert.True(((IResults)report).IsGood);
+        Assert.False(((IResults)(report with { Phases = [report.Phases[0] with { OtherErrors = 1 }] })).IsGood);
+    }
+
+    [Fact]
+    public void What_protection_costs_is_held_against_the_platform_without()
+    {
+        var report = new CostReport
+        {
+            Run = Complete,
+            InFlight = 200,
+            Rounds = 1,
+            Sides =
+            [
+                new CostSide("nothing", [new CostRound(1000, 1, 2, 0, new Dictionary<string, double> { ["proxy"] = 100 })]),
+                new CostSide("all of it", [new CostRound(920, 1, 2, 0, new Dictionary<string, double> { ["proxy"] = 131 })]),
+            ],
+            Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
+        };
+        var page = PageOf(report, CostReport.Format);
+
+        Assert.Contains("all of it: 92 % of the throughput without.", page, StringComparison.Ordinal);
+        Assert.Contains("131", page, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_profile_says_where_a_payment_goes()
+    {
+        var page = PageOf(ProfileReports.With(Complete), ProfileReport.Format);
+
+        Assert.Contains("4,657/s with 200 in flight.", page, StringComparison.Ordinal);
+        Assert.Contains("store, commit", page, StringComparison.Ordinal);
+        Assert.Contains("2,000, 1,000, 0", page, StringComparison.Ordinal);
+        Assert.Contains("62.5", page, StringComparison.Ordinal);
+        Assert.Contains("statements are not counted", page, StringComparison.Ordinal);
+    }
+
+    /// <summary>The page of results as they were measured, after a check that those read from a file make the same.</summary>
+    private string PageOf<T>(T results, ResultFormat<T> format)
+    {
+        var file = Path.Combine(_folder.FullName, "result.json");
+        File.WriteAllBytes(file, JsonSerializer.SerializeToUtf8Bytes(results, format.Json));
+        var page = HtmlPage.Of(format.Page(results));
+        Assert.Equal(page, HtmlPage.Of(ResultFiles.Read(file)));
+        XDocument.Parse(page);
+        return page;
+    }
+}

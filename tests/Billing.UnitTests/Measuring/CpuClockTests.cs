@@ -1,0 +1,55 @@
+using System.Diagnostics;
+using Billing.Measuring;
+
+namespace Billing.UnitTests.Measuring;
+
+public sealed class CpuClockTests
+{
+    [Fact]
+    public void A_name_with_spaces_and_brackets_does_not_shift_the_fields()
+    {
+        var cpu = CpuClock.Parse("4321 ((a) b (c)) S 17 4321 4321 0 -1 4194304 1 2 3 4 150 50 25 75 20 0 8 0 100 200");
+
+        Assert.Equal(new ProcessCpu("(a) b (c)", 17, new CpuTime(1.5, 0.5), new CpuTime(0.25, 0.75)), cpu);
+        Assert.Equal(3.0, cpu.Used.Seconds);
+    }
+
+    [Fact]
+    public void What_a_child_uses_counts_for_the_program_that_started_it()
+    {
+        var shell = new[] { ("shell", Environment.ProcessId) };
+        var before = new CpuMeter(shell);
+        using (var child = Process.Start("/bin/sh", ["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"]))
+        {
+            child.WaitForExit();
+        }
+
+        Assert.True(before.Elapsed()["shell"] > 0);
+    }
+
+    [Fact]
+    public async Task A_process_that_ends_takes_nothing_off_others_of_its_name()
+    {
+        const string Busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
+        using var killed = Shell(Busy);
+        using var other = Shell("read begin; " + Busy);
+        await killed.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
+        var meter = new CpuMeter([("shell", killed.Id), ("shell", other.Id)]);
+
+        killed.Kill();
+        await killed.WaitForExitAsync(TestContext.Current.CancellationToken);
+        await other.StandardInput.WriteLineAsync();
+        await other.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
+        var elapsed = meter.Elapsed();
+        other.Kill();
+
+        Assert.True(elapsed["shell"] > 0);
+    }
+
+    [Fact]
+    public void A_program_that_has_ended_is_left_out() =>
+        Assert.Empty(new CpuMeter([("gone", int.MaxValue)]).Elapsed());
+
+    private static Process Shell(string script) => Process.Start(
+        new ProcessStartInfo("/bin/sh", ["-c", script]) { RedirectStandardInput = true, RedirectStandardOutput = true })!;
+}

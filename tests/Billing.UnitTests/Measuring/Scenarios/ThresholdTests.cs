@@ -1,0 +1,46 @@
+using Billing.Measuring.Scenarios;
+using Billing.Scenarios;
+
+namespace Billing.UnitTests.Measuring.Scenarios;
+
+public sealed class ThresholdTests
+{
+    [Theory]
+    [InlineData(Threshold.MaxErrorPercent, 5, 5, false)]
+    [InlineData(Threshold.MaxErrorPercent, 4.99, 5, true)]
+    [InlineData(Threshold.MaxP50Ms, 20, 20, false)]
+    [InlineData(Threshold.MaxP50Ms, 19.9, 20, true)]
+    [InlineData(Threshold.MaxP99Ms, 80, 80, false)]
+    [InlineData(Threshold.MaxP99Ms, 0, 80, true)]
+    [InlineData(Threshold.MinRps, 95, 95, false)]
+    [InlineData(Threshold.MinRps, 95.1, 95, true)]
+    public void A_limit_may_be_reached_but_not_crossed(string option, double limit, double value, bool missed)
+    {
+        var result = new Threshold(option, limit).Check(Calls(ok: 95, failed: 5));
+
+        Assert.Equal(new ThresholdFigures(option, limit, value, missed), result);
+    }
+
+    [Theory]
+    [InlineData(Threshold.MaxP50Ms, 60_000, true)]
+    [InlineData(Threshold.MaxP99Ms, 60_000, true)]
+    [InlineData(Threshold.MinRps, 1, true)]
+    [InlineData(Threshold.MaxErrorPercent, 99, true)]
+    [InlineData(Threshold.MaxErrorPercent, 100, false)]
+    public void Where_no_call_was_answered_there_is_no_latency_to_be_content_with(string option, double limit, bool missed)
+    {
+        Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 5)).Missed);
+        Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 0)).Missed);
+    }
+
+    [Fact]
+    public void A_missed_threshold_names_itself_and_the_value()
+    {
+        Assert.Equal("Missed: --max-p99-ms 50.5, it is 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
+        Assert.Equal("Missed: --max-p99-ms 50.5, no call was answered", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(0, 5))}");
+        Assert.Equal("Held: --min-rps 90, it is 95", $"{new Threshold(Threshold.MinRps, 90).Check(Calls(95, 5))}");
+    }
+
+    private static CallFigures Calls(int ok, int failed) =>
+        new(ok + failed, ok, failed, OkPerS: ok, 0, 0, P50Ms: ok == 0 ? 0 : 20, 0, 0, P99Ms: ok == 0 ? 0 : 80, 0);
+}

@@ -1,0 +1,168 @@
+using Billing.Cli.Commands;
+using Billing.Contracts;
+using Billing.Measuring;
+using Billing.Measuring.Tracing;
+using Billing.Reporting;
+using Billing.Reporting.Pages;
+
+namespace Billing.UnitTests.Measuring.Tracing;
+
+public sealed class TraceTests : IDisposable
+{
+    private const long Start = 1_769_860_800_000_000;
+
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-trace-");
+
+    private string Trace => Path.Combine(_folder.FullName, "trace.csv");
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    [Fact]
+    public async Task A_trace_is_read_as_it_was_written()
+    {
+        TracedPayment[] payments = [Paid(0), Paid(1, Moment.Appended), Failed(2)];
+        await TraceFile.WriteAsync(Trace, payments);
+        var read = TraceFile.Read(Trace);
+        Assert.Equal(payments.Select(Line), read.Select(Line));
+        Assert.Equal([true, true, false], read.Select(p => p.IsAnswered));
+    }
+
+    [Fact]
+    public void Columns_are_found_by_their_names_whatever_else_is_there()
+    {
+        File.WriteAllText(Trace, $"outcome,note,version,stream_id,sent_unix_us,transaction_id\nAccepted,x,3,visa/a,7,{Guid.Empty}\n\n");
+        var payment = Assert.Single(TraceFile.Read(Trace));
+        Assert.Equal((3, "visa/a", 7), (payment.Version, payment.StreamId, payment[Moment.Sent]));
+        Assert.False(payment.Has(Moment.Returned));
+    }
+
+    [Theory]
+    [InlineData("", "does not name the column transaction_id")]
+    [InlineData("a,b\n1,2", "does not name the column transaction_id")]
+    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n1,2", ":2: has 2 fields")]
+    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\nx,s,1,o,1", ":2: transaction_id is 'x'")]
+    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n00000000-0000-0000-0000-000000000000,s,1,o,soon", ":2: sent_unix_us is 'soon'")]
+    public void What_is_no_trace_is_refused_with_the_place(string text, string problem)
+    {
+        File.WriteAllText(Trace, text);
+        var e = Assert.Throws<FormatException>(() => TraceFile.Read(Trace));
+        Assert.StartsWith(Trace, e.Message, StringComparison.Ordinal);
+        Assert.Contains(problem, e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_way_leads_from_step_to_step_and_its_legs_add_up_to_the_whole()
+    {
+        var payment = Paid(0);
+        var legs = Leg.Of([payment]);
+        Assert.Equal(
+            ["client → proxy", "proxy → Kafka", "Kafka → backend", "authorise, decide", "store, commit", "make the reply", "backend → proxy", "proxy → client"],
+            legs.Select(l => l.Name));
+        Assert.Equal(payment.Milliseconds(Moment.Sent, Moment.Returned)!.Value, legs.Sum(l => payment.Milliseconds(l.From, l.To)!.Value), 6);
+    }
+
+    [Fact]
+    public void Where_no_broker_is_the_way_leads_from_the_proxy_to_the_backend() => Assert.Equal(
+        ["client → proxy", "proxy → backend", "authorise, decide"],
+        Leg.Of([Paid(0, Moment.Appended), Paid(1, Moment.Appended), Failed(2)]).Take(3).Select(l => l.Name));
+
+    [Theory]
+    [InlineData(-900, 0)]
+    [InlineData(300, 0.3)]
+    [InlineData(5000, 2)]
+    public void The_brokers_moment_lies_between_its_neighbours_whatever_its_milliseconds_say(long appended, double milliseconds)
+    {
+        var payment = Paid(0);
+        payment[Moment.Appended] = payment[Moment.Received] + appended;
+        Assert.Equal(milliseconds, payment.Milliseconds(Moment.Received, Moment.Appended)!.Value, 6);
+        Assert.Equal(2 - milliseconds, payment.Milliseconds(Moment.Appended, Moment.Consumed)!.Value, 6);
+    }
+
+    [Theory]
+    [InlineData(0.5, 5)]
+    [InlineData(0.9, 9)]
+    [InlineData(0.91, 10)]
+    [InlineData(0.999, 10)]
+    [InlineData(1, 10)]
+    [InlineData(0.01, 1)]
+    public void A_percentile_is_the_least_value_that_so_many_do_not_exceed(double share, double value) =>
+        Assert.Equal(value, new LegTimes(Leg.Whole, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).Percentile(share));
+
+    [Fact]
+    public void Nothing_at_all_makes_a_report_too()
+    {
+        Assert.Equal(0, LegTimes.Of(Leg.Whole, []).Percentile(0.99));
+        Assert.Contains("No payment was sent.", HtmlPage.Of(TraceReport.Of(null, [])), StringComparison.Ordinal);
+        Assert.Contains("No data.", HtmlPage.Of(TraceReport.Of(null, [Failed(0)])), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_trace_becomes_a_report_with_its_summary_and_without()
+    {
+        await TraceFile.WriteAsync(Trace, Enumerable.Range(0, 2000).Select(n => Paid(n)));
+        Assert.Empty(ResultFiles.Read(Trace).Facts);
+        await Summary().WriteAsync(Path.Combine(_folder.FullName, "summary.json"));
+        var report = ResultFiles.Read(Trace);
+        Assert.Contains(report.Facts, f => f.Value.StartsWith("./billing trace", StringComparison.Ordinal));
+        Assert.DoesNotContain("No data.", HtmlPage.Of(report), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_summary_becomes_a_report_by_its_kind()
+    {
+        var path = Path.Combine(_folder.FullName, "summary.json");
+        await Summary().WriteAsync(path);
+        Assert.Contains("\"kind\": \"trace\"", await File.ReadAllTextAsync(path, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains("client → proxy", HtmlPage.Of(ResultFiles.Read(path)), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("{}", "has no member \"kind\"")]
+    [InlineData("[]", "has no member \"kind\"")]
+    [InlineData("{\"kind\":5}", "has no member \"kind\"")]
+    [InlineData("{\"kind\":\"weather\"}", "the kind \"weather\" is not known; known are ")]
+    [InlineData("{\"kind\":\"trace\"}", "cannot be read as results")]
+    [InlineData("{", "cannot be read as results")]
+    public void Json_of_no_known_kind_is_refused_by_name(string json, string problem)
+    {
+        var path = Path.Combine(_folder.FullName, "x.json");
+        File.WriteAllText(path, json);
+        var e = Assert.Throws<FormatException>(() => ResultFiles.Read(path));
+        Assert.StartsWith(path + ": ", e.Message, StringComparison.Ordinal);
+        Assert.Contains(problem, e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Several_files_become_parts_of_one_report()
+    {
+        var summary = Path.Combine(_folder.FullName, "summary.json");
+        await Summary().WriteAsync(summary);
+        await TraceFile.WriteAsync(Trace, [Paid(0)]);
+        var report = ResultFiles.ReadAll([summary, Trace]);
+        Assert.Equal(2, report.Sections.Count(s => s.Title == "The way of a payment, step by step"));
+    }
+
+    private static TraceSummary Summary() => TraceSummary.Of(
+        new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], DateTimeOffset.UnixEpoch);
+
+    private static TracedPayment Paid(int number, params Moment[] notTaken)
+    {
+        var payment = new TracedPayment(Guid.NewGuid(), "visa/acct-1", number + 1, "Accepted");
+        foreach (var moment in Enum.GetValues<Moment>().Except(notTaken))
+        {
+            payment[moment] = Start + (number * 5000L) + ((int)moment * 1000);
+        }
+        return payment;
+    }
+
+    private static TracedPayment Failed(int number)
+    {
+        var payment = new TracedPayment(Guid.NewGuid(), "visa/acct-1", 0, "Unavailable");
+        payment[Moment.Planned] = Start + (number * 5000L);
+        payment.Take(new StepTimes(Sent: DateTimeOffset.UnixEpoch.AddSeconds(number + 1), Returned: DateTimeOffset.UnixEpoch.AddSeconds(number + 2)));
+        return payment;
+    }
+
+    private static string Line(TracedPayment payment) =>
+        $"{payment} {string.Join(',', Enum.GetValues<Moment>().Select(m => payment[m]))}";
+}

@@ -1,0 +1,33 @@
+using Billing.Reporting;
+
+namespace Billing.UnitTests.Reporting;
+
+public sealed class NumbersTests
+{
+    [Theory]
+    [InlineData(0, "0")]
+    [InlineData(0.01234, "0.0123")]
+    [InlineData(0.9999, "1.00")]
+    [InlineData(1.234, "1.23")]
+    [InlineData(12.34, "12.3")]
+    [InlineData(123.4, "123")]
+    [InlineData(56_000, "56,000")]
+    [InlineData(-12.34, "-12.3")]
+    [InlineData(double.NaN, "–")]
+    [InlineData(double.PositiveInfinity, "–")]
+    public void Three_digits_tell_enough_of_a_number(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
+
+    [Theory]
+    [InlineData(0.5, "50 %")]
+    [InlineData(0.999, "99.9 %")]
+    [InlineData(0.99999, "99.999 %")]
+    public void A_percentage_has_the_digits_that_tell_it_from_all(double share, string text) =>
+        Assert.Equal(text, Numbers.Percent(share));
+
+    [Fact]
+    public void The_largest_of_a_column_decides_the_decimals_of_all()
+    {
+        Assert.Equal(1, Numbers.Decimals([0.02, 47.3, double.NaN]));
+        Assert.Equal(0, Numbers.Decimals([]));
+    }
+}
