@@ -26,8 +26,6 @@ public static class FieldRules
     /// <summary>Units a credit limit may have.</summary>
     public const long LimitUnitsMax = 1_000_000_000_000_000;
 
-    private const string PaymentTypeNames = "VISA, MASTERCARD, DISCOVER or AMEX";
-
     private static readonly SearchValues<char> AccountIdCharacters =
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 
@@ -65,7 +63,7 @@ public static class FieldRules
     {
         foreach (var known in PaymentTypes.All)
         {
-            if (text.Equals(known.ToString(), StringComparison.OrdinalIgnoreCase))
+            if (text.Equals(PaymentTypes.NameOf(known), StringComparison.OrdinalIgnoreCase))
             {
                 type = known;
                 return true;
@@ -77,7 +75,7 @@ public static class FieldRules
 
     /// <summary>What is wrong with a payment type of this name.</summary>
     public static FieldViolation UnknownPaymentType(string text) =>
-        new("payment_type", $"must be {PaymentTypeNames}; it is '{Shorten(text)}'");
+        new("payment_type", $"must be {PaymentTypes.Listed}; it is '{Shorten(text)}'");
 
     // Guid's own parser also takes white space around the form and "+" or "0x" inside it.
     private static FieldViolation? CheckTransactionId(string id) =>
@@ -104,13 +102,10 @@ public static class FieldRules
             : new FieldViolation("account_id", $"may have only the characters A-Z a-z 0-9 . _ -; it is '{Shorten(id)}'");
     }
 
-    private static FieldViolation? CheckPaymentType(PaymentType type) => type switch
-    {
-        PaymentType.Visa or PaymentType.Mastercard or PaymentType.Discover or PaymentType.Amex => null,
-        PaymentType.Unspecified => new FieldViolation("payment_type",
-            $"is missing; it must be {PaymentTypeNames}"),
-        _ => new FieldViolation("payment_type", Invariant($"must be {PaymentTypeNames}; it is {(int)type}")),
-    };
+    private static FieldViolation? CheckPaymentType(PaymentType type) =>
+        PaymentTypes.IsKnown(type) ? null
+        : type == PaymentType.Unspecified ? new FieldViolation("payment_type", $"is missing; it must be {PaymentTypes.Listed}")
+        : new FieldViolation("payment_type", Invariant($"must be {PaymentTypes.Listed}; it is {(int)type}"));
 
     private static FieldViolation? CheckAmount(Money? amount) =>
         CheckForm(amount, "amount")

@@ -7,13 +7,6 @@ namespace Billing.Contracts;
 public static class StreamId
 {
     /// <summary>The stream of an account.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The payment type is not one of the four.</exception>
-    public static string For(PaymentType type, string accountId) => type switch
-    {
-        PaymentType.Visa => "visa/" + accountId,
-        PaymentType.Mastercard => "mastercard/" + accountId,
-        PaymentType.Discover => "discover/" + accountId,
-        PaymentType.Amex => "amex/" + accountId,
-        _ => throw new ArgumentOutOfRangeException(nameof(type), type, "This payment type has no accounts."),
-    };
+    /// <exception cref="ArgumentOutOfRangeException">There is no such payment type.</exception>
+    public static string For(PaymentType type, string accountId) => $"{PaymentTypes.NameOf(type)}/{accountId}";
 }

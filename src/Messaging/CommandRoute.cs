@@ -13,17 +13,12 @@ public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType
 {
     /// <summary>The route of a command.</summary>
     /// <exception cref="ArgumentException">The command holds no request.</exception>
-    public static CommandRoute Of(Command command) => command.RequestCase switch
+    public static CommandRoute Of(Command command)
     {
-        Command.RequestOneofCase.Payment => Of(command.Payment),
-        Command.RequestOneofCase.CreditLimit => new(true, command.CreditLimit.PaymentType, command.CreditLimit.AccountId),
-        Command.RequestOneofCase.Balance => new(false, command.Balance.PaymentType, command.Balance.AccountId),
-        Command.RequestOneofCase.PaymentStatus => Of(command.PaymentStatus.Payment),
-        Command.RequestOneofCase.Statement => new(false, command.Statement.PaymentType, command.Statement.AccountId),
-        _ => throw new ArgumentException("The command holds no request.", nameof(command)),
-    };
-
-    private static CommandRoute Of(MakePaymentRequest payment) => new(true, payment.PaymentType, payment.AccountId);
+        var kind = RequestKind.Of(command) ?? throw new ArgumentException("The command holds no request.", nameof(command));
+        var (type, id) = kind.Account(command);
+        return new CommandRoute(kind.IsWrite, type, id);
+    }
 
     /// <summary>The request topic.</summary>
     public string Topic => IsWrite ? Topics.Payments(PaymentType) : Topics.Balances(PaymentType);

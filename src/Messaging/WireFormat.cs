@@ -98,17 +98,7 @@ public static class WireFormat
         {
             return "timing.sent_unix_us or received_unix_us is not a time";
         }
-        return command.RequestCase switch
-        {
-            Command.RequestOneofCase.Payment => PaymentRefusal(command, command.Payment, "payment"),
-            Command.RequestOneofCase.Balance => FieldRules.Check(command.Balance)?.ToString(),
-            Command.RequestOneofCase.CreditLimit => LimitRefusal(command),
-            Command.RequestOneofCase.Statement => StatementPageRules.Check(command.Statement)?.ToString(),
-            Command.RequestOneofCase.PaymentStatus => command.PaymentStatus.Payment is { } payment
-                ? PaymentRefusal(command, payment, "payment_status.payment")
-                : "payment_status.payment is missing",
-            _ => "the command holds no request",
-        };
+        return RequestKind.Of(command) is { } kind ? kind.Refusal(command) : "the command holds no request";
     }
 
     /// <summary>Why a command that breaks no rule must not be processed where it was found; null where it belongs there. Its
@@ -125,19 +115,5 @@ public static class WireFormat
             return $"the command belongs on {route.Topic}";
         }
         return key.SequenceEqual(Encoding.UTF8.GetBytes(route.AccountId)) ? null : "the record's key is not the account_id";
-    }
-
-    private static string? PaymentRefusal(Command command, V1.MakePaymentRequest payment, string field) =>
-        payment.TransactionId != command.TransactionId
-            ? field + ".transaction_id is not the command's transaction_id"
-            : FieldRules.Check(payment)?.ToString();
-
-    private static string? LimitRefusal(Command command)
-    {
-        if (command.CreditLimit.TransactionId != command.TransactionId)
-        {
-            return "credit_limit.transaction_id is not the command's transaction_id";
-        }
-        return FieldRules.Check(command.CreditLimit)?.ToString();
     }
 }

@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using Billing.V1;
 
 namespace Billing.Contracts;
@@ -15,36 +16,25 @@ public static class Topics
     /// <summary>Records that could not be read or processed, with their origin and the reason in headers.</summary>
     public const string DeadLetters = "billing.dead-letters";
 
-    /// <summary>The topics that carry payments, one a payment type.</summary>
+    private static readonly FrozenDictionary<PaymentType, string> PaymentTopics = OfEach("billing.payments.");
+    private static readonly FrozenDictionary<PaymentType, string> BalanceTopics = OfEach("billing.balances.");
+
+    /// <summary>The topics that carry payments, one for each payment type.</summary>
     public static IReadOnlyList<string> AllPayments { get; } = [.. PaymentTypes.All.Select(Payments)];
 
-    /// <summary>The topics that carry balance checks, one a payment type.</summary>
+    /// <summary>The topics that carry balance checks, one for each payment type.</summary>
     public static IReadOnlyList<string> AllBalances { get; } = [.. PaymentTypes.All.Select(Balances)];
 
-    /// <summary>The eight topics that carry commands.</summary>
+    /// <summary>The topics that carry commands.</summary>
     public static IReadOnlyList<string> AllRequests { get; } = [.. AllPayments, .. AllBalances];
 
     /// <summary>The topic of a payment type's payments, e.g. <c>billing.payments.visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type has no topic.</exception>
-    public static string Payments(PaymentType type) => type switch
-    {
-        PaymentType.Visa => "billing.payments.visa",
-        PaymentType.Mastercard => "billing.payments.mastercard",
-        PaymentType.Discover => "billing.payments.discover",
-        PaymentType.Amex => "billing.payments.amex",
-        _ => throw new ArgumentOutOfRangeException(nameof(type), type, "This payment type has no topic."),
-    };
+    public static string Payments(PaymentType type) => PaymentTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
 
     /// <summary>The topic of a payment type's balance checks, e.g. <c>billing.balances.visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type has no topic.</exception>
-    public static string Balances(PaymentType type) => type switch
-    {
-        PaymentType.Visa => "billing.balances.visa",
-        PaymentType.Mastercard => "billing.balances.mastercard",
-        PaymentType.Discover => "billing.balances.discover",
-        PaymentType.Amex => "billing.balances.amex",
-        _ => throw new ArgumentOutOfRangeException(nameof(type), type, "This payment type has no topic."),
-    };
+    public static string Balances(PaymentType type) => BalanceTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
 
     /// <summary>The reply topic of one proxy.</summary>
     public static string Replies(string proxyId) => ReplyPrefix + proxyId;
@@ -54,6 +44,11 @@ public static class Topics
         topic.Length is > 16 and <= 249
         && topic.StartsWith(ReplyPrefix, StringComparison.Ordinal)
         && topic.AsSpan(ReplyPrefix.Length).IndexOfAnyExcept(ReplyIdCharacters) < 0;
+
+    private static FrozenDictionary<PaymentType, string> OfEach(string prefix) =>
+        PaymentTypes.All.ToFrozenDictionary(type => type, type => prefix + PaymentTypes.NameOf(type));
+
+    private static ArgumentOutOfRangeException NoTopic(PaymentType type) => new(nameof(type), type, "This payment type has no topic.");
 
     private static readonly System.Buffers.SearchValues<char> ReplyIdCharacters =
         System.Buffers.SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");

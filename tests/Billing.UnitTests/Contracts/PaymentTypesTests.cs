@@ -1,0 +1,39 @@
+using Billing.Contracts;
+using Billing.UnitTests.House;
+using Billing.V1;
+
+namespace Billing.UnitTests.Contracts;
+
+public sealed class PaymentTypesTests
+{
+    [Fact]
+    public void They_are_those_of_the_public_contract() =>
+        Assert.Equal(Enum.GetValues<PaymentType>().Where(type => type != PaymentType.Unspecified), PaymentTypes.All);
+
+    [Theory]
+    [InlineData(PaymentType.Visa, "visa")]
+    [InlineData(PaymentType.Mastercard, "mastercard")]
+    [InlineData(PaymentType.Discover, "discover")]
+    [InlineData(PaymentType.Amex, "amex")]
+    public void The_names_that_topics_and_streams_have_never_change(PaymentType type, string name) =>
+        Assert.Equal(name, PaymentTypes.NameOf(type));
+
+    [Theory]
+    [InlineData(PaymentType.Unspecified)]
+    [InlineData((PaymentType)99)]
+    [InlineData((PaymentType)(-1))]
+    public void Any_other_has_no_name(PaymentType type) =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => PaymentTypes.NameOf(type));
+
+    [Theory]
+    [InlineData("src/Proxy/Rest/RestModels.cs")]
+    [InlineData("src/Proxy/Live/Page/index.html")]
+    [InlineData("docs/architecture.md")]
+    [InlineData("docs/wire-protocol.md")]
+    public void A_text_that_names_some_names_all(string file)
+    {
+        var text = string.Join('\n', Repository.Lines(file));
+
+        Assert.All(PaymentTypes.All, type => Assert.Contains(PaymentTypes.NameOf(type), text, StringComparison.OrdinalIgnoreCase));
+    }
+}
