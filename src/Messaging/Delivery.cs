@@ -4,11 +4,6 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>Where a command came from: all commands of an account come from one, in order.</summary>
-/// <param name="Topic">The request topic.</param>
-/// <param name="Number">The partition's number within the topic.</param>
-public readonly record struct SourcePartition(string Topic, int Number);
-
 /// <summary>A command as it reached a backend.</summary>
 public abstract class Delivery(Command command, SourcePartition partition)
 {

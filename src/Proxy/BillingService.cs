@@ -21,7 +21,7 @@ public sealed class BillingService(
         var timing = TimedCall.Read(context);
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId);
         var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request), Timing = timing };
-        var reply = await sender.SendAsync(command, sender.PatienceOf(context), context.CancellationToken);
+        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), context.CancellationToken);
         if (timing is not null)
         {
             TimedCall.Answer(context, command, reply, time.Microseconds());
@@ -38,7 +38,7 @@ public sealed class BillingService(
         using var places = new StreamPlaces(admission, Caller.Of(context), options.Value.StreamWindow);
         using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, admission.Closing);
         using var stream = new PaymentStream(
-            sender, requestStream, responses, places, sender.PatienceOf(context),
+            sender, requestStream, responses, places, sender.DeadlineOf(context),
             new StreamEnds(time, options.Value.StreamIdleMax, admission.Closing), context.CancellationToken);
         await stream.RunAsync();
     }
@@ -50,7 +50,7 @@ public sealed class BillingService(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId);
         var command = new Command { TransactionId = Guid.NewGuid().ToString(), Balance = KnownFields.Of(request) };
-        var reply = await sender.SendAsync(command, sender.PatienceOf(context), context.CancellationToken);
+        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), context.CancellationToken);
         return reply.Balance ?? throw Failure.OtherReply(reply);
     }
 
@@ -62,7 +62,7 @@ public sealed class BillingService(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId, isTimed: false);
         using var responses = new DrainingWriter<StatementEntry>(responseStream, time, admission.Closing);
-        var stream = new StatementStream(sender, responses, sender.PatienceOf(context), admission.Closing);
+        var stream = new StatementStream(sender, responses, sender.DeadlineOf(context), admission.Closing);
         await stream.RunAsync(request, context.CancellationToken);
     }
 }

@@ -8,7 +8,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy;
 
-/// <summary>The way of every request: checked, sent on as a command that expires with its caller's patience, and its reply
+/// <summary>The way of every request: checked, sent on as a command that expires with its caller's deadline, and its reply
 /// awaited.</summary>
 public sealed class CommandSender(
     IRequestTransport transport, IOptions<ProxyOptions> options, TimeProvider time, Live.LiveWatch? watch = null)
@@ -31,26 +31,26 @@ public sealed class CommandSender(
         }
     }
 
-    /// <summary>The patience of a call's caller.</summary>
-    public Patience PatienceOf(ServerCallContext call)
+    /// <summary>How long a call's caller waits.</summary>
+    public CallerDeadline DeadlineOf(ServerCallContext call)
     {
         // A call without a deadline carries the end of time. The server gives deadlines by the machine's wall clock, which
         // may have been set since this process started; what is left of one has the same length on every clock.
         TimeSpan? left = call.Deadline == DateTime.MaxValue
             ? null
             : call.Deadline - time.WallClock().GetUtcNow().UtcDateTime;
-        return new Patience(time.GetTimestamp(), left);
+        return new CallerDeadline(time.GetTimestamp(), left);
     }
 
     /// <summary>Sends a command and waits for its reply.</summary>
     /// <param name="command">Gets its times here.</param>
-    /// <param name="patience">How long its caller waits.</param>
+    /// <param name="deadline">How long its caller waits.</param>
     /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
     /// <returns>A reply that is not an error.</returns>
     /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
-    public async Task<Reply> SendAsync(Command command, Patience patience, CancellationToken cancellationToken)
+    public async Task<Reply> SendAsync(Command command, CallerDeadline deadline, CancellationToken cancellationToken)
     {
-        Stamp(command, patience);
+        Stamp(command, deadline);
         return Checked(await (watch?.Record is { } record
             ? record.SendAsync(transport, command, cancellationToken)
             : transport.SendAsync(command, cancellationToken)));
@@ -62,36 +62,30 @@ public sealed class CommandSender(
     /// <summary>Sends a command and waits for its reply, whether or not its caller does. Only where <see cref="IsQueued"/>.
     /// </summary>
     /// <param name="command">Gets its times here.</param>
-    /// <param name="patience">How long the command may take.</param>
+    /// <param name="deadline">How long the command may take.</param>
     /// <param name="queued">Is called once the transport has the command.</param>
     /// <returns>A reply that is not an error.</returns>
     /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
-    public async Task<Reply> SendQueuedAsync(Command command, Patience patience, Action queued)
+    public async Task<Reply> SendQueuedAsync(Command command, CallerDeadline deadline, Action queued)
     {
-        Stamp(command, patience);
+        Stamp(command, deadline);
         return Checked(await ((IQueuedTransport)transport).SendAsync(command, queued, CancellationToken.None));
     }
 
-    private void Stamp(Command command, Patience patience)
+    private void Stamp(Command command, CallerDeadline deadline)
     {
         var now = time.Microseconds();
         command.ReceivedUnixUs = now;
-        command.DeadlineUnixUs = now + WaitMicroseconds(patience);
+        command.DeadlineUnixUs = now + WaitMicroseconds(deadline);
     }
 
     private static Reply Checked(Reply reply) =>
         reply.ResultCase == Reply.ResultOneofCase.Error ? throw Failure.From(reply.Error) : reply;
 
-    private long WaitMicroseconds(Patience patience)
+    private long WaitMicroseconds(CallerDeadline deadline)
     {
-        var asked = patience.Left is { } left ? left - time.GetElapsedTime(patience.Since) : _options.DeadlineDefault;
+        var asked = deadline.Left is { } left ? left - time.GetElapsedTime(deadline.Since) : _options.DeadlineDefault;
         var wait = asked < _options.DeadlineMax ? asked : _options.DeadlineMax;
         return wait.Ticks / TimeSpan.TicksPerMicrosecond;
     }
 }
-
-/// <summary>How long a caller waits.</summary>
-/// <param name="Since">When this was told, a timestamp of the services' <see cref="TimeProvider"/>.</param>
-/// <param name="Left">What was left of its deadline then; null where it has none, and each command waits for
-/// <see cref="ProxyOptions.DeadlineDefault"/>.</param>
-public readonly record struct Patience(long Since, TimeSpan? Left);

@@ -16,7 +16,7 @@ internal sealed class PaymentStream : IDisposable
     private readonly CommandSender _sender;
     private readonly IAsyncStreamReader<MakePaymentRequest> _requests;
     private readonly DrainingWriter<MakePaymentResponse> _responses;
-    private readonly Patience _patience;
+    private readonly CallerDeadline _deadline;
     private readonly StreamEnds _ends;
     private readonly StreamPlaces _places;
     private readonly CancellationTokenSource _ended;
@@ -36,12 +36,12 @@ internal sealed class PaymentStream : IDisposable
 
     public PaymentStream(
         CommandSender sender, IAsyncStreamReader<MakePaymentRequest> requests, DrainingWriter<MakePaymentResponse> responses,
-        StreamPlaces places, Patience patience, StreamEnds ends, CancellationToken cancellationToken)
+        StreamPlaces places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
     {
         _sender = sender;
         _requests = requests;
         _responses = responses;
-        _patience = patience;
+        _deadline = deadline;
         _ends = ends;
         _places = places;
         _ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -142,7 +142,7 @@ internal sealed class PaymentStream : IDisposable
             _sender.Check(request, FieldRules.Check(request));
             _places.Caller.MustReach(request.AccountId);
             var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
-            var reply = await _sender.SendAsync(command, _patience, _ended.Token);
+            var reply = await _sender.SendAsync(command, _deadline, _ended.Token);
             return reply.Payment ?? throw Failure.OtherReply(reply);
         }
         catch (RpcException e)

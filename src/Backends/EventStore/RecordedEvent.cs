@@ -4,9 +4,12 @@ using Billing.V1;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Domain events as the wire contract states them.</summary>
+/// <summary>Events as the wire contract states them, from the domain and back.</summary>
 public static class RecordedEvent
 {
+    private static readonly long DecidedUnixUsMin = UnixTime.Microseconds(DateTimeOffset.MinValue);
+    private static readonly long DecidedUnixUsMax = UnixTime.Microseconds(DateTimeOffset.MaxValue);
+
     /// <summary>An event, with the account as it is after it.</summary>
     public static Wire.V1.Event ToWire(string streamId, AccountEvent fact, Account after)
     {
@@ -41,6 +44,30 @@ public static class RecordedEvent
                 throw new ArgumentOutOfRangeException(nameof(fact), fact, "The wire contract has no such event.");
         }
         return recorded;
+    }
+
+    /// <summary>The domain's event: the way back from <see cref="ToWire"/>.</summary>
+    /// <returns>Null where the event holds none that this program knows, or one that no backend would have written.</returns>
+    public static AccountEvent? ToFact(this Wire.V1.Event recorded)
+    {
+        var transactionId = Guid.Empty;
+        if ((recorded.TransactionId.Length > 0 && !Guid.TryParse(recorded.TransactionId, out transactionId))
+            || recorded.DecidedUnixUs < DecidedUnixUsMin || recorded.DecidedUnixUs > DecidedUnixUsMax)
+        {
+            return null;
+        }
+        var decidedAt = UnixTime.FromMicroseconds(recorded.DecidedUnixUs);
+        return recorded.FactCase switch
+        {
+            Wire.V1.Event.FactOneofCase.PaymentAccepted when recorded.PaymentAccepted.Amount is { } amount =>
+                new PaymentAccepted(transactionId, amount.ToDecimal(), amount.CurrencyCode, decidedAt),
+            Wire.V1.Event.FactOneofCase.PaymentDeclined when recorded.PaymentDeclined.Amount is { } amount =>
+                new PaymentDeclined(
+                    transactionId, amount.ToDecimal(), amount.CurrencyCode, recorded.PaymentDeclined.Reason, decidedAt),
+            Wire.V1.Event.FactOneofCase.CreditLimitChanged when recorded.CreditLimitChanged.Limit is { } limit =>
+                new CreditLimitChanged(transactionId, limit.ToDecimal(), limit.CurrencyCode, decidedAt),
+            _ => null,
+        };
     }
 
     /// <summary>What was asked for in the payment that an event answers.</summary>

@@ -30,11 +30,11 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
 
     /// <summary>Takes a payment, and answers as soon as the transport has it.</summary>
     /// <exception cref="RpcException">It was not taken.</exception>
-    public async Task<IResult> TakeAsync(MakePaymentRequest request, Patience patience, HttpContext http)
+    public async Task<IResult> TakeAsync(MakePaymentRequest request, CallerDeadline callerDeadline, HttpContext http)
     {
         var taken = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var command = new Command { TransactionId = request.TransactionId, Payment = request };
-        var answered = AnswerAsync(command, Caller.Of(http), patience, taken);
+        var answered = AnswerAsync(command, Caller.Of(http), callerDeadline, taken);
         // The first of the two, or what the payment could not be taken for.
         await (await Task.WhenAny(taken.Task, answered)).WaitAsync(http.RequestAborted);
         var url = StatusUrl(command);
@@ -58,7 +58,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         [FromQuery(Name = Deadline), Description("When the payment expires if it is not recorded before, in microseconds since the Unix epoch.")] string? deadline,
         HttpContext http)
     {
-        var patience = new Patience(time.GetTimestamp(), RestRequest.Timeout(http) ?? StatusWait);
+        var callerDeadline = new CallerDeadline(time.GetTimestamp(), RestRequest.Timeout(http) ?? StatusWait);
         RestRequest.CheckQuery(http, "account_id", "payment_type", CurrencyCode, Units, Nanos, Deadline);
         var payment = new MakePaymentRequest
         {
@@ -74,7 +74,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         };
         sender.Check(payment, FieldRules.Check(payment));
         var request = new PaymentStatusRequest { Payment = payment, DeadlineUnixUs = RestRequest.Number(Deadline, deadline, 0) };
-        var status = await AskAsync(request, Caller.Of(http), patience, http.RequestAborted);
+        var status = await AskAsync(request, Caller.Of(http), callerDeadline, http.RequestAborted);
         http.Response.Headers.CacheControl = "no-store";
         if (status.Status == Pending)
         {
@@ -83,13 +83,13 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         return Answer(status);
     }
 
-    private async Task AnswerAsync(Command command, Caller caller, Patience patience, TaskCompletionSource taken)
+    private async Task AnswerAsync(Command command, Caller caller, CallerDeadline callerDeadline, TaskCompletionSource taken)
     {
         try
         {
             // The place is given back with the answer: payments that nobody waits for are as many as others at most.
             using var admitted = admission.Enter(caller, command.Payment.AccountId);
-            await sender.SendQueuedAsync(command, patience, () => taken.TrySetResult());
+            await sender.SendQueuedAsync(command, callerDeadline, () => taken.TrySetResult());
         }
         catch (RpcException) when (taken.Task.IsCompleted)
         {
@@ -98,14 +98,14 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
     }
 
     private async Task<PaymentStatusAnswer> AskAsync(
-        PaymentStatusRequest request, Caller caller, Patience patience, CancellationToken cancellationToken)
+        PaymentStatusRequest request, Caller caller, CallerDeadline callerDeadline, CancellationToken cancellationToken)
     {
         var id = request.Payment.TransactionId;
         using var admitted = admission.Enter(caller, request.Payment.AccountId);
         try
         {
             var reply = await sender.SendAsync(
-                new Command { TransactionId = id, PaymentStatus = request }, patience, cancellationToken);
+                new Command { TransactionId = id, PaymentStatus = request }, callerDeadline, cancellationToken);
             return RestAnswers.Of(id, reply.PaymentStatus ?? throw Failure.OtherReply(reply));
         }
         catch (RpcException e) when (e.StatusCode == StatusCode.DeadlineExceeded)

@@ -22,7 +22,7 @@ internal sealed class RestFront(
     public async Task<IResult> PayAsync(
         [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId, HttpContext http)
     {
-        var patience = PatienceOf(http);
+        var deadline = DeadlineOf(http);
         RestRequest.CheckQuery(http);
         var body = await RestRequest.BodyAsync(http, RestJson.Default.PaymentBody, _bodyBytesMax);
         var request = new MakePaymentRequest
@@ -35,11 +35,11 @@ internal sealed class RestFront(
         sender.Check(request, FieldRules.Check(request));
         if (sender.IsQueued && RestRequest.PrefersAsync(http))
         {
-            return await queued.TakeAsync(request, patience, http);
+            return await queued.TakeAsync(request, deadline, http);
         }
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
-            new Command { TransactionId = transactionId, Payment = request }, patience, http.RequestAborted);
+            new Command { TransactionId = transactionId, Payment = request }, deadline, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.Payment ?? throw Failure.OtherReply(reply)), RestJson.Default.PaymentAnswer);
     }
 
@@ -49,7 +49,7 @@ internal sealed class RestFront(
         [FromQuery(Name = "min_version"), Description("The answer must cover the account's events up to this version.")] string? minVersion,
         HttpContext http)
     {
-        var patience = PatienceOf(http);
+        var deadline = DeadlineOf(http);
         RestRequest.CheckQuery(http, "min_version");
         var request = new CheckBalanceRequest
         {
@@ -60,7 +60,7 @@ internal sealed class RestFront(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
-            new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, patience, http.RequestAborted);
+            new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, deadline, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.Balance ?? throw Failure.OtherReply(reply)), RestJson.Default.BalanceAnswer);
     }
 
@@ -71,7 +71,7 @@ internal sealed class RestFront(
         [FromQuery(Name = "limit"), Description("Events on the page at most, 1 to 1000; 100 if not given.")] string? limit,
         HttpContext http)
     {
-        var patience = PatienceOf(http);
+        var deadline = DeadlineOf(http);
         RestRequest.CheckQuery(http, "after_version", "limit");
         var request = new StatementPageRequest
         {
@@ -82,7 +82,7 @@ internal sealed class RestFront(
         };
         sender.Check(request, StatementPageRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var page = await StatementPages.AskAsync(sender, request, patience, http.RequestAborted);
+        var page = await StatementPages.AskAsync(sender, request, deadline, http.RequestAborted);
         return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
     }
 
@@ -90,7 +90,7 @@ internal sealed class RestFront(
     public async Task<IResult> LimitAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http)
     {
-        var patience = PatienceOf(http);
+        var deadline = DeadlineOf(http);
         RestRequest.CheckQuery(http);
         var body = await RestRequest.BodyAsync(http, RestJson.Default.CreditLimitBody, _bodyBytesMax);
         var request = new SetCreditLimitRequest
@@ -103,11 +103,11 @@ internal sealed class RestFront(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
-            new Command { TransactionId = request.TransactionId, CreditLimit = request }, patience, http.RequestAborted);
+            new Command { TransactionId = request.TransactionId, CreditLimit = request }, deadline, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.CreditLimit ?? throw Failure.OtherReply(reply)), RestJson.Default.CreditLimitAnswer);
     }
 
-    private Patience PatienceOf(HttpContext http) => new(time.GetTimestamp(), RestRequest.Timeout(http));
+    private CallerDeadline DeadlineOf(HttpContext http) => new(time.GetTimestamp(), RestRequest.Timeout(http));
 
     private static JsonAnswer<T> Answer<T>(T value, JsonTypeInfo<T> type) => new(value, type);
 }

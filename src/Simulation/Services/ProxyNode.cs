@@ -57,7 +57,7 @@ internal sealed class ProxyNode
         return queued.Task.IsCompleted;
     });
 
-    private Patience Within(TimeSpan deadline) => new(_node.Time.GetTimestamp(), deadline);
+    private CallerDeadline Within(TimeSpan deadline) => new(_node.Time.GetTimestamp(), deadline);
 
     private Task<T> ServeAsync<T>(Func<Task<T>> serve)
     {
