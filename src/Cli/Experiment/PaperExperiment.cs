@@ -93,8 +93,8 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             Backends = new BackendCounts(
                 options.Stack.PaymentBackends, stack.Protocol is null ? options.Stack.BalanceBackends : options.Stack.PaymentBackends),
             Jitter = options.Stack.Jitter,
-            Payments = KindReport.Of(payments),
-            Balances = KindReport.Of(balances),
+            Payments = KindReport.Of(payments, LoadResult.SinceStart(results, r => r.Payments)),
+            Balances = KindReport.Of(balances, LoadResult.SinceStart(results, r => r.Balances)),
             TotalS = total,
             RequestsPerS = total > 0 ? (payments.Count + balances.Count) / total : 0,
             Retried = results.Sum(r => r.Retried),

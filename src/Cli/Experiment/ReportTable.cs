@@ -14,7 +14,7 @@ internal static class ReportTable
     public static void Print(IAnsiConsole console, RunReport report, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> faults)
     {
         var table = new Table().Border(TableBorder.Rounded)
-            .Title("Seconds as each client saw them")
+            .Title("Seconds until the answers: of each call, and since all were to be sent at once")
             .AddColumns("", "Count", "Shortest", "Longest", "Average", "p50", "p99", "Declined", "Errors");
         foreach (var column in table.Columns.Skip(1))
         {
@@ -26,6 +26,10 @@ internal static class ReportTable
             AddRow(table, "Balances", report.Balances);
         }
         console.Write(table);
+        if (report.Payments.Errors + report.Balances.Errors > 0)
+        {
+            console.WriteLine(Text($"{report.Payments.Errors + report.Balances.Errors:N0} requests failed; the times are of the answered ones alone."));
+        }
         console.WriteLine(Text($"Total time {report.TotalS:0.000} s, {report.RequestsPerS:N0} requests/s, {report.Retried} calls sent again."));
         PrintErrors(console, results);
         PrintAudit(console, audit);
@@ -84,9 +88,18 @@ internal static class ReportTable
         }
     }
 
-    private static void AddRow(Table table, string kind, KindReport figures) => table.AddRow(
-        kind, Text($"{figures.Count:N0}"), Seconds(figures.ShortestS), Seconds(figures.LongestS), Seconds(figures.AverageS),
-        Seconds(figures.P50S), Seconds(figures.P99S), Text($"{figures.Declined:N0}"), Text($"{figures.Errors:N0}"));
+    private static void AddRow(Table table, string kind, KindReport figures)
+    {
+        table.AddRow(
+            kind, Text($"{figures.Count:N0}"), Seconds(figures.ShortestS), Seconds(figures.LongestS), Seconds(figures.AverageS),
+            Seconds(figures.P50S), Seconds(figures.P99S), Text($"{figures.Declined:N0}"), Text($"{figures.Errors:N0}"));
+        if (figures.SinceStart is { } burst)
+        {
+            table.AddRow(
+                "  since start", "", Seconds(burst.ShortestS), Seconds(burst.LongestS), Seconds(burst.AverageS), Seconds(burst.P50S),
+                Seconds(burst.P99S), "", "");
+        }
+    }
 
     private static string Seconds(double seconds) => Text($"{seconds:0.000}");
 

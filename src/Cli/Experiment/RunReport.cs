@@ -51,7 +51,12 @@ internal sealed record KindReport
     [JsonPropertyName("p99_s")]
     public required double P99S { get; init; }
 
-    public static KindReport Of(Summary summary) => new()
+    /// <summary>The times of the same answers, from when the burst began instead of from each call; null in older results.</summary>
+    public BurstTimes? SinceStart { get; init; }
+
+    /// <param name="summary">Each answer timed from its call.</param>
+    /// <param name="sinceStart">Each answer timed from when the burst began.</param>
+    public static KindReport Of(Summary summary, Summary sinceStart) => new()
     {
         Count = summary.Count,
         Ok = summary.Ok,
@@ -62,6 +67,30 @@ internal sealed record KindReport
         AverageS = summary.Average,
         P50S = summary.P50,
         P99S = summary.P99,
+        SinceStart = BurstTimes.Of(sinceStart),
+    };
+}
+
+/// <summary>Seconds from when a burst began to its answers: all of its requests are meant for that moment.</summary>
+internal sealed record BurstTimes
+{
+    public required double ShortestS { get; init; }
+    public required double LongestS { get; init; }
+    public required double AverageS { get; init; }
+
+    [JsonPropertyName("p50_s")]
+    public required double P50S { get; init; }
+
+    [JsonPropertyName("p99_s")]
+    public required double P99S { get; init; }
+
+    public static BurstTimes Of(Summary sinceStart) => new()
+    {
+        ShortestS = sinceStart.Shortest,
+        LongestS = sinceStart.Longest,
+        AverageS = sinceStart.Average,
+        P50S = sinceStart.P50,
+        P99S = sinceStart.P99,
     };
 }
 

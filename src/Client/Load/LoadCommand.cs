@@ -119,6 +119,12 @@ public static class LoadCommand
                 Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
                     $"{kind}: {summary.Count} requests, shortest {summary.Shortest:0.000000} s, longest {summary.Longest:0.000000} s, average {summary.Average:0.000000} s, errors {summary.Errors}"));
             }
+            if (figures.SinceStartUs.Count > 0)
+            {
+                var burst = Summary.Of([figures with { LatenciesUs = figures.SinceStartUs }]);
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                    $"  since the burst began: shortest {burst.Shortest:0.000000} s, longest {burst.Longest:0.000000} s, average {burst.Average:0.000000} s"));
+            }
             foreach (var (error, count) in figures.Errors)
             {
                 Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {count} x {error}"));
