@@ -22,6 +22,8 @@ internal sealed record CostReport : IResults
     /// <summary>The audit of each stack that was measured.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Sides.Sum(s => s.Rounds.Sum(r => r.Failed));
+
     bool IResults.HasFigures => Sides.Count > 0 && Sides.All(s => s.Rounds.Count > 0);
 
     bool IResults.IsGood => Books.AreClean(Audits) && Sides.All(s => s.Rounds.All(r => r.Failed == 0));

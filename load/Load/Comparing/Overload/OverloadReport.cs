@@ -29,6 +29,8 @@ internal sealed record OverloadReport : IResults
     /// <summary>The audit after it.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Phases.Sum(p => p.Refused + p.OtherErrors);
+
     bool IResults.HasFigures => Phases.Count > 0;
 
     bool IResults.IsGood => Books.AreClean(Audits) && Phases.All(p => p.OtherErrors == 0);
