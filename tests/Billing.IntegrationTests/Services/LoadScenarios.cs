@@ -34,6 +34,8 @@ public sealed class LoadScenarios : IAsyncLifetime
         using var summary = Summary();
         var root = summary.RootElement;
         Assert.Equal("open", root.GetProperty("model").GetString());
+        Assert.Equal("sent", root.GetProperty("latency_from").GetString());
+        Assert.Contains("count from when each call was sent", output, StringComparison.Ordinal);
         Assert.Equal(80, root.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.True(root.GetProperty("calls").GetProperty("p99_ms").GetDouble() > 0);
         Assert.Equal(80, root.GetProperty("statuses").GetProperty("accepted").GetInt32());
@@ -131,6 +133,7 @@ public sealed class LoadScenarios : IAsyncLifetime
 
         Assert.Equal(1, exitCode);
         Assert.Contains("No call was answered.", output, StringComparison.Ordinal);
+        Assert.Contains("failed, and are left out of the latencies", output, StringComparison.Ordinal);
         using var summary = Summary();
         Assert.Contains(summary.RootElement.GetProperty("statuses").EnumerateObject(), s => s.Name.StartsWith("Unavailable", StringComparison.Ordinal));
     }

@@ -39,6 +39,22 @@ public sealed class Measurements : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_dynamic_sweep_measures_the_places_that_came_first_again_in_turn()
+    {
+        var (exitCode, _) = await RunAsync(
+            "sweep", "dynamic", "--kafka", "embedded", "--protocols", "unary", "--connections", "1", "--in-flight", "2", "--amount", "20", "--warm-up", "0", "--out", Results);
+
+        Assert.Equal(0, exitCode);
+        using var result = Result();
+        var protocol = result.RootElement.GetProperty("protocols")[0];
+        Assert.Equal(2, protocol.GetProperty("cells").GetArrayLength());
+        var finals = protocol.GetProperty("finals").EnumerateArray().ToList();
+        Assert.Equal([1, 2], finals.Select(f => f.GetProperty("in_flight").GetInt32()).Order());
+        Assert.All(finals, f => Assert.Equal([20, 20, 20], f.GetProperty("rounds").EnumerateArray().Select(r => r.GetProperty("answers").GetInt32())));
+        Assert.Contains(protocol.GetProperty("best_place").GetProperty("in_flight").GetInt32(), finals.Select(f => f.GetProperty("in_flight").GetInt32()));
+    }
+
+    [Fact]
     public async Task A_sweep_that_is_interrupted_writes_what_it_has()
     {
         await using var process = Start(
@@ -85,6 +101,13 @@ public sealed class Measurements : IAsyncLifetime
         var cells = result.RootElement.GetProperty("cells").EnumerateArray().ToList();
         Assert.Equal([2, 5], cells.Select(c => c.GetProperty("threads").GetInt32()));
         Assert.All(cells, c => Assert.Equal(3, c.GetProperty("sides").GetArrayLength()));
+        // One of them again: with more connections, answers on the thread pool, .NET's runtime settings, and all of that.
+        var variants = result.RootElement.GetProperty("variants").EnumerateArray().ToList();
+        Assert.Equal(4, variants.Count);
+        Assert.All(variants, v => Assert.Equal(5, v.GetProperty("cell").GetProperty("threads").GetInt32()));
+        Assert.All(
+            cells.Concat(variants.Select(v => v.GetProperty("cell"))).SelectMany(c => c.GetProperty("sides").EnumerateArray()),
+            side => Assert.True(side.GetProperty("server_cpu_s").GetDouble() > 0));
     }
 
     [Theory]
