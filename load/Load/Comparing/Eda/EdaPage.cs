@@ -60,9 +60,10 @@ internal static class EdaPage
         {
             EdaPhase.Long => "A long run",
             EdaPhase.Overload => "Overload",
-            _ => "One backend killed after 5 of 15 seconds",
+            _ => $"One backend killed after {EdaReport.KillAfter.TotalSeconds:0} of {EdaReport.KillRun.TotalSeconds:0} seconds",
         },
-        Compared("Requests a second", [measured]), Cpu([measured]), new Prose(Failures(measured)));
+        Compared("Requests a second", [measured]), Cpu([measured]),
+        new Prose(Failures(measured) + (measured.Phase == EdaPhase.BackendKilled ? " What the killed backends used of the processor is not known, and in no figure here." : "")));
 
     private static string Failures(EdaCase measured) =>
         $"What failed through Kafka: {Counted(measured.Kafka)}. What failed directly: {Counted(measured.Direct)}.";

@@ -12,6 +12,12 @@ internal sealed record EdaReport : IResults
     /// <summary>How it is kept.</summary>
     public static ResultFormat<EdaReport> Format { get; } = new("compare-eda", EdaJson.Default.EdaReport, EdaPage.Of);
 
+    /// <summary>When a backend is killed, counted from the first request that is measured.</summary>
+    public static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
+
+    /// <summary>How long requests are sent while one is.</summary>
+    public static readonly TimeSpan KillRun = TimeSpan.FromSeconds(15);
+
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
 

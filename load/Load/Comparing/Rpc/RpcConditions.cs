@@ -28,7 +28,7 @@ internal sealed record RpcConditions(int Connections, bool PoolDispatch = false,
 
     /// <inheritdoc/>
     public override string ToString() =>
-        $"{Numbers.Counted(Connections, "connection")}, RPCX answers on {(PoolDispatch ? "the thread pool" : "the reading thread")}, {(DefaultRuntime ? ".NET's" : "the platform's")} settings of the servers' runtime";
+        $"{Numbers.Counted(Connections, "connection")}, RPCX answering on {(PoolDispatch ? "the thread pool" : "the reading thread")}, servers with {(DefaultRuntime ? ".NET's own" : "the platform's")} runtime settings";
 }
 
 /// <summary>One cell, measured under other conditions.</summary>

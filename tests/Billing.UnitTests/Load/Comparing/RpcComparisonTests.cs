@@ -55,9 +55,9 @@ public sealed class RpcComparisonTests
     {
         var headline = RpcComparison.Format.Page(ExampleResults.Rpc()).Subtitle;
 
-        Assert.Contains("with 1 connection, RPCX answers on the reading thread, the platform's settings", headline, StringComparison.Ordinal);
+        Assert.Contains("with 1 connection, RPCX answering on the reading thread, servers with the platform's runtime settings", headline, StringComparison.Ordinal);
         Assert.EndsWith(
-            "It makes 1.00 times as many with 8 connections, RPCX answers on the thread pool, .NET's settings of the servers' runtime (990 callers of 100 requests).",
+            "It makes 1.00 times as many with 8 connections, RPCX answering on the thread pool, servers with .NET's own runtime settings (990 callers of 100 requests).",
             headline, StringComparison.Ordinal);
     }
 
