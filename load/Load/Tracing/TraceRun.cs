@@ -27,8 +27,10 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         var failure = await FailureOfSendingAsync(loop, cancellationToken);
         var payments = loop.Payments;
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
-        var summary = TraceSummary.Of(
-            options, stack?.Transport ?? "", payments, startedAt, cancellationToken.IsCancellationRequested ? "it was stopped" : failure?.SourceException.Message);
+        var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt) with
+        {
+            Incomplete = cancellationToken.IsCancellationRequested ? "it was stopped" : failure?.SourceException.Message,
+        };
         TraceTable.Print(console, summary);
         await WriteAsync(summary, payments);
         if (cancellationToken.IsCancellationRequested)

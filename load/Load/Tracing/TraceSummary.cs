@@ -35,8 +35,7 @@ internal sealed record TraceSummary
     /// <summary>Why the trace ended before its end; null where it did not.</summary>
     public string? Incomplete { get; init; }
 
-    public static TraceSummary Of(
-        TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt, string? incomplete = null) => new()
+    public static TraceSummary Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
     {
         StartedAt = startedAt,
         Command = options.Subject.CommandLine,
@@ -46,7 +45,6 @@ internal sealed record TraceSummary
         Requests = TraceCounts.Of(payments),
         Steps = [.. LegSummary.Of(payments)],
         Machine = Machine.This(),
-        Incomplete = incomplete,
     };
 
     public async Task WriteAsync(string path)
