@@ -9,6 +9,7 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>up</c>, <c>status</c> and <c>down</c>, run as the programs that they are.</summary>
+[AnyPackages("processes that stay when their starter ends")]
 public sealed partial class BackgroundStacks : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

@@ -4,6 +4,7 @@ using Billing.Cli.Stack;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The program behind <c>./billing</c>, run as one.</summary>
+[AnyPackages("options, and the experiment that .ci/run runs with each set of packages")]
 public sealed class CommandLine : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

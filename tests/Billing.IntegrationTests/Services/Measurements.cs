@@ -4,6 +4,7 @@ using Billing.Cli.Stack;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The commands that measure, run as programs, with loads too small to say anything about speed.</summary>
+[AnyPackages("what commands make of figures")]
 public sealed class Measurements : IAsyncLifetime
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);

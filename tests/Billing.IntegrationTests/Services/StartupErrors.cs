@@ -6,6 +6,7 @@ using Billing.Cli.Topology;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What an operator reads when a service cannot start: one line that names the setting.</summary>
+[AnyPackages("settings, before anything is connected to")]
 public sealed class StartupErrors
 {
     private const string Postgres = "Host=127.0.0.1;Port=1;Username=billing;Database=billing";

@@ -3,6 +3,7 @@ using Billing.Cli.Stack;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class ChildProcessTests : IAsyncLifetime
 {

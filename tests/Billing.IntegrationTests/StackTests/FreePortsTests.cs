@@ -4,6 +4,7 @@ using Billing.Cli.Stack;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("ports")]
 [Collection(OneStackAtATime.Name)]
 public sealed class FreePortsTests
 {

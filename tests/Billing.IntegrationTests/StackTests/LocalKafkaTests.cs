@@ -4,6 +4,7 @@ using Confluent.Kafka.Admin;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("the brokers' processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class LocalKafkaTests
 {

@@ -3,6 +3,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("the database's processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class LocalPostgresTests
 {
