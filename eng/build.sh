@@ -27,11 +27,24 @@ build_if_changed() {
   rm -f -- "$stamp"
   : >"$log"
   solution_filter "$@" >"$filter"
-  # No build server stays behind, and none inherits the lock.
-  with_progress 'building' "$log" env -C "$BILLING_ROOT" dotnet build "$filter" -c Release --nologo -v quiet \
-    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
-    die "the build failed; everything it said is in $log"
+  # No build server inherits the lock.
+  with_progress 'building' "$log" compile "$filter" 9>&- || die "the build failed; everything it said is in $log"
   printf '%s' "$input $(build_output "$@")" >"$stamp"
+}
+
+# compile FILTER: one compiler for all projects, instead of one for each that has its analyzers to get going first. No build server
+# stays behind.
+compile() {
+  local dotnet server status=0 sharing=(--disable-build-servers)
+  dotnet=$(readlink -f -- "$(command -v dotnet)")
+  server="${dotnet%/*}/sdk/$BILLING_SDK/Roslyn/bincore/VBCSCompiler.dll"
+  if [[ -f $server ]]; then
+    sharing=(-nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="billing-$$")
+  fi
+  env -C "$BILLING_ROOT" MSBUILDDISABLENODEREUSE=1 dotnet build "$1" -c Release --nologo -v quiet \
+    "${sharing[@]}" -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" || status=$?
+  [[ ! -f $server ]] || dotnet "$server" -shutdown -pipename:"billing-$$" || true
+  return "$status"
 }
 
 # solution_filter PROJECT...: paths from the repository's root.
