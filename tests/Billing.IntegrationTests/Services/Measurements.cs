@@ -89,14 +89,6 @@ public sealed class Measurements : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("--connections must be within", "sweep", "static", "--connections", "0")]
-    [InlineData("--protocols: 'soap' is none of", "sweep", "static", "--protocols", "unary,soap")]
-    [InlineData("--targets: 'nowhere' is not an address", "sweep", "dynamic", "--targets", "nowhere")]
-    [InlineData("--jitter is about a stack of the command's own", "sweep", "static", "--targets", "http://127.0.0.1:1", "--jitter", "on")]
-    [InlineData("--requests: '0' is not a whole number within", "compare", "paper", "--requests", "5000,0")]
-    [InlineData("--rounds must be within", "compare", "eda", "--rounds", "0")]
-    [InlineData("--in-flight: '0' is not a whole number within", "profile", "--in-flight", "200,0")]
-    [InlineData("--runs must be within", "compare", "rpc", "--runs", "1")]
     [InlineData("there is no", "report", "missing.json")]
     [InlineData("'.' is a folder", "report", ".")]
     public async Task Wrong_input_is_named(string named, params string[] arguments)

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
 using Billing.Cli.Topology;
+using Billing.Load.Commands;
 using Spectre.Console;
 
 namespace Billing.UnitTests.Cli.Commands;
@@ -80,6 +81,18 @@ public sealed class FlagsTests
     public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
 
+    [Theory]
+    [InlineData("sweep static --connections 0", "--connections must be within")]
+    [InlineData("sweep static --protocols unary,soap", "--protocols: 'soap' is none of")]
+    [InlineData("sweep dynamic --targets nowhere", "--targets: 'nowhere' is not an address")]
+    [InlineData("sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter is about a stack of the command's own")]
+    [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number within")]
+    [InlineData("compare eda --rounds 0", "--rounds must be within")]
+    [InlineData("compare rpc --runs 1", "--runs must be within")]
+    [InlineData("profile --in-flight 200,0", "--in-flight: '0' is not a whole number within")]
+    public void A_bad_value_for_a_command_that_measures_is_an_error_that_names_the_option(string line, string named) =>
+        Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.OrdinalIgnoreCase));
+
     [Fact]
     public void An_audit_without_journals_is_an_error() => Assert.NotEmpty(Parse("audit").Errors);
 
@@ -131,6 +144,9 @@ public sealed class FlagsTests
 
     private static ParseResult Parse(string line) => Root().Parse(line);
 
-    private static Command Root() =>
-        BillingCommand.Create(AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }));
+    private static Command Root()
+    {
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
+        return BillingCommand.Create(console, [.. MeasuringCommands.Create(console)]);
+    }
 }
