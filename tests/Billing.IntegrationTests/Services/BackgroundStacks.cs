@@ -72,41 +72,14 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_process_that_is_gone_is_named_and_the_rest_is_taken_down()
+    public async Task A_service_that_ends_is_started_again_and_a_keeper_that_is_gone_is_named_and_the_rest_is_taken_down()
     {
         using var ports = new FreePorts();
         await UpAsync(ports.Take());
-        var before = await RunAsync("status");
-        var processes = Processes(before.Output);
-        using (var victim = System.Diagnostics.Process.GetProcessById(processes[0].Id))
-        {
-            victim.Kill();
-            await victim.WaitForExitAsync();
-        }
-
         var status = await RunAsync("status");
-        var down = await RunAsync("down");
-
-        Assert.Equal(1, status.ExitCode);
-        Assert.Contains("gone", status.Output, StringComparison.Ordinal);
-        Assert.Equal(0, down.ExitCode);
-        Assert.All(processes, process => Assert.False(process.IsRunning));
-        Assert.False(Directory.Exists(DataFolder(before.Output)));
-    }
-
-    [Fact]
-    public async Task A_service_that_ends_is_started_again()
-    {
-        using var ports = new FreePorts();
-        var port = ports.Take();
-        await UpAsync(port);
-        var before = Processes((await RunAsync("status")).Output);
+        var before = Processes(status.Output);
         // The keeper, the service, PostgreSQL.
-        using (var victim = System.Diagnostics.Process.GetProcessById(before[1].Id))
-        {
-            victim.Kill();
-            await victim.WaitForExitAsync();
-        }
+        await KillAsync(before[1]);
 
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
         List<ProcessIdentity> after;
@@ -115,11 +88,17 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
             after = Processes((await RunAsync("status")).Output);
         }
         while (!after.TrueForAll(process => process.IsRunning) && !patience.IsCancellationRequested);
-        await RunAsync("down");
+        await KillAsync(after[0]);
+        var gone = await RunAsync("status");
+        var down = await RunAsync("down");
 
         Assert.Equal([before[0], before[2]], new[] { after[0], after[2] });
         Assert.NotEqual(before[1], after[1]);
+        Assert.Equal(1, gone.ExitCode);
+        Assert.Contains("gone", gone.Output, StringComparison.Ordinal);
+        Assert.Equal(0, down.ExitCode);
         Assert.All(after, process => Assert.False(process.IsRunning));
+        Assert.False(Directory.Exists(DataFolder(status.Output)));
     }
 
     [Fact]
@@ -175,6 +154,13 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     private string State => Path.Combine(_folder.FullName, "state");
+
+    private static async Task KillAsync(ProcessIdentity process)
+    {
+        using var victim = System.Diagnostics.Process.GetProcessById(process.Id);
+        victim.Kill();
+        await victim.WaitForExitAsync();
+    }
 
     private static async Task<MakePaymentResponse> PayAsync(int port)
     {

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Billing.Cli.Topology;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.V1;
 using Grpc.Core;
 
@@ -93,5 +92,5 @@ public sealed class ThreeReplicas()
     : KafkaFixture(new StackOptions { Proxies = 2, PaymentBackends = 1, BalanceBackends = 3 });
 
 /// <summary>In one process.</summary>
-[Collection(OneStackAtATime.Name)]
-public sealed class ReadSideEmbedded(EmbeddedStack stack) : ReadSideBehaviour(stack, 3_000), IClassFixture<EmbeddedStack>;
+[Collection(InOneProcess.Name)]
+public sealed class ReadSideEmbedded(EmbeddedStack stack) : ReadSideBehaviour(stack, 2_000);

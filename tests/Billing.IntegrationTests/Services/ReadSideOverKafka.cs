@@ -15,7 +15,7 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>Three balance replicas, each with a view of its own that follows the event topic.</summary>
 [Collection(OneStackAtATime.Name)]
-public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 10_000), IClassFixture<ThreeReplicas>
+public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 

@@ -35,6 +35,13 @@ public sealed class InOneProcess : ICollectionFixture<EmbeddedStack>
     public const string Name = "In one process";
 }
 
+/// <summary>What works on one event store, of which no service knows.</summary>
+[CollectionDefinition(Name)]
+public sealed class OverEventStore : ICollectionFixture<EventStoreFixture>
+{
+    public const string Name = "Over an event store";
+}
+
 /// <summary>What works on a stack for each protocol of direct calls.</summary>
 [CollectionDefinition(Name)]
 public sealed class ByDirectCalls
