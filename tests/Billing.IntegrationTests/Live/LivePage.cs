@@ -11,7 +11,7 @@ namespace Billing.IntegrationTests.Live;
 
 /// <summary>The live page of a proxy over Kafka, in a browser.</summary>
 [AnyPackages("a browser, and what REST serves it")]
-[Collection(OverFailingKafka.Name)]
+[Collection(OverKafka.Name)]
 public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 {
     private const string Page = "live";

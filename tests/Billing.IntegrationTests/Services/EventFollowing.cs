@@ -2,7 +2,6 @@ using System.Text;
 using System.Threading.Channels;
 using Billing.Cli.Stack;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
@@ -56,7 +55,6 @@ public sealed class TopicsFixture : IAsyncLifetime
 }
 
 /// <summary>A follower in this process, of a real event topic.</summary>
-[Collection(OneStackAtATime.Name)]
 public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);

@@ -1,7 +1,6 @@
 using System.Text;
 using Billing.Cli.Topology;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.Messaging;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -14,7 +13,6 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Three balance replicas, each with a view of its own that follows the event topic.</summary>
-[Collection(OneStackAtATime.Name)]
 public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
