@@ -67,12 +67,14 @@ internal static class BillingCommand
     {
         var stack = new StackFlags();
         var port = Flags.Number("--port", "Port of the first proxy, the others on those after it; 0 for free ones", 0, 0, 65_000);
+        var rest = Flags.Number("--rest-port", "Port of the first proxy's REST front, the others on those after it; 0 for free ones", 0, 0, 65_000);
         var tls = new Option<bool>("--tls") { Description = "TLS, and callers that have to say who they are, with certificates and a key for tokens of the stack's own" };
         var monitoring = new Option<bool>("--monitoring") { Description = "Start Prometheus too, scraping every service" };
-        var command = new Command("up", "Starts the stack in the background.") { port, tls, monitoring };
+        var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
         stack.AddTo(command);
         command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
-            stack.Read(parsed) with { Port = parsed.GetValue(port), Secured = parsed.GetValue(tls) }, parsed.GetValue(monitoring), cancellationToken)));
+            stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls) },
+            parsed.GetValue(monitoring), cancellationToken)));
         return command;
     }
 

@@ -37,9 +37,11 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     public async Task A_stack_that_is_up_serves_is_shown_is_there_once_and_leaves_nothing_behind()
     {
         using var ports = new FreePorts();
-        var port = ports.Take();
+        var (port, restPort) = (ports.Take(), ports.Take());
 
-        var up = await UpAsync(port);
+        var up = await UpAsync(port, "--rest-port", restPort.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        using var http = new HttpClient();
+        var ready = await http.GetAsync(new Uri($"http://127.0.0.1:{restPort}/health/ready"));
         var paid = await PayAsync(port);
         var status = await RunAsync("status");
         var again = await UpAsync(ports.Take());
@@ -55,6 +57,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
 
         Assert.Equal(0, up.ExitCode);
         Assert.Contains($"http://127.0.0.1:{port}", up.Output, StringComparison.Ordinal);
+        Assert.True(ready.IsSuccessStatusCode);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(0, status.ExitCode);
         Assert.DoesNotContain("gone", status.Output, StringComparison.Ordinal);
@@ -68,6 +71,20 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.All(processes, process => Assert.False(process.IsRunning));
         Assert.False(Directory.Exists(data));
         Assert.Equal(1, after.ExitCode);
+    }
+
+    [Fact]
+    public async Task A_port_that_is_taken_is_named_before_anything_is_started()
+    {
+        using var server = new System.Net.Sockets.TcpListener(System.Net.IPAddress.Loopback, 0);
+        server.Start();
+        var port = ((System.Net.IPEndPoint)server.LocalEndpoint).Port.ToString(System.Globalization.CultureInfo.InvariantCulture);
+
+        var up = await RunAsync("up", "--kafka", "embedded", "--rest-port", port);
+
+        Assert.Equal(1, up.ExitCode);
+        Assert.Contains($"Port {port} on 127.0.0.1 is taken", up.Output, StringComparison.Ordinal);
+        Assert.DoesNotContain("Starting", up.Output, StringComparison.Ordinal);
     }
 
     [Fact]
