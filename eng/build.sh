@@ -1,10 +1,18 @@
 # shellcheck shell=bash
 # A build of what a command needs, left out when neither its input nor its output has changed since the last one.
 
-# ensure_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards).
-ensure_sdk() {
-  have dotnet || die 'the .NET SDK 10 is missing: https://learn.microsoft.com/dotnet/core/install/linux'
-  BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
+# need_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards), or asks for one.
+need_sdk() {
+  if have dotnet; then
+    BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
+  else
+    BILLING_SDK=
+    if [[ $(system_family) != debian ]] || apt-cache show dotnet-sdk-10.0 >/dev/null 2>&1; then
+      need 'the .NET SDK 10' dotnet-sdk-10.0 'to build and run'
+    else
+      need 'the .NET SDK 10 (https://learn.microsoft.com/dotnet/core/install/linux)' '' 'to build and run'
+    fi
+  fi
 }
 
 # build_projects PROJECT...: builds the projects (paths from the root) and what they are made of. Sets BILLING_OUTPUT, the

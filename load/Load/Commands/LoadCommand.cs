@@ -11,7 +11,9 @@ internal static class LoadCommand
 {
     private const int RateMax = 100_000;
 
-    public static Command Create(IAnsiConsole console) => new("load", "Loads the platform with a scenario and measures it; can fail on thresholds.")
+    public static Command Create(IAnsiConsole console) => new(
+        "load",
+        "Loads the platform with a scenario and measures it; can fail on thresholds. NBomber 4.1.2 runs the scenarios (Apache-2.0; from version 5 on it asks organisations for a licence).")
     {
         Steady(console, "payments", "Payments, at a rate or by a number of callers.", 100),
         Steady(console, "balances", "Balance checks, at a rate or by a number of callers.", 0),
