@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # A build of what a command needs, left out when neither its input nor its output has changed since the last one.
 
+# The pipe that the compiler of a build under way listens at.
+billing_compiler=
+
 # need_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards), or asks for one.
 need_sdk() {
   if have dotnet; then
@@ -26,7 +29,7 @@ build_projects() {
 
 # build_if_changed NAME PROJECT...
 build_if_changed() {
-  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input
+  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input settings=()
   shift
   input=$(build_input "$@")
   if [[ -f $stamp && $(<"$stamp") == "$input $(build_output "$@")" ]]; then
@@ -35,11 +38,25 @@ build_if_changed() {
   rm -f -- "$stamp"
   : >"$log"
   solution_filter "$@" >"$filter"
-  # No build server stays behind, and none inherits the lock.
-  with_progress 'building' "$log" env -C "$BILLING_ROOT" dotnet build "$filter" -c Release --nologo -v quiet \
-    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
+  # Whoever runs something need not wait for the analyzers, which have their say in tests.
+  [[ $* == *tests/* ]] || settings+=(-p:RunAnalyzers=false)
+  billing_compiler="billing-$$"
+  # No build server stays behind, and none inherits the lock: the compiler, which starts once for all projects, is this build's own.
+  with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
+    -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
+    -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" "${settings[@]}" 9>&- ||
     die "the build failed; everything it said is in $log"
+  end_compiler
   printf '%s' "$input $(build_output "$@")" >"$stamp"
+}
+
+# Also part of the clean-up. One that cannot be told ends by itself when it has had nothing to do for ten minutes.
+end_compiler() {
+  [[ -n $billing_compiler ]] || return 0
+  local sdks
+  sdks=$(dotnet --list-sdks | sed -n "s/^$BILLING_SDK \[\(.*\)\]\$/\1/p")
+  dotnet "$sdks/$BILLING_SDK/Roslyn/bincore/VBCSCompiler.dll" -shutdown -pipename:"$billing_compiler" >/dev/null 2>&1 || true
+  billing_compiler=
 }
 
 # solution_filter PROJECT...: paths from the repository's root.

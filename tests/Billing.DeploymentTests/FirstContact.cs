@@ -154,6 +154,20 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
+    public async Task Analyzers_have_their_say_in_tests_and_do_not_keep_anybody_else_waiting()
+    {
+        _machine.Is(Debian);
+        _machine.AddPostgres("bin", 17);
+
+        (await _machine.BillingAsync("run --kafka embedded")).Succeeded();
+        // Its test programs are not there, since nothing was really built.
+        await _machine.BillingAsync("test --fast");
+
+        var builds = _machine.Builds.Where(line => line.StartsWith("build ", StringComparison.Ordinal)).ToList();
+        Assert.Equal([true, false], builds.Select(line => line.Contains("-p:RunAnalyzers=false", StringComparison.Ordinal)));
+    }
+
+    [Fact]
     public async Task A_proxy_to_the_internet_is_not_asked_for_loopback_addresses()
     {
         _machine.Is(Debian);
