@@ -1,10 +1,21 @@
 # shellcheck shell=bash
 # A build of what a command needs, left out when neither its input nor its output has changed since the last one.
 
-# ensure_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards).
-ensure_sdk() {
-  have dotnet || die 'the .NET SDK 10 is missing: https://learn.microsoft.com/dotnet/core/install/linux'
-  BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
+# The pipe that the compiler of a build under way listens at.
+billing_compiler=
+
+# need_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards), or asks for one.
+need_sdk() {
+  if have dotnet; then
+    BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
+  else
+    BILLING_SDK=
+    if [[ $(system_family) != debian ]] || apt-cache show dotnet-sdk-10.0 >/dev/null 2>&1; then
+      need 'the .NET SDK 10' dotnet-sdk-10.0 'to build and run'
+    else
+      need 'the .NET SDK 10 (https://learn.microsoft.com/dotnet/core/install/linux)' '' 'to build and run'
+    fi
+  fi
 }
 
 # build_projects PROJECT...: builds the projects (paths from the root) and what they are made of. Sets BILLING_OUTPUT, the
@@ -18,7 +29,7 @@ build_projects() {
 
 # build_if_changed NAME PROJECT...
 build_if_changed() {
-  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input
+  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input settings=()
   shift
   input=$(build_input "$@")
   if [[ -f $stamp && $(<"$stamp") == "$input $(build_output "$@")" ]]; then
@@ -27,11 +38,25 @@ build_if_changed() {
   rm -f -- "$stamp"
   : >"$log"
   solution_filter "$@" >"$filter"
-  # No build server stays behind, and none inherits the lock.
-  with_progress 'building' "$log" env -C "$BILLING_ROOT" dotnet build "$filter" -c Release --nologo -v quiet \
-    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
+  # Whoever runs something need not wait for the analyzers, which have their say in tests.
+  [[ $* == *tests/* ]] || settings+=(-p:RunAnalyzers=false)
+  billing_compiler="billing-$$"
+  # No build server stays behind, and none inherits the lock: the compiler, which starts once for all projects, is this build's own.
+  with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
+    -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
+    -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" "${settings[@]}" 9>&- ||
     die "the build failed; everything it said is in $log"
+  end_compiler
   printf '%s' "$input $(build_output "$@")" >"$stamp"
+}
+
+# Also part of the clean-up. One that cannot be told ends by itself when it has had nothing to do for ten minutes.
+end_compiler() {
+  [[ -n $billing_compiler ]] || return 0
+  local sdks
+  sdks=$(dotnet --list-sdks | sed -n "s/^$BILLING_SDK \[\(.*\)\]\$/\1/p")
+  dotnet "$sdks/$BILLING_SDK/Roslyn/bincore/VBCSCompiler.dll" -shutdown -pipename:"$billing_compiler" >/dev/null 2>&1 || true
+  billing_compiler=
 }
 
 # solution_filter PROJECT...: paths from the repository's root.

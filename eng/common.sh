@@ -11,6 +11,14 @@ die() {
   exit 1
 }
 
+# Programs here call each other at loopback addresses, past whatever proxy leads to the internet.
+spare_loopback_the_proxy() {
+  [[ -n ${http_proxy:-}${HTTP_PROXY:-}${https_proxy:-}${HTTPS_PROXY:-}${all_proxy:-}${ALL_PROXY:-} ]] || return 0
+  no_proxy="${no_proxy:+$no_proxy,}${NO_PROXY:+$NO_PROXY,}127.0.0.1,localhost"
+  NO_PROXY=$no_proxy
+  export no_proxy NO_PROXY
+}
+
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # temporary_folder VARIABLE PARENT: the parent decides the file system, so that a later mv is atomic.

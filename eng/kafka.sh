@@ -4,54 +4,72 @@
 kafka_version=4.1.0
 kafka_archive="kafka_2.13-$kafka_version.tgz"
 kafka_sites=("https://downloads.apache.org/kafka/$kafka_version" "https://archive.apache.org/dist/kafka/$kafka_version")
+kafka_source=
 
-# ensure_kafka: exports BILLING_KAFKA_HOME, the folder that holds libs/; empty when no Kafka can be had. Otherwise there is a
-# Java to run it.
-ensure_kafka() {
-  find_kafka
-  if [[ -n $BILLING_KAFKA_HOME ]]; then
-    ensure_java
-  else
-    say 'no Kafka at hand (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): the transport is embedded, in one process'
-  fi
-}
-
-# find_kafka: sets and exports it.
-find_kafka() {
+# need_kafka: sets and exports BILLING_KAFKA_HOME, the folder that holds libs/, where there is one. Otherwise sets kafka_source:
+# the archive or the site that it can be had from, a * where no site could be asked yet, or nothing. Asks for what that takes.
+need_kafka() {
   local cached="$BILLING_CACHE/kafka-$kafka_version"
   export BILLING_KAFKA_HOME=
   if [[ -n ${KAFKA_HOME:-} ]]; then
     has_kafka "$KAFKA_HOME" || die "KAFKA_HOME is $KAFKA_HOME, which has no libs/kafka-server-*.jar"
     BILLING_KAFKA_HOME=$KAFKA_HOME
+  elif has_kafka "$cached"; then
+    BILLING_KAFKA_HOME=$cached
+  elif [[ -n ${BILLING_KAFKA_ARCHIVE:-} ]]; then
+    [[ -f $BILLING_KAFKA_ARCHIVE ]] || die "BILLING_KAFKA_ARCHIVE names $BILLING_KAFKA_ARCHIVE, which is not there"
+    case $BILLING_KAFKA_ARCHIVE in *.xz | *.txz) need_program xz xz-utils 'to unpack Kafka' ;; esac
+    kafka_source=$BILLING_KAFKA_ARCHIVE
+  elif have curl; then
+    choose_kafka_site
   else
-    has_kafka "$cached" || locked "$cached.lock" fetch_kafka "$cached"
-    if has_kafka "$cached"; then
-      BILLING_KAFKA_HOME=$cached
-    fi
+    need curl curl 'to download Kafka'
+    kafka_source='*'
   fi
 }
 
+# has_or_gets_kafka: whether there will be one.
+has_or_gets_kafka() { [[ -n ${BILLING_KAFKA_HOME:-}$kafka_source ]]; }
+
 has_kafka() { compgen -G "$1/libs/kafka-server-*.jar" >/dev/null; }
 
-ensure_java() {
+need_java() {
   local java=java version
   [[ -z ${JAVA_HOME:-} ]] || java="$JAVA_HOME/bin/java"
   version=$("$java" -XX:-UsePerfData -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1) || true
   if ((${version:-0} < 17)); then
     [[ -z ${JAVA_HOME:-} ]] || die "JAVA_HOME is $JAVA_HOME: Kafka needs Java 17 or newer"
-    need_package openjdk-17-jre-headless 'to run Kafka'
-    install_needed
+    need 'Java 17 or newer' default-jre-headless 'to run Kafka'
   fi
 }
 
+# choose_kafka_site: sets kafka_source to the first site that has it.
+choose_kafka_site() {
+  for kafka_source in "${kafka_sites[@]}" ''; do
+    [[ -n $kafka_source ]] && ! published_checksum "$kafka_source" >/dev/null || return 0
+  done
+}
+
+# published_checksum SITE
+published_checksum() { curl -fsSL --connect-timeout 4 --max-time 15 "$1/$kafka_archive.sha512" 2>/dev/null; }
+
+# fetch_kafka: what need_kafka has found is unpacked; BILLING_KAFKA_HOME stays empty where there is none.
 fetch_kafka() {
-  local target="$1" folder archive
+  local cached="$BILLING_CACHE/kafka-$kafka_version"
+  [[ $kafka_source != '*' ]] || choose_kafka_site
+  if [[ -n $kafka_source ]]; then
+    locked "$cached.lock" unpack_source "$cached"
+    ! has_kafka "$cached" || BILLING_KAFKA_HOME=$cached
+  fi
+  [[ -n $BILLING_KAFKA_HOME ]] ||
+    say 'no Kafka at hand (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): the transport is embedded, in one process'
+}
+
+unpack_source() {
+  local target="$1" folder archive=$kafka_source
   ! has_kafka "$target" || return 0
   temporary_folder folder "$BILLING_CACHE"
-  archive=${BILLING_KAFKA_ARCHIVE:-}
-  if [[ -n $archive ]]; then
-    [[ -f $archive ]] || die "BILLING_KAFKA_ARCHIVE names $archive, which is not there"
-  else
+  if [[ ! -f $archive ]]; then
     archive="$folder/$kafka_archive"
     download_kafka "$archive" || return 0
   fi
@@ -62,12 +80,6 @@ fetch_kafka() {
 # unpack_kafka ARCHIVE FOLDER TARGET: the official shape (one folder that holds libs/), or libs/ at the top.
 unpack_kafka() {
   local home
-  case $1 in
-    *.xz | *.txz)
-      need_program xz xz-utils 'to unpack Kafka'
-      install_needed
-      ;;
-  esac
   mkdir -- "$2/unpacked"
   with_progress "unpacking Kafka $kafka_version" "$2/unpack.log" tar -xf "$1" -C "$2/unpacked" --no-same-owner ||
     die "$1 cannot be unpacked"
@@ -84,12 +96,8 @@ unpack_kafka() {
 # download_kafka FILE: false when no site answers; a file that does not match its published checksum is an error.
 download_kafka() {
   local site published
-  have curl || {
-    need_package curl 'to download Kafka'
-    install_needed
-  }
   for site in "${kafka_sites[@]}"; do
-    published=$(curl -fsSL --connect-timeout 4 --max-time 15 "$site/$kafka_archive.sha512" 2>/dev/null) || continue
+    published=$(published_checksum "$site") || continue
     with_progress "downloading Kafka $kafka_version, once for this machine" "$1.log" \
       curl -fsSL --connect-timeout 4 --speed-limit 10000 --speed-time 20 -o "$1" "$site/$kafka_archive" || continue
     # Published as "NAME: 8F3A 11C2 ...", over several lines.

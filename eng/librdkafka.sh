@@ -5,26 +5,30 @@
 librdkafka_package='@confluentinc/kafka-javascript@1.10.1'
 librdkafka_sha512='29578f5019f6d44a8254ff667f1cc4b8cdd26091c7105ed7fa2882d9ee374108034b211a92c2279821a8a13df0e6af9c340764482acaef58f42027eaa12a992f'
 
-# ensure_librdkafka: afterwards a librdkafka.so is where polyfills/librdkafka.redist looks for it.
-ensure_librdkafka() {
+# need_librdkafka WHY: asks for what building it takes, unless it is built.
+need_librdkafka() {
   if [[ -n ${BILLING_LIBRDKAFKA:-} ]]; then
     [[ -f $BILLING_LIBRDKAFKA ]] || die "BILLING_LIBRDKAFKA names $BILLING_LIBRDKAFKA, which is not there"
-    return
+  elif [[ ! -f $(librdkafka_file) ]]; then
+    need_program gcc gcc "$1"
+    need_program make make "$1"
+    need_program npm npm "$1"
+    need_file /usr/include/stdio.h libc6-dev "$1"
+    need_file /usr/include/openssl/ssl.h libssl-dev "$1"
+    need_file /usr/include/zlib.h zlib1g-dev "$1"
+    need_file /usr/include/zstd.h libzstd-dev "$1"
   fi
+}
+
+librdkafka_file() { printf '%s/librdkafka-%s/librdkafka.so' "$BILLING_CACHE" "$(package_version librdkafka.redist)"; }
+
+# ensure_librdkafka: afterwards a librdkafka.so is where polyfills/librdkafka.redist looks for it.
+ensure_librdkafka() {
   local version target
   version=$(package_version librdkafka.redist)
-  target="$BILLING_CACHE/librdkafka-$version/librdkafka.so"
-  if [[ ! -f $target ]]; then
-    need_program gcc gcc 'to build librdkafka'
-    need_program make make 'to build librdkafka'
-    need_program npm npm "to fetch librdkafka's source"
-    need_file /usr/include/stdio.h libc6-dev 'to build librdkafka'
-    need_file /usr/include/openssl/ssl.h libssl-dev 'to build librdkafka'
-    need_file /usr/include/zlib.h zlib1g-dev 'to build librdkafka'
-    need_file /usr/include/zstd.h libzstd-dev 'to build librdkafka'
-    install_needed
+  target=$(librdkafka_file)
+  [[ -n ${BILLING_LIBRDKAFKA:-} || -f $target ]] ||
     locked "$BILLING_CACHE/librdkafka-$version.lock" build_librdkafka "$version" "$target"
-  fi
 }
 
 build_librdkafka() {
@@ -50,7 +54,7 @@ librdkafka_from_source() (
     echo "$librdkafka_sha512  $archive" | sha512sum --check --strict &&
     tar -xzf "$archive" --strip-components=3 package/deps/librdkafka &&
     grep -q "$(librdkafka_version_number "$2")" src/rdkafka.h &&
-    CXX=gcc bash ./configure --disable-gssapi --disable-curl &&
+    CXX=gcc bash ./configure --disable-gssapi --disable-curl --disable-debug-symbols &&
     make -C src -j"$(nproc)" librdkafka.so.1 &&
     strip --strip-unneeded -o src/librdkafka.so src/librdkafka.so.1
 )

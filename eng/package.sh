@@ -88,13 +88,15 @@ check_output() {
     die "--output: $package_output holds something, and no release: it has no SHA256SUMS"
 }
 
+need_packaging() {
+  need_program jq jq 'to list what a program is made of'
+  need_program readelf binutils 'to find out which libraries a program needs'
+}
+
 # package_release: does what the flags say.
 package_release() {
   [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release holds Kafka, and none is at hand: KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download'
   [[ -z $package_check ]] || require_committed
-  need_program jq jq 'to list what a program is made of'
-  need_program readelf binutils 'to find out which libraries a program needs'
-  install_needed
   package_epoch=$(release_time)
   choose_architectures
   local staging folder

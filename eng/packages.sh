@@ -13,18 +13,18 @@ package_groups=(
   'librdkafka.redist:Confluent.Kafka:'
 )
 
-# decide_packages: sets polyfills (what stands in: ids joined by +, all, or none), package_set (the name of the build output
-# that belongs to them) and package_answer (the settings for MSBuild).
+# decide_packages: sets polyfills (what stands in: ids joined by +, all, or none) and package_set (the name of the build output
+# that belongs to them).
 decide_packages() {
-  local folder="$BILLING_STATE/packages" question
+  local folder="$BILLING_STATE/packages"
   check_package_folder
   mkdir -p -- "$folder"
-  question=$(package_question)
+  package_asked=$(package_question)
   polyfills=$(given_polyfills)
   if [[ -z $polyfills ]]; then
-    [[ -f $folder/$question ]] || locked "$BILLING_STATE/packages.lock" ask_for_packages "$folder/$question"
+    [[ -f $folder/$package_asked ]] || locked "$BILLING_STATE/packages.lock" ask_for_packages "$folder/$package_asked"
     # Where nobody could be asked, nothing is written down.
-    polyfills=$(cat -- "$folder/$question" 2>/dev/null || echo all)
+    polyfills=$(cat -- "$folder/$package_asked" 2>/dev/null || echo all)
   fi
   [[ $polyfills != "$(all_polyfills)" ]] || polyfills=all
   case $polyfills in
@@ -32,12 +32,24 @@ decide_packages() {
     none) package_set=genuine ;;
     *) package_set="polyfills-$polyfills" ;;
   esac
-  package_answer="$folder/$question-$polyfills.props"
+}
+
+# answer_build: sets package_answer, the settings for MSBuild.
+answer_build() {
+  package_answer="$BILLING_STATE/packages/$package_asked-$polyfills.props"
   write_package_answer >"$package_answer.new"
   replace_if_changed "$package_answer.new" "$package_answer"
   # For builds without ./billing, which take what it took last.
   cp -- "$package_answer" "$BILLING_STATE/packages.props.new"
   replace_if_changed "$BILLING_STATE/packages.props.new" "$BILLING_STATE/packages.props"
+}
+
+# Whose program runs the load, before it first does, in a line.
+name_nbomber() {
+  stands_in NBomber || [[ -f $BILLING_STATE/nbomber-named ]] || {
+    say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0; from version 5 on NBomber asks organisations for a licence"
+    : >"$BILLING_STATE/nbomber-named"
+  }
 }
 
 # stands_in ID

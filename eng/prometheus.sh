@@ -1,6 +1,12 @@
 # shellcheck shell=bash
 # Debian's Prometheus, unpacked into the cache: installing the package would make a service of the system's and start it.
 
+# need_prometheus: elsewhere than on Debian it has to be there.
+need_prometheus() {
+  [[ -n ${BILLING_PROMETHEUS_BIN:-} ]] || find_prometheus || { have apt-get && have dpkg-deb; } ||
+    need prometheus '' 'to watch the stack (https://prometheus.io/download; BILLING_PROMETHEUS_BIN names the folder of its programs)'
+}
+
 # ensure_prometheus: exports BILLING_PROMETHEUS_BIN, the folder of prometheus and promtool.
 ensure_prometheus() {
   if [[ -n ${BILLING_PROMETHEUS_BIN:-} ]]; then
@@ -35,7 +41,7 @@ fetch_prometheus() {
   temporary_folder folder "$BILLING_CACHE"
   # The user that apt would rather download as may not write here; it says so and goes on as root.
   if ! (cd -- "$folder" && with_progress 'downloading prometheus, once for this machine' download.log apt-get download -q prometheus); then
-    become_root 'to watch the stack' prometheus
+    can_install || die 'could not download the package prometheus: its lists are out of date (sudo apt-get update)'
     refresh_lists
     (cd -- "$folder" && with_progress 'downloading prometheus, once for this machine' download.log apt-get download -q prometheus) ||
       die 'could not download the package prometheus'

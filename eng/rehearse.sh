@@ -66,7 +66,8 @@ need_rehearsal_programs() {
   need_program debootstrap debootstrap "to make the machines' image"
   need_program apt-ftparchive apt-utils "to make the machines' image"
   need_program sysctl procps "to make the machines' network"
-  install_needed
+  need_packaging
+  settle_needs rehearse
   if [[ -n ${BILLING_TOOLS:-} ]]; then
     PATH="$BILLING_TOOLS:$PATH"
   fi

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# Runs the test programs one after the other and adds up their counts.
+# Runs the test programs, as many at a time as the machine has cores for, and adds up their counts.
 
-# run_tests [--fast] [PROGRAM...]: builds and runs the test programs that are named, or all; with --fast those that need no
-# broker. The last line says how many tests passed, failed and were skipped.
+# run_tests [--fast | --packages] [PROGRAM...]: builds and runs the test programs that are named, or all; with --fast those that
+# need no broker, with --packages those of what a replaceable package has a part in. The last line says how many tests passed,
+# failed and were skipped.
 run_tests() {
-  local passed=0 failed=0 skipped=0 programs=() projects=() name class_times=
+  local passed=0 failed=0 skipped=0 programs=() options=() projects=() name class_times=
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_faketime
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
@@ -14,9 +15,7 @@ run_tests() {
     projects+=("tests/$name/$name.csproj")
   done
   build_projects "${projects[@]}"
-  for name in "${programs[@]}"; do
-    run_test_program "$name"
-  done
+  run_test_programs
   print_slowest
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
   ((failed == 0))
@@ -36,7 +35,7 @@ read_class_times() {
     awk '{ spent[$2] += $1 } END { for (class in spent) printf "%.3f %s\n", spent[class], class }'
 }
 
-# choose_test_programs [--fast] [PROGRAM...]: sets the caller's programs.
+# choose_test_programs [--fast | --packages] [PROGRAM...]: sets the caller's programs, and the options that they are run with.
 choose_test_programs() {
   local there=() project name
   for project in "$BILLING_ROOT"/tests/*/*.csproj; do
@@ -45,8 +44,12 @@ choose_test_programs() {
   for name in "$@"; do
     case $name in
       --fast) programs+=(Billing.UnitTests Billing.ContractTests) ;;
+      --packages)
+        programs+=(Billing.ContractTests Billing.IntegrationTests Billing.ScenarioTests)
+        options+=(-trait- Packages=Any)
+        ;;
       *)
-        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name', but --fast, $(listed "${there[@]}")"
+        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name', but --fast, --packages, $(listed "${there[@]}")"
         programs+=("$name")
         ;;
     esac
@@ -102,18 +105,54 @@ try_browser() {
     say 'going on without what drives the browser'
 }
 
-# Adds to the caller's passed, failed and skipped. A program that ends without counts is one failure.
-run_test_program() {
-  local name="$1" folder log summary total status=0
-  shift
+# Test programs wait for what they started for much of their time: two share two cores well. Those that take longest begin first.
+run_test_programs() {
+  local folder name pid status atOnce waiting=()
+  local -A running=() started=()
   temporary_folder folder "${TMPDIR:-/tmp}"
-  log="$folder/$name.log"
-  with_clock "$name" "$log" env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$name/release/$name" -noLogo -noColor \
-    -xml "$folder/$name.xml" "$@" || status=$?
+  atOnce=$(nproc)
+  for name in Billing.IntegrationTests Billing.ChaosTests "${programs[@]}"; do
+    [[ " ${programs[*]} " != *" $name "* || " ${waiting[*]} " == *" $name "* ]] || waiting+=("$name")
+  done
+  trap 'end_test_programs; exit 130' INT
+  trap 'kill -INT "${!running[@]}"; end_test_programs; exit 143' TERM HUP
+  while ((${#waiting[@]} + ${#running[@]})); do
+    while ((${#waiting[@]} && ${#running[@]} < atOnce)); do
+      start_test_program "${waiting[0]}"
+      waiting=("${waiting[@]:1}")
+    done
+    status=0
+    with_clock "$(listed "${running[@]}")" /dev/null wait -n -p pid "${!running[@]}" || status=$?
+    name=${running[$pid]}
+    unset "running[$pid]"
+    count_tests "$name" "$status" "$((SECONDS - started[$name]))"
+  done
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  rm -rf -- "$folder"
+}
+
+# start_test_program NAME: adds to the caller's running and started.
+start_test_program() {
+  env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$1/release/$1" -noLogo -noColor -xml "$folder/$1.xml" "${options[@]}" \
+    >"$folder/$1.log" 2>&1 &
+  running[$!]=$1
+  started[$1]=$SECONDS
+}
+
+# What runs has been told to end: Ctrl-C reaches it too.
+end_test_programs() {
+  stop_ticker
+  wait "${!running[@]}" || true
+}
+
+# count_tests NAME STATUS SECONDS: adds to the caller's passed, failed and skipped. A program that ends without counts is one
+# failure.
+count_tests() {
+  local name="$1" status="$2" log="$folder/$1.log" summary total errors failures skips
   class_times+=$(read_class_times "$folder/$name.xml")$'\n'
   summary=$(grep -aE 'Total: [0-9]+,.* Failed: [0-9]+,' "$log" | tail -n 1 || true)
   total=$(count Total "$summary")
-  local errors failures skips
   total=$((total - $(count 'Not Run' "$summary")))
   errors=$(count Errors "$summary")
   failures=$(count Failed "$summary")
@@ -127,12 +166,11 @@ run_test_program() {
   else
     grep -aE '\[SKIP\]' -A 1 "$log" || true
   fi
-  printf '%s: %d passed, %d failed, %d skipped\n' \
-    "$name" "$((total - errors - failures - skips))" "$((errors + failures))" "$skips"
+  printf '%s: %d passed, %d failed, %d skipped in %d s\n' \
+    "$name" "$((total - errors - failures - skips))" "$((errors + failures))" "$skips" "$3"
   passed=$((passed + total - errors - failures - skips))
   failed=$((failed + errors + failures))
   skipped=$((skipped + skips))
-  rm -rf -- "$folder"
 }
 
 # count NAME SUMMARY: 0 when the summary has no such count.

@@ -21,7 +21,7 @@ internal sealed record RehearsalOptions
     /// <summary>Payments that each client sends at once.</summary>
     public required int Requests { get; init; }
 
-    /// <summary>Payments a second of each client while something is done to the platform.</summary>
+    /// <summary>Payments per second of each client while something is done to the platform.</summary>
     public required int Rate { get; init; }
 
     /// <summary>How long a packet takes from one zone to another.</summary>

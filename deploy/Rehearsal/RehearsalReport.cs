@@ -1,8 +1,9 @@
-using System.Text.Json.Serialization;
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using Billing.Measuring;
 using Billing.Rehearsal.Network;
 using Billing.Rehearsal.Steps;
+using Billing.Reporting;
 
 namespace Billing.Rehearsal;
 
@@ -30,6 +31,9 @@ internal sealed class RehearsalReport
 
     /// <summary>Payments that each client sent at once.</summary>
     public required int Requests { get; init; }
+
+    /// <summary>Where the prototype's figures are from, which are printed beside the bursts.</summary>
+    public Source Source { get; init; } = Sources.Prototype;
 
     /// <summary>What was tried between machines.</summary>
     public AccessFindings? Access { get; set; }

@@ -1,6 +1,9 @@
 using System.Globalization;
+using Billing.Client.Load;
 using Billing.Measuring.Comparing.Paper;
+using Billing.Reporting;
 using Spectre.Console;
+using Table = Spectre.Console.Table;
 
 namespace Billing.Rehearsal;
 
@@ -11,7 +14,8 @@ internal static class RehearsalTable
     public static void Print(IAnsiConsole console, RehearsalReport report)
     {
         console.Write(Runs(report));
-        console.WriteLine(Text($"The paper's figures are of fifteen t2.micro, which stored nothing and replied without a delay of their own; these machines share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
+        console.WriteLine($"Paper: {Sources.Prototype.Citation}");
+        console.WriteLine(Text($"Its figures are of fifteen t2.micro, which stored nothing and replied without a delay of their own; these machines share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
         console.Write(Memory(report));
         if (report.Access is { } access)
         {
@@ -26,12 +30,15 @@ internal static class RehearsalTable
 
     private static Table Runs(RehearsalReport report)
     {
-        var table = Table("Seconds as the clients saw them", "", "Payments", "Shortest", "Longest", "Average", "p50", "p99", "Total", "Sent again", "Errors");
+        var table = Table("Seconds until the answers: of each call, and of bursts since all were to be sent at once", "", "Payments", "Shortest", "Longest", "Average", "p50", "p99", "Total", "Sent again", "Errors");
         foreach (var run in report.Runs)
         {
             table.AddRow(
-                run.Name, Text($"{run.Payments.Count:N0}"), Seconds(run.Payments.Shortest), Seconds(run.Payments.Longest), Seconds(run.Payments.Average),
-                Seconds(run.Payments.P50), Seconds(run.Payments.P99), Seconds(run.TotalS), Text($"{run.Retried:N0}"), Text($"{run.Payments.Errors:N0}"));
+                [run.Name, Text($"{run.Payments.Count:N0}"), .. Times(run.Payments), Seconds(run.TotalS), Text($"{run.Retried:N0}"), Text($"{run.Payments.Errors:N0}")]);
+            if (run.SinceStart is { } burst)
+            {
+                table.AddRow(["  since start", "", .. Times(burst), "", "", ""]);
+            }
         }
         if (PaperFigures.Of(report.Requests, 3, jitter: false) is { } paper)
         {
@@ -40,6 +47,9 @@ internal static class RehearsalTable
         }
         return table;
     }
+
+    private static string[] Times(Summary times) =>
+        [Seconds(times.Shortest), Seconds(times.Longest), Seconds(times.Average), Seconds(times.P50), Seconds(times.P99)];
 
     private static Table Memory(RehearsalReport report)
     {

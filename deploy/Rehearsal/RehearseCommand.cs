@@ -11,7 +11,7 @@ internal static class RehearseCommand
     public static Command Create(IAnsiConsole console)
     {
         var requests = Flags.Number("--requests", "Payments that each of the three clients sends at once", 25_000, 100, 1_000_000);
-        var rate = Flags.Number("--rate", "Payments a second of each client while machines are cut off, upgraded and added", 100, 1, 10_000);
+        var rate = Flags.Number("--rate", "Payments per second of each client while machines are cut off, upgraded and added", 100, 1, 10_000);
         var delay = Flags.Number("--zone-delay", "Microseconds that a packet takes from one zone to another", 500, 0, 1_000_000);
         var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
         var logs = new Option<string?>("--logs") { Description = "Folder to keep the machines' logs and the clients' journals in", HelpName = "FOLDER" };

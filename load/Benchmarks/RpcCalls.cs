@@ -60,7 +60,7 @@ public class RpcCalls : IDisposable
     private async Task SetUpAsync()
     {
         var port = _ports.Take();
-        _serving = EchoServer.RunAsync(Protocol, port, _stop.Token);
+        _serving = EchoServer.RunAsync(Protocol, port, EchoServer.InlineDispatch, _stop.Token);
         _client = EchoClient.Create(Protocol, port, connections: 1);
         while (!await TryCallAsync(_client))
         {

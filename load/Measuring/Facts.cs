@@ -32,6 +32,6 @@ internal static class Facts
         new("Command", run.Command),
         new("Date", run.At.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
         .. Of(run.Machine),
-        .. run.Complete ? Array.Empty<Fact>() : [new Fact("Incomplete", "Stopped before its end; these are the figures by then.")],
+        .. run.Complete ? Array.Empty<Fact>() : [new Fact("Incomplete", $"Stopped before its end{(run.Reason is { } reason ? $" ({reason})" : "")}; these are the figures by then.")],
     ];
 }

@@ -15,10 +15,18 @@ internal interface IResultFormat
 }
 
 /// <summary>How results of one kind are kept and shown.</summary>
-/// <param name="Kind">The value of the member <c>kind</c>.</param>
-/// <param name="Json">How they are kept.</param>
-/// <param name="Page">How they are shown.</param>
-internal sealed record ResultFormat<T>(string Kind, JsonTypeInfo<T> Json, Func<T, Report> Page) : IResultFormat
+/// <param name="kind">The value of the member <c>kind</c>.</param>
+/// <param name="json">How they are kept.</param>
+/// <param name="page">How they are shown, but for what every page says.</param>
+internal sealed class ResultFormat<T>(string kind, JsonTypeInfo<T> json, Func<T, Report> page) : IResultFormat
 {
-    public Report ReportOf(JsonElement results) => Page(results.Deserialize(Json)!);
+    public string Kind => kind;
+
+    /// <summary>How they are kept.</summary>
+    public JsonTypeInfo<T> Json => json;
+
+    /// <summary>How they are shown.</summary>
+    public Report Page(T results) => FailedRequests.StatedIn(page(results), results is ILatencies latencies ? latencies.Failed : 0);
+
+    public Report ReportOf(JsonElement results) => Page(results.Deserialize(json)!);
 }

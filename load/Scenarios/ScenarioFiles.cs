@@ -52,7 +52,7 @@ internal abstract record LoadShape
     [JsonIgnore]
     public abstract TimeSpan Planned { get; }
 
-    /// <summary>So many calls a second, whatever becomes of them.</summary>
+    /// <summary>So many calls per second, whatever becomes of them.</summary>
     public sealed record Open(int Rate, TimeSpan During) : LoadShape
     {
         /// <inheritdoc/>

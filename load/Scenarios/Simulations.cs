@@ -27,7 +27,7 @@ internal static class Simulations
         _ => throw new InvalidOperationException($"There is no load shape {shape.GetType().Name}."),
     };
 
-    /// <summary>The shortest interval of which each rate, in calls a second, is a whole number of calls, and the time a whole
+    /// <summary>The shortest interval of which each rate, in calls per second, is a whole number of calls, and the time a whole
     /// number of intervals; where there is none, the time is rounded up to one.</summary>
     internal static TimeSpan Interval(TimeSpan during, params int[] rates)
     {

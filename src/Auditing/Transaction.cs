@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Client.Load;
 using Billing.Contracts;
 using Billing.V1;
+
 using WireEvent = Billing.Wire.V1.Event;
 
 namespace Billing.Auditing;

@@ -15,17 +15,11 @@ internal sealed record ChaosOptions
     /// <summary>Workers, each with one request at a time.</summary>
     public int Workers { get; init; } = 64;
 
-    /// <summary>Payments a second at most, all workers together.</summary>
+    /// <summary>Payments per second at most, all workers together.</summary>
     public int Rate { get; init; } = 300;
 
     /// <summary>What to run it on.</summary>
     public StackOptions Stack { get; init; } = new();
-
-    /// <summary>Where to write the report as JSON; none if null.</summary>
-    public string? Report { get; init; }
-
-    /// <summary>Folder to copy the processes' logs and the journal to; none if null.</summary>
-    public string? Logs { get; init; }
 
     /// <summary>What there is to strike.</summary>
     public FaultTargets Targets => new(Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers);

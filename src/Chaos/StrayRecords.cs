@@ -94,7 +94,7 @@ internal static class StrayRecords
 
     private static Message<string, byte[]> Sound(IMessage message) => BadRecords.Record("1", message.ToByteArray());
 
-    // The account is made up anew each time, so that no view holds anything of it.
+    // The account is a new one each time, so that no view holds anything of it.
     private static Event Event(Action<Event>? spoil = null)
     {
         var id = Guid.NewGuid().ToString();

@@ -12,7 +12,7 @@ internal sealed record TrafficOptions
     /// <summary>Workers, each with one request at a time.</summary>
     public int Workers { get; init; } = 64;
 
-    /// <summary>Payments a second at most, all workers together.</summary>
+    /// <summary>Payments per second at most, all workers together.</summary>
     public int Rate { get; init; } = 300;
 
     /// <summary>Accounts, of each payment type.</summary>

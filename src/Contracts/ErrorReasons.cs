@@ -48,7 +48,7 @@ public static class ErrorReasons
     /// <summary>UNIMPLEMENTED: what was asked for is for operators, and served at the proxy's admin address alone.</summary>
     public const string NotServedHere = "NOT_SERVED_HERE";
 
-    /// <summary>RESOURCE_EXHAUSTED: the caller makes more calls a second, or has more in flight, than one may.</summary>
+    /// <summary>RESOURCE_EXHAUSTED: the caller makes more calls per second, or has more in flight, than one may.</summary>
     public const string CallerLimitReached = "CALLER_LIMIT_REACHED";
 
     /// <summary>RESOURCE_EXHAUSTED: the proxy has as many calls in flight as it may have.</summary>

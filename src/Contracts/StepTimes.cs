@@ -31,7 +31,7 @@ public sealed record StepTimes(
         (DateTimeOffset?[])[Sent, Received, Appended, Consumed, Decided, Stored, Replied, Answered, Returned],
         KeyValuePair.Create);
 
-    /// <summary>Of the values by name: microseconds since the Unix epoch. What is absent, 0 or no time counts as not taken.
+    /// <summary>Reads times from named values, in microseconds since the Unix epoch. What is absent, 0 or no time counts as not taken.
     /// </summary>
     public static StepTimes Of(IReadOnlyDictionary<string, long> unixUs)
     {

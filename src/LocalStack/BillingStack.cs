@@ -98,6 +98,8 @@ public sealed class BillingStack : IAsyncDisposable
         };
         try
         {
+            // Before anything is started, so that a port that is taken costs nothing.
+            stack._ports.Take(options.FixedPorts);
             await Task.WhenAll(
                 stack.StartPostgresAsync(progress, cancellationToken), stack.StartKafkaAsync(progress, cancellationToken));
             await stack.StartServicesAsync(progress, cancellationToken);
@@ -287,7 +289,7 @@ public sealed class BillingStack : IAsyncDisposable
         var settings = Settings(role, number);
         if (isFront)
         {
-            AddFrontSettings(settings, previous);
+            AddFrontSettings(settings, number, previous);
         }
         foreach (var (name, value) in _options.Settings.Concat(own ?? FrozenDictionary<string, string>.Empty))
         {
@@ -322,7 +324,7 @@ public sealed class BillingStack : IAsyncDisposable
         if (_kafka is not null)
         {
             // The stack's own brokers allow shorter sessions than Kafka's defaults do; it is longer than they take to replace
-            // one of them, so that a group whose coordinator dies need not form anew.
+            // one of them, so that a group whose coordinator dies need not form again.
             settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
             settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
         }
@@ -349,22 +351,22 @@ public sealed class BillingStack : IAsyncDisposable
         return settings;
     }
 
-    private void AddFrontSettings(Dictionary<string, string?> settings, ServiceProcess? previous)
+    private void AddFrontSettings(Dictionary<string, string?> settings, int number, ServiceProcess? previous)
     {
-        settings[ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress();
+        settings[ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1);
         if (Credentials is null)
         {
             return;
         }
-        settings[ServiceProcess.AdminUrl] = previous?.AdminAddress ?? NewAddress();
+        settings[ServiceProcess.AdminUrl] = previous?.AdminAddress ?? NewAddress(_ports.Take());
         foreach (var (name, value) in Credentials.ProxySettings)
         {
             settings[name] = value;
         }
     }
 
-    private string NewAddress() =>
-        string.Create(CultureInfo.InvariantCulture, $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{_ports.Take()}");
+    private string NewAddress(int port) =>
+        string.Create(CultureInfo.InvariantCulture, $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{port}");
 
     private void AddBackendSettings(Dictionary<string, string?> settings, ServiceRole role, int number)
     {

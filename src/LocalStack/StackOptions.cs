@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using Billing.Contracts;
+using Billing.LocalStack.Kafka;
 
 namespace Billing.LocalStack;
 
@@ -45,6 +46,16 @@ public sealed record StackOptions
 
     /// <summary>Port of the first proxy, the others on the ports after it; 0 for free ones.</summary>
     public int Port { get; init; }
+
+    /// <summary>Port of the first proxy's REST front, the others on the ports after it; 0 for free ones.</summary>
+    public int RestPort { get; init; }
+
+    /// <summary>The ports that were asked for, of all proxies.</summary>
+    public IEnumerable<int> FixedPorts => new[] { Port, RestPort }.Where(first => first != 0)
+        .SelectMany(first => Enumerable.Range(first, IsEmbedded ? 1 : Proxies));
+
+    private bool IsEmbedded =>
+        Transport == "kafka" && (Kafka == "embedded" || (Kafka == "auto" && KafkaPrograms.FindHome() is null));
 
     /// <summary>For each of the stack's own brokers the port of a relay that leads to it; none if null.</summary>
     public IReadOnlyList<int>? BrokerRelayPorts { get; init; }

@@ -7,7 +7,7 @@ namespace Billing.Messaging;
 /// repetitions.</summary>
 public interface IReadModel
 {
-    /// <summary>Builds the model anew from the event store.</summary>
+    /// <summary>Rebuilds the model from the event store.</summary>
     Task RebuildAsync(CancellationToken cancellationToken);
 
     /// <summary>Takes events in. Never blocks and never throws; called from one thread at a time, and possibly while a rebuild

@@ -81,7 +81,7 @@ public static class ProxyServices
             kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
             var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
             // gRPC without TLS needs HTTP/2 by prior knowledge.
-            kestrel.Speak(HttpProtocols.Http2, Further(), endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
+            kestrel.UseProtocols(HttpProtocols.Http2, Further(), endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
             if (tls.Value.IsOn)
             {
                 kestrel.ConfigureHttpsDefaults(server.Configure);

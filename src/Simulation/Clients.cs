@@ -16,7 +16,7 @@ namespace Billing.Simulation;
 /// <param name="trace">The trace.</param>
 internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
-    // PendingReplies looks for overdue calls twenty times a second.
+    // PendingReplies looks for overdue calls twenty times per second.
     private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
 
     private const int DeadlineMaxMs = 5000;

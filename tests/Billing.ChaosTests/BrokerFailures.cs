@@ -13,7 +13,7 @@ namespace Billing.ChaosTests;
 [Collection(OverBrokers.Name)]
 public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
 {
-    private static readonly TimeSpan SoakDuration = TimeSpan.FromSeconds(40);
+    private static readonly TimeSpan SoakDuration = TimeSpan.FromSeconds(30);
 
     protected override ServiceRole Backend => ServiceRole.PaymentBackend;
 

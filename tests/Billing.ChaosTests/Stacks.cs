@@ -2,11 +2,22 @@ using Billing.Chaos;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
+using Xunit.Sdk;
+using Xunit.v3;
 
-// A stack takes most of a small machine.
-[assembly: CollectionBehavior(DisableTestParallelization = true)]
+// Tests wait for what they broke most of the time; the stack with three brokers waits longest.
+[assembly: CollectionBehavior(MaxParallelThreads = 2)]
+[assembly: TestCollectionOrderer(typeof(Billing.ChaosTests.BrokersFirst))]
 
 namespace Billing.ChaosTests;
+
+/// <summary>Begins with what takes longest.</summary>
+public sealed class BrokersFirst : ITestCollectionOrderer
+{
+    public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
+        where TTestCollection : ITestCollection =>
+        [.. testCollections.OrderByDescending(collection => collection.TestCollectionDisplayName == OverBrokers.Name)];
+}
 
 /// <summary>Three brokers, each with a relay for whoever wants a slow way to it; three proxies, two payment backends, one
 /// balance backend; a card network that takes its time, so that whatever fails meets payments in flight.</summary>

@@ -142,6 +142,6 @@ public sealed class ReleasePackaging : IDisposable
     // The functions of eng/, as ./billing has them.
     private Task<ToolResult> BashAsync(string script) => Tool.RunAsync(
         "/bin/bash",
-        ["-euo", "pipefail", "-c", $"for file in common cache apt packages sbom package; do . eng/$file.sh; done\n{script}"],
+        ["-euo", "pipefail", "-c", $"for file in common cache needs packages sbom package; do . eng/$file.sh; done\n{script}"],
         environment: new Dictionary<string, string> { ["FOLDER"] = _folder, ["BILLING_ROOT"] = Repository.Root });
 }

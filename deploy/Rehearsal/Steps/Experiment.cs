@@ -65,15 +65,17 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
 
 /// <summary>What the clients measured together.</summary>
 /// <param name="Name">Of the run.</param>
-/// <param name="Payments">All clients' payments, in seconds.</param>
+/// <param name="Payments">All clients' payments, in seconds, each timed from its call.</param>
+/// <param name="SinceStart">The same from when the burst began; null where they were not sent at once.</param>
 /// <param name="TotalS">From the first start to the last end, in seconds.</param>
 /// <param name="Retried">Calls that the clients sent again.</param>
 /// <param name="Answered">Payments answered, the warm-up's included.</param>
 /// <param name="Errors">Failed calls, by what was said of them.</param>
-internal sealed record LoadRun(string Name, Summary Payments, double TotalS, long Retried, long Answered, IReadOnlyDictionary<string, int> Errors)
+internal sealed record LoadRun(string Name, Summary Payments, Summary? SinceStart, double TotalS, long Retried, long Answered, IReadOnlyDictionary<string, int> Errors)
 {
     public static LoadRun Of(string name, IReadOnlyList<LoadResult> results) => new(
-        name, Summary.Of([.. results.Select(r => r.Payments)]), LoadResult.SpanS(results), results.Sum(r => r.Retried),
+        name, Summary.Of([.. results.Select(r => r.Payments)]),
+        results.Any(r => r.Payments.SinceStartUs.Count > 0) ? LoadResult.SinceStart(results, r => r.Payments) : null, LoadResult.SpanS(results), results.Sum(r => r.Retried),
         results.Sum(r => r.PaymentsAnswered),
         results.SelectMany(r => r.Payments.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()));
 }

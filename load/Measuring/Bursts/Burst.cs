@@ -5,11 +5,12 @@ namespace Billing.Measuring.Bursts;
 
 /// <summary>Clients of the prototype's kind that warm up on their own and then send all their payments at once, together.
 /// </summary>
-/// <param name="Payments">What all clients measured.</param>
+/// <param name="Payments">What all clients measured, each answer timed from its call.</param>
+/// <param name="SinceStart">The same answers, timed from when the first client began: all payments were meant for that moment.</param>
 /// <param name="TotalS">Seconds from the first client's start to the last one's end.</param>
 /// <param name="Journals">The files with what was acknowledged.</param>
 /// <param name="Answered">Payments answered, those of the warm-up included: as many as the journals hold.</param>
-internal sealed record Burst(Summary Payments, double TotalS, IReadOnlyList<string> Journals, long Answered)
+internal sealed record Burst(Summary Payments, Summary SinceStart, double TotalS, IReadOnlyList<string> Journals, long Answered)
 {
     /// <param name="load">What each client does.</param>
     /// <param name="clients">How many.</param>
@@ -22,7 +23,8 @@ internal sealed record Burst(Summary Payments, double TotalS, IReadOnlyList<stri
         await using var fleet = ClientFleet.Start(load, clients, folder, name);
         await fleet.WaitUntilReadyAsync(cancellationToken);
         var results = await fleet.RunAsync(cancellationToken);
-        return new Burst(Summary.Of([.. results.Select(r => r.Payments)]), LoadResult.SpanS(results), fleet.Journals,
-            results.Sum(r => r.PaymentsAnswered));
+        return new Burst(
+            Summary.Of([.. results.Select(r => r.Payments)]), LoadResult.SinceStart(results, r => r.Payments), LoadResult.SpanS(results),
+            fleet.Journals, results.Sum(r => r.PaymentsAnswered));
     }
 }

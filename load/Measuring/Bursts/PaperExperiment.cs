@@ -1,14 +1,16 @@
+using System.Globalization;
 using Billing.Auditing;
 using Billing.Client;
 using Billing.Client.Load;
 using Billing.LocalStack;
+using Billing.Reporting;
 using Spectre.Console;
 
 namespace Billing.Measuring.Bursts;
 
 /// <summary>The billing prototype's experiment: every client sends all its requests at once, and each request is timed by
 /// the client that sent it. Afterwards an audit compares what the clients were told with what the store holds.</summary>
-internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
+internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, TimeProvider time)
 {
     private const int OtherCurrencyPercent = 1;
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
@@ -17,6 +19,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
     /// <returns>The process's exit code: 0 only if every request was answered and the audit is clean.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
+        var began = time.GetUtcNow();
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         var backends = stack.Protocol is { } protocol
             ? $"{options.Stack.PaymentBackends} backends over {protocol}"
@@ -28,14 +31,27 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
         var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
         var uncounted = AnswerCount.Differences(
             audit, results.Sum(r => r.PaymentsAnswered), results.Sum(r => (long)r.Balances.Ok));
-        var report = Report(stack, results, AuditCounts.Of(audit, uncounted.Count));
-        ReportTable.Print(console, report, results, audit, uncounted);
+        var report = Report(stack, began, results, AuditCounts.Of(audit, uncounted.Count));
+        Print(report, results, audit, uncounted);
         if (options.Report is { } path)
         {
-            await report.WriteAsync(path);
-            console.MarkupLineInterpolated($"Report: {path}");
+            await ResultFile.WriteAsync(console, RunReport.Format, report, path);
         }
-        return report.Audit.IsClean && report.Payments.Errors == 0 && report.Balances.Errors == 0 ? 0 : 1;
+        return ((IResults)report).IsGood ? 0 : 1;
+    }
+
+    private void Print(RunReport report, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> uncounted)
+    {
+        ConsoleReport.Print(console, RunReport.Format.Page(report));
+        foreach (var error in results.SelectMany(r => r.Payments.Errors.Concat(r.Balances.Errors)).GroupBy(e => e.Key, e => e.Value))
+        {
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {error.Sum()} x {error.Key}"));
+        }
+        AuditTable.Print(console, audit);
+        foreach (var difference in uncounted)
+        {
+            console.WriteLine("  " + difference);
+        }
     }
 
     private LoadOptions Load(BillingStack stack) => new()
@@ -79,13 +95,14 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
                 return results;
             });
 
-    private RunReport Report(BillingStack stack, LoadResult[] results, AuditCounts audit)
+    private RunReport Report(BillingStack stack, DateTimeOffset began, LoadResult[] results, AuditCounts audit)
     {
         var payments = Summary.Of([.. results.Select(r => r.Payments)]);
         var balances = Summary.Of([.. results.Select(r => r.Balances)]);
         var total = LoadResult.SpanS(results);
         return new RunReport
         {
+            Run = new RunInfo(options.CommandLine, began, Complete: true, Machine.This()),
             Transport = stack.Transport,
             Protocol = stack.Protocol,
             Clients = options.Clients,
@@ -93,13 +110,12 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console)
             Backends = new BackendCounts(
                 options.Stack.PaymentBackends, stack.Protocol is null ? options.Stack.BalanceBackends : options.Stack.PaymentBackends),
             Jitter = options.Stack.Jitter,
-            Payments = KindReport.Of(payments),
-            Balances = KindReport.Of(balances),
+            Payments = KindReport.Of(payments, LoadResult.SinceStart(results, r => r.Payments)),
+            Balances = KindReport.Of(balances, LoadResult.SinceStart(results, r => r.Balances)),
             TotalS = total,
             RequestsPerS = total > 0 ? (payments.Count + balances.Count) / total : 0,
             Retried = results.Sum(r => r.Retried),
             Audit = audit,
-            Machine = Machine.This(),
         };
     }
 }

@@ -20,6 +20,9 @@ public sealed record RunOptions
     /// <summary>Payments that each client sends before the measured ones.</summary>
     public int WarmUp { get; init; } = 1000;
 
-    /// <summary>Where to write the report as JSON; none if null.</summary>
+    /// <summary>The command, for the report.</summary>
+    public required string CommandLine { get; init; }
+
+    /// <summary>Where to write the report as JSON, with its page beside it; none if null.</summary>
     public string? Report { get; init; }
 }

@@ -1,13 +1,18 @@
-using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Auditing;
 using Billing.Client.Load;
+using Billing.Reporting;
 
 namespace Billing.Measuring.Bursts;
 
 /// <summary>What a run measured, as JSON; the names are part of the interface.</summary>
-internal sealed record RunReport
+internal sealed record RunReport : IResults
 {
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<RunReport> Format { get; } = new("run", ReportJson.Default.RunReport, RunPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required string Transport { get; init; }
 
     /// <summary>What the direct transport speaks; null over others.</summary>
@@ -23,13 +28,14 @@ internal sealed record RunReport
     public required double RequestsPerS { get; init; }
     public required long Retried { get; init; }
     public required AuditCounts Audit { get; init; }
-    public required Machine Machine { get; init; }
 
-    public async Task WriteAsync(string path)
-    {
-        await using var file = File.Create(path);
-        await JsonSerializer.SerializeAsync(file, this, ReportJson.Default.RunReport);
-    }
+    /// <summary>Requests that failed.</summary>
+    [JsonIgnore]
+    public long Failed => Payments.Errors + Balances.Errors;
+
+    bool IResults.HasFigures => Payments.Count > 0;
+
+    bool IResults.IsGood => Audit.IsClean && Failed == 0;
 }
 
 internal sealed record KindReport
@@ -48,7 +54,12 @@ internal sealed record KindReport
     [JsonPropertyName("p99_s")]
     public required double P99S { get; init; }
 
-    public static KindReport Of(Summary summary) => new()
+    /// <summary>The times of the same answers, from when the burst began instead of from each call; null in older results.</summary>
+    public BurstTimes? SinceStart { get; init; }
+
+    /// <param name="summary">Each answer timed from its call.</param>
+    /// <param name="sinceStart">Each answer timed from when the burst began.</param>
+    public static KindReport Of(Summary summary, Summary sinceStart) => new()
     {
         Count = summary.Count,
         Ok = summary.Ok,
@@ -59,6 +70,30 @@ internal sealed record KindReport
         AverageS = summary.Average,
         P50S = summary.P50,
         P99S = summary.P99,
+        SinceStart = BurstTimes.Of(sinceStart),
+    };
+}
+
+/// <summary>Seconds from when a burst began to its answers: all of its requests are meant for that moment.</summary>
+internal sealed record BurstTimes
+{
+    public required double ShortestS { get; init; }
+    public required double LongestS { get; init; }
+    public required double AverageS { get; init; }
+
+    [JsonPropertyName("p50_s")]
+    public required double P50S { get; init; }
+
+    [JsonPropertyName("p99_s")]
+    public required double P99S { get; init; }
+
+    public static BurstTimes Of(Summary sinceStart) => new()
+    {
+        ShortestS = sinceStart.Shortest,
+        LongestS = sinceStart.Longest,
+        AverageS = sinceStart.Average,
+        P50S = sinceStart.P50,
+        P99S = sinceStart.P99,
     };
 }
 

@@ -1,7 +1,7 @@
 namespace Billing.Measuring.Comparing;
 
 /// <summary>The rule of every comparison here: all sides in turn in one sitting, several rounds, the first dropped. The order
-/// turns about from round to round, so that a machine that grows slower or faster favours no side.</summary>
+/// rotates from round to round, so that a machine that grows slower or faster favours no side.</summary>
 internal static class Repeats
 {
     /// <summary>Runs all rounds.</summary>

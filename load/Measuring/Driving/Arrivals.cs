@@ -1,7 +1,7 @@
 namespace Billing.Measuring.Driving;
 
 /// <summary>When the requests of an open loop are due: request <c>n</c>, counted from 0, at <c>n / rate</c>.</summary>
-/// <param name="ratePerS">Requests a second, above 0.</param>
+/// <param name="ratePerS">Requests per second, above 0.</param>
 public readonly struct Arrivals(double ratePerS)
 {
     /// <summary>When a request is due, from the start.</summary>

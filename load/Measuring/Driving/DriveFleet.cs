@@ -83,7 +83,7 @@ internal interface IDriveWatch
 /// <param name="Ok">Requests answered.</param>
 /// <param name="Declined">Of these, payments declined.</param>
 /// <param name="Errors">Requests that failed, by status.</param>
-/// <param name="PerSecond">Answers a second.</param>
+/// <param name="PerSecond">Answers per second.</param>
 /// <param name="Latency">How long the answered requests took.</param>
 /// <param name="AnswersPerSecond">Answers in each second from the start.</param>
 /// <param name="CpuS">Processor seconds by program; the workers' own under <c>client</c>.</param>

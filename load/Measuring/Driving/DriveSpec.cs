@@ -38,7 +38,7 @@ public sealed record DriveSpec
     /// <summary>Of how many gRPC payments one is timed; 0 for none.</summary>
     public int TimedEvery { get; init; }
 
-    /// <summary>Requests a second in an open loop, whatever comes back; 0 for the closed loop.</summary>
+    /// <summary>Requests per second in an open loop, whatever comes back; 0 for the closed loop.</summary>
     public double RatePerS { get; init; }
 
     /// <summary>Seconds before the measured ones.</summary>

@@ -113,8 +113,8 @@ public sealed class Driver : IAsyncDisposable
     private IRequestChannel Connect(string address) => _spec.Protocol switch
     {
         DriveProtocol.Unary => new UnaryChannel(address, _spec, _time),
-        DriveProtocol.Stream => new StreamChannel(address),
-        DriveProtocol.Rest => new RestChannel(address),
+        DriveProtocol.Stream => new DeadlineChannel(new StreamChannel(address, _time), TimeSpan.FromSeconds(_spec.DeadlineS), _time),
+        DriveProtocol.Rest => new DeadlineChannel(new RestChannel(address), TimeSpan.FromSeconds(_spec.DeadlineS), _time),
         _ => throw new InvalidOperationException($"There is no protocol {_spec.Protocol}."),
     };
 

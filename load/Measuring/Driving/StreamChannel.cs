@@ -8,8 +8,11 @@ namespace Billing.Measuring.Driving;
 
 /// <summary>Payments on one bidirectional stream. When the stream breaks, the payments on it fail, and the next one opens
 /// another.</summary>
-internal sealed class StreamChannel(string address) : IRequestChannel
+internal sealed class StreamChannel(string address, TimeProvider time) : IRequestChannel
 {
+    // A server that owes answers may never end the stream.
+    private static readonly TimeSpan EndMax = TimeSpan.FromSeconds(5);
+
     private readonly GrpcChannel _channel = GrpcConnection.Open(address);
     private readonly Lock _opening = new();
     private PaymentsOnStream? _stream;
@@ -34,7 +37,7 @@ internal sealed class StreamChannel(string address) : IRequestChannel
     {
         if (_stream is { } stream)
         {
-            await stream.CompleteAsync();
+            await stream.CompleteAsync(EndMax, time);
         }
         _channel.Dispose();
     }
@@ -68,11 +71,12 @@ internal sealed class StreamChannel(string address) : IRequestChannel
             return waiting.Task;
         }
 
-        public async Task CompleteAsync()
+        public async Task CompleteAsync(TimeSpan patience, TimeProvider time)
         {
             _outgoing.Writer.TryComplete();
-            await _running;
+            await _running.WaitAsync(patience, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             _call.Dispose();
+            await _running;
         }
 
         private async Task WriteAsync()

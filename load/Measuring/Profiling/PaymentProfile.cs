@@ -86,10 +86,11 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
         {
             cancellationToken.ThrowIfCancellationRequested();
             var figures = await fleet.RunAsync(Spec(options, stack.ProxyAddresses, inFlight), 1, [], cancellationToken, watch);
-            if (figures.Ok > 0)
+            if (figures.Ok == 0)
             {
-                Keep(inFlight, figures, watch);
+                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"With {inFlight} in flight no payment was answered; {figures.Failed} failed."));
             }
+            Keep(inFlight, figures, watch);
         }
         _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }

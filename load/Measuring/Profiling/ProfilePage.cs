@@ -42,8 +42,7 @@ internal static class ProfilePage
 
     private static Table Steps(ProfileReport report)
     {
-        var milestones = Leg.Milestones.Select(leg => leg.Name).ToHashSet(StringComparer.Ordinal);
-        var names = report.Cases.SelectMany(c => c.Steps).Select(s => s.Name).Where(name => !milestones.Contains(name)).Distinct().ToList();
+        var names = report.Cases.SelectMany(c => c.Steps).Select(s => s.Name).Where(name => !Leg.IsMilestone(name)).Distinct().ToList();
         return Compared(
             "Step, median", "ms", report, names,
             (measured, name) => measured.Steps.FirstOrDefault(s => s.Name == name)?.P50Ms);

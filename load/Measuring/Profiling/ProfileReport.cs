@@ -27,9 +27,11 @@ internal sealed record ProfileReport : IResults
     /// <summary>The audit of the stack.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Cases.Sum(c => c.Failed);
+
     bool IResults.HasFigures => Cases.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Cases.All(c => c.Failed == 0);
+    bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Failed == 0);
 }
 
 /// <summary>One number of payments in flight. All costs are for one payment.</summary>

@@ -57,7 +57,7 @@ internal sealed class StatementTimes(string connectionString)
         }
     }
 
-    /// <summary>Begins to count anew.</summary>
+    /// <summary>Starts counting from zero.</summary>
     public async Task BeginAsync(CancellationToken cancellationToken)
     {
         await using var source = NpgsqlDataSource.Create(Own());

@@ -27,5 +27,5 @@ internal sealed record LoadPlan
     public required MeasuredSystem Subject { get; init; }
 
     /// <summary>What must hold for the run to pass.</summary>
-    public IReadOnlyList<Threshold> Thresholds { get; init; } = [];
+    public IReadOnlyList<Threshold> Thresholds { get; init; } = [Threshold.ByDefault];
 }

@@ -1,4 +1,6 @@
 using Billing.Auditing;
+using Billing.Reporting;
+using Billing.Scenarios;
 using Spectre.Console;
 
 namespace Billing.Measuring.Scenarios;
@@ -45,6 +47,7 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
             summary = summary with { Audit = AuditCounts.Of(audit) };
             AuditTable.Print(console, audit);
         }
+        SayWhatLatenciesAre(summary.Calls);
         var path = Path.Combine(plan.Subject.Out, "summary.json");
         await summary.WriteAsync(path);
         console.WriteLine($"Reports: {plan.Subject.Out}");
@@ -54,6 +57,17 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
             return Interrupted;
         }
         return Passes(summary) && audit?.IsClean != false ? 0 : 1;
+    }
+
+    private void SayWhatLatenciesAre(CallFigures calls)
+    {
+        console.WriteLine(plan.Shape is LoadShape.Burst
+            ? "Latencies count from the moment meant for all calls of the burst."
+            : "Latencies are NBomber's: they count from when each call was sent, not from when it was due.");
+        if (calls.Failed > 0)
+        {
+            console.WriteLine(FailedRequests.Sentence(calls.Failed));
+        }
     }
 
     private bool Passes(LoadSummary summary)

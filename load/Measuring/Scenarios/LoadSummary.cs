@@ -20,6 +20,10 @@ internal sealed record LoadSummary
     public required int Proxies { get; init; }
     public required double DurationS { get; init; }
     public required bool Interrupted { get; init; }
+    /// <summary>Where latencies begin: <c>sent</c>, as NBomber counts, so that what keeps it from sending does not show; or, of a
+    /// burst, <c>burst</c>, the moment meant for all of its calls.</summary>
+    public required string LatencyFrom { get; init; }
+
     public required CallFigures Calls { get; init; }
     public required IReadOnlyDictionary<string, CallFigures> Steps { get; init; }
     public required IReadOnlyDictionary<string, int> Statuses { get; init; }
@@ -42,6 +46,7 @@ internal sealed record LoadSummary
         Proxies = proxies,
         DurationS = result.DurationS,
         Interrupted = interrupted,
+        LatencyFrom = plan.Shape is LoadShape.Burst ? "burst" : "sent",
         Calls = result.Calls,
         Steps = result.Steps,
         Statuses = result.Statuses,

@@ -13,6 +13,9 @@ internal sealed record Threshold(string Option, double Limit)
     public const string MaxP99Ms = "--max-p99-ms";
     public const string MinRps = "--min-rps";
 
+    /// <summary>What a run must hold to that was given no threshold: a run whose calls fail has measured something else than it says.</summary>
+    public static Threshold ByDefault { get; } = new(MaxErrorPercent, 1);
+
     /// <summary>Compares a run's figure with the limit. Latencies and rates are those of answered calls; where no call was
     /// answered, there is no latency, and its threshold is missed.</summary>
     public ThresholdFigures Check(CallFigures calls)

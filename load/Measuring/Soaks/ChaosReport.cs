@@ -1,13 +1,18 @@
-using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Auditing;
 using Billing.Chaos;
+using Billing.Reporting;
 
 namespace Billing.Measuring.Soaks;
 
 /// <summary>What a soak found, as JSON; the names are part of the interface. Times are in seconds.</summary>
-internal sealed record ChaosReport
+internal sealed record ChaosReport : IResults
 {
+    /// <summary>How it is kept.</summary>
+    public static ResultFormat<ChaosReport> Format { get; } = new("chaos", ChaosJson.Default.ChaosReport, ChaosPage.Of);
+
+    public string Kind { get; init; } = Format.Kind;
+    public required RunInfo Run { get; init; }
     public required int Seed { get; init; }
     public required double DurationS { get; init; }
     public required int Brokers { get; init; }
@@ -38,13 +43,20 @@ internal sealed record ChaosReport
     public required IReadOnlyList<string> Wrong { get; init; }
     public required AuditCounts Audit { get; init; }
     public required bool Clean { get; init; }
-    public required Machine Machine { get; init; }
 
-    public static ChaosReport Of(ChaosOptions options, SoakResult result)
+    // What fails at first is what a soak is about: callers send again, and waits are counted until the answer.
+    long ILatencies.Failed => Unanswered;
+
+    bool IResults.HasFigures => Payments > 0;
+
+    bool IResults.IsGood => Clean;
+
+    public static ChaosReport Of(ChaosOptions options, RunInfo run, SoakResult result)
     {
         var faults = result.Faults.Select((fault, i) => FaultReport.Of(fault, result.Offsets[i], result.LongestCalls[i])).ToList();
         return new ChaosReport
         {
+            Run = run,
             Seed = options.Seed,
             DurationS = options.Duration.TotalSeconds,
             Brokers = options.Stack.Brokers,
@@ -73,14 +85,7 @@ internal sealed record ChaosReport
             Wrong = result.Wrong,
             Audit = AuditCounts.Of(result.Audit),
             Clean = result.IsClean,
-            Machine = Machine.This(),
         };
-    }
-
-    public async Task WriteAsync(string path)
-    {
-        await using var file = File.Create(path);
-        await JsonSerializer.SerializeAsync(file, this, ChaosJson.Default.ChaosReport);
     }
 }
 

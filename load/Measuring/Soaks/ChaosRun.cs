@@ -3,13 +3,14 @@ using Billing.Chaos;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
+using Billing.Reporting;
 using Spectre.Console;
 
 namespace Billing.Measuring.Soaks;
 
 /// <summary>A soak from nothing: starts a stack, strikes it while it works, prints what happened and the audit, and leaves
 /// nothing behind.</summary>
-internal sealed class ChaosRun(ChaosOptions options, IAnsiConsole console)
+internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiConsole console, TimeProvider time)
 {
     /// <summary>Runs it.</summary>
     /// <returns>The process's exit code: 0 only if the books and the answers are right.</returns>
@@ -29,16 +30,16 @@ internal sealed class ChaosRun(ChaosOptions options, IAnsiConsole console)
         var journal = Path.Combine(stack.Folder.FullName, "chaos.csv");
         try
         {
-            var result = await new Soak(stack, options, TimeProvider.System, console.WriteLine)
-                .RunAsync(schedule, journal, cancellationToken);
-            var report = ChaosReport.Of(options, result);
-            ChaosTable.Print(console, report, result);
-            if (options.Report is { } path)
+            var began = time.GetUtcNow();
+            var result = await new Soak(stack, options, time, console.WriteLine).RunAsync(schedule, journal, cancellationToken);
+            var report = ChaosReport.Of(options, new RunInfo(output.CommandLine, began, Complete: true, Machine.This()), result);
+            ConsoleReport.Print(console, ChaosReport.Format.Page(report));
+            AuditTable.Print(console, result.Audit);
+            if (output.Report is { } path)
             {
-                await report.WriteAsync(path);
-                console.WriteLine($"Report: {path}");
+                await ResultFile.WriteAsync(console, ChaosReport.Format, report, path);
             }
-            return result.IsClean ? 0 : 1;
+            return ((IResults)report).IsGood ? 0 : 1;
         }
         finally
         {
@@ -58,7 +59,7 @@ internal sealed class ChaosRun(ChaosOptions options, IAnsiConsole console)
 
     private void Keep(BillingStack stack, string journal)
     {
-        if (options.Logs is not { } folder)
+        if (output.Logs is not { } folder)
         {
             return;
         }

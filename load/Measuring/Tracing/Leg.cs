@@ -6,22 +6,21 @@ namespace Billing.Measuring.Tracing;
 /// <param name="To">Where it ends.</param>
 public sealed record Leg(string Name, Moment From, Moment To)
 {
-    /// <summary>The whole way.</summary>
-    public static Leg Whole { get; } = new("whole way", Moment.Sent, Moment.Returned);
+    /// <summary>What the whole way is called.</summary>
+    public const string WholeName = "whole way";
 
-    /// <summary>Parts that overlap the others: what must have happened by when. Where the events lie is told by the event store
-    /// itself.</summary>
-    public static IReadOnlyList<Leg> Milestones { get; } =
+    private static readonly (string Name, Moment Moment)[] MilestoneMoments =
     [
-        new("until in Kafka", Moment.Sent, Moment.Appended),
-        new("until with the backend", Moment.Sent, Moment.Consumed),
-        new("until stored", Moment.Sent, Moment.Stored),
-        new("until the event store's timestamp", Moment.Sent, Moment.Recorded),
-        new("until answered by the proxy", Moment.Sent, Moment.Answered),
+        ("until in Kafka", Moment.Appended),
+        ("until with the backend", Moment.Consumed),
+        ("until stored", Moment.Stored),
+        ("until the event store's timestamp", Moment.Recorded),
+        ("until answered by the proxy", Moment.Answered),
     ];
 
     private static readonly Dictionary<Moment, string> Names = new()
     {
+        [Moment.Sent] = "wait to be sent",
         [Moment.Received] = "client → proxy",
         [Moment.Appended] = "proxy → Kafka",
         [Moment.Consumed] = "Kafka → backend",
@@ -32,12 +31,31 @@ public sealed record Leg(string Name, Moment From, Moment To)
         [Moment.Returned] = "proxy → client",
     };
 
+    /// <summary>The whole way of some payments.</summary>
+    public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) => new(WholeName, StartOf(payments), Moment.Returned);
+
+    /// <summary>Parts that overlap the others: what must have happened by when. Where the events lie is told by the event store
+    /// itself.</summary>
+    public static IReadOnlyList<Leg> Milestones(IReadOnlyCollection<TracedPayment> payments)
+    {
+        var start = StartOf(payments);
+        return [.. MilestoneMoments.Select(milestone => new Leg(milestone.Name, start, milestone.Moment))];
+    }
+
+    /// <summary>Whether a leg of that name is a milestone.</summary>
+    public static bool IsMilestone(string name) => Array.Exists(MilestoneMoments, milestone => milestone.Name == name);
+
+    /// <summary>Where the way of some payments begins: when they were due, since what keeps the sender from sending is part of what a
+    /// caller waits for; or when they were sent, where nothing was due, as in a closed loop.</summary>
+    public static Moment StartOf(IReadOnlyCollection<TracedPayment> payments) =>
+        payments.Count(p => p.Has(Moment.Planned)) * 2 > payments.Count ? Moment.Planned : Moment.Sent;
+
     /// <summary>The parts of the way of some payments, one after the other: between the steps that most of those that were
     /// answered have.</summary>
     public static IReadOnlyList<Leg> Of(IReadOnlyCollection<TracedPayment> payments)
     {
         var answered = payments.Where(p => p.IsAnswered).ToList();
-        var steps = Names.Keys.Prepend(Moment.Sent).Where(s => answered.Count(p => p.Has(s)) * 2 > answered.Count).ToList();
+        var steps = Names.Keys.Prepend(Moment.Planned).Where(s => answered.Count(p => p.Has(s)) * 2 > answered.Count).ToList();
         return
         [
             .. steps.Zip(steps.Skip(1)).Select(pair => new Leg(

@@ -9,7 +9,7 @@ internal sealed record TraceOptions
     /// <summary>Payments to send.</summary>
     public required int Requests { get; init; }
 
-    /// <summary>Payments a second.</summary>
+    /// <summary>Payments per second.</summary>
     public required int Rate { get; init; }
 
     /// <summary>HTTP/2 connections that share the payments.</summary>

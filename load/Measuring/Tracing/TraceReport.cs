@@ -14,7 +14,7 @@ internal static class TraceReport
     public static Report Of(TraceSummary? summary, IReadOnlyList<TracedPayment> payments)
     {
         var counts = TraceCounts.Of(payments);
-        var whole = LegTimes.Of(Leg.Whole, payments);
+        var whole = LegTimes.Of(Leg.Whole(payments), payments);
         return Head(summary, counts, whole.Percentile(0.5)) with
         {
             Sections =
@@ -31,21 +31,21 @@ internal static class TraceReport
     /// <summary>The report of a summary whose payments are not at hand.</summary>
     public static Report Of(TraceSummary summary)
     {
-        var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.Whole.Name);
+        var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.WholeName);
         return Head(summary, summary.Requests, whole?.P50Ms ?? 0) with
         {
             Sections = [new Section("Where the time goes", [.. Steps(summary.Steps)])],
         };
     }
 
-    private static Report Head(TraceSummary? summary, TraceCounts counts, double medianMs) => new()
+    private static Report Head(TraceSummary? summary, TraceCounts counts, double medianMs) => FailedRequests.StatedIn(new Report
     {
         Title = "The way of a payment, step by step",
         Subtitle = counts.Sent == 0
             ? "No payment was sent."
             : $"{Numbers.Whole(counts.Accepted + counts.Declined)} of {Numbers.Whole(counts.Sent)} payments answered, {Numbers.Whole(counts.PerS)} a second; half of them within {Numbers.Significant(medianMs)} ms.",
         Facts = summary is null ? [] : Facts(summary),
-    };
+    }, counts.Failed);
 
     private static List<Fact> Facts(TraceSummary summary) =>
     [
@@ -53,11 +53,12 @@ internal static class TraceReport
         .. Measuring.Facts.Of(summary.Machine),
         new("Transport", summary.Transport.Length > 0 ? summary.Transport : "of the proxies that were there"),
         new("Command", summary.Command, IsCode: true),
+        .. summary.Incomplete is { } reason ? [new Fact("Incomplete", $"Stopped before its end ({reason}); these are the figures by then.")] : Array.Empty<Fact>(),
     ];
 
     private static KeyFigures Figures(TraceCounts counts, LegTimes whole) => new(
         new KeyFigure(Numbers.Whole(counts.PerS), "/s", "answers, over the whole run"),
-        new KeyFigure(Numbers.Significant(whole.Percentile(0.5)), "ms", "half of all payments take less"),
+        new KeyFigure(Numbers.Significant(whole.Percentile(0.5)), "ms", "half of the answered payments take less"),
         new KeyFigure(Numbers.Significant(whole.Percentile(0.99)), "ms", "99 of 100 take less"),
         new KeyFigure(Numbers.Significant(whole.Max), "ms", "the slowest"),
         new KeyFigure(Numbers.Whole(counts.Failed), "", counts.Failed == 1 ? "failed" : "failed, of " + Numbers.Whole(counts.Sent)));
@@ -67,7 +68,7 @@ internal static class TraceReport
     {
         var legs = Leg.Of(payments);
         var complete = payments.Where(p => p.IsAnswered && legs.All(l => p.Has(l.From) && p.Has(l.To)))
-            .OrderBy(p => p.Milliseconds(Moment.Sent, Moment.Returned)).ToList();
+            .OrderBy(p => p.Milliseconds(Leg.StartOf(payments), Moment.Returned)).ToList();
         (string Label, double From, double To)[] bands =
             [("typical (p45–p55)", 0.45, 0.55), ("slow (p89–p91)", 0.89, 0.91), ("slower (p98.5–p99.5)", 0.985, 0.995), ("slowest 0.5 %", 0.995, 1)];
         return new StackedBars(
@@ -87,13 +88,12 @@ internal static class TraceReport
 
     private static IEnumerable<Table> Steps(IReadOnlyList<LegSummary> steps)
     {
-        var milestones = Leg.Milestones.Select(m => m.Name).ToHashSet();
         var decimals = steps.Any(s => s.P90Ms >= 100) ? 1 : 2;
-        yield return Percentiles("Each step", steps.Where(s => !milestones.Contains(s.Name)), decimals) with
+        yield return Percentiles("Each step", steps.Where(s => !Leg.IsMilestone(s.Name)), decimals) with
         {
             Note = "The percentiles of steps do not add up to those of the whole way: no payment is slow everywhere.",
         };
-        yield return Percentiles("From the sending", steps.Where(s => milestones.Contains(s.Name)), decimals);
+        yield return Percentiles(FromStart("From the", steps.FirstOrDefault(s => s.Name == Leg.WholeName)?.From), steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
     }
 
     private static Table Percentiles(string title, IEnumerable<LegSummary> steps, int decimals)
@@ -111,7 +111,7 @@ internal static class TraceReport
             [
                 .. steps.Select(s => new Row(s.Name, Ms(s.P50Ms), Ms(s.P90Ms), Ms(s.P99Ms), Ms(s.P999Ms), Ms(s.MaxMs), Ms(s.MeanMs))
                 {
-                    IsHighlighted = s.Name == Leg.Whole.Name,
+                    IsHighlighted = s.Name == Leg.WholeName,
                 }),
             ],
         };
@@ -119,11 +119,14 @@ internal static class TraceReport
 
     private static PercentileChart Percentiles(IReadOnlyList<TracedPayment> payments, LegTimes whole)
     {
-        var stored = LegTimes.Of(new Leg("until stored", Moment.Sent, Moment.Stored), payments);
+        var stored = LegTimes.Of(new Leg("until stored", whole.Leg.From, Moment.Stored), payments);
         return new PercentileChart(
-            "Time from sending, by percentile", new Axis("Time", "ms"),
+            FromStart("Time from the", whole.Leg.From.ToString()) + ", by percentile", new Axis("Time", "ms"),
             PercentileChart.Curve("until the answer is back", whole.Sorted), PercentileChart.Curve(stored.Leg.Name, stored.Sorted));
     }
+
+    private static string FromStart(string text, string? start) =>
+        text + (string.Equals(start, nameof(Moment.Planned), StringComparison.OrdinalIgnoreCase) ? " moment it was due" : " sending");
 
     private static string Arrived(TraceCounts counts, IReadOnlyList<TracedPayment> payments)
     {

@@ -1,10 +1,11 @@
+using System.Runtime.ExceptionServices;
 using Billing.Reporting.Pages;
 using Npgsql;
 using Spectre.Console;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>Sends timed payments and writes down when each step of each was taken. What there is when it is stopped is
+/// <summary>Sends timed payments and writes down when each step of each was taken. What there is when it is stopped, or fails, is
 /// written too.</summary>
 internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeProvider time)
 {
@@ -16,26 +17,46 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
 
     /// <returns>The process's exit code: 0 only if every payment was answered, and found in the event store where one is
     /// named; 130 where it was stopped.</returns>
+    /// <exception cref="Exception">What ended the sending early, once what was traced is written.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
         var proxies = stack?.ProxyAddresses ?? options.Subject.Targets;
         var startedAt = time.GetUtcNow();
-        var payments = await SendingAsync(proxies, cancellationToken);
+        await using var loop = new OpenLoop(options, proxies, time);
+        var failure = await FailureOfSendingAsync(loop, cancellationToken);
+        var payments = loop.Payments;
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
-        var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt);
+        var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt) with
+        {
+            Incomplete = cancellationToken.IsCancellationRequested ? "it was stopped" : failure?.SourceException.Message,
+        };
         TraceTable.Print(console, summary);
         await WriteAsync(summary, payments);
         if (cancellationToken.IsCancellationRequested)
         {
             return 130;
         }
+        failure?.Throw();
         return summary.Requests.Failed == 0 && (isJoined is null || (isJoined.Value && summary.Requests.InStore == payments.Count)) ? 0 : 1;
     }
 
-    private async Task<IReadOnlyList<TracedPayment>> SendingAsync(IReadOnlyList<string> proxies, CancellationToken cancellationToken)
+    private async Task<ExceptionDispatchInfo?> FailureOfSendingAsync(OpenLoop loop, CancellationToken cancellationToken)
     {
-        await using var loop = new OpenLoop(options, proxies, time);
+        try
+        {
+            await SendAsync(loop, cancellationToken);
+            return null;
+        }
+        catch (Exception e) when (loop.Done > 0)
+        {
+            // Thrown again when what was traced is written.
+            return ExceptionDispatchInfo.Capture(e);
+        }
+    }
+
+    private async Task SendAsync(OpenLoop loop, CancellationToken cancellationToken)
+    {
         await console.Status().StartAsync("Warming up", _ => loop.WarmUpAsync(cancellationToken));
         var running = loop.RunAsync(cancellationToken);
         await console.Progress()
@@ -55,7 +76,6 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
                 }
                 bar.Value = loop.Done;
             });
-        return loop.Payments;
     }
 
     // Null where no store is named, false where it could not be asked.

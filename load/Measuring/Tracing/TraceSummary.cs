@@ -25,10 +25,14 @@ internal sealed record TraceSummary
 
     public required TraceCounts Requests { get; init; }
 
-    /// <summary>The legs of the way, in order, then the milestones, then the whole way.</summary>
+    /// <summary>The legs of the way, in order, then the milestones, then the whole way; of an open load they begin when a payment was
+    /// due, <c>planned</c>, and the first leg is its wait to be sent.</summary>
     public required IReadOnlyList<LegSummary> Steps { get; init; }
 
     public required Machine Machine { get; init; }
+
+    /// <summary>Why the trace ended before its end; null where it did not.</summary>
+    public string? Incomplete { get; init; }
 
     public static TraceSummary Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
     {
@@ -55,13 +59,15 @@ internal sealed record TraceSummary
 /// <param name="Declined">Answered so.</param>
 /// <param name="Failed">Without an answer.</param>
 /// <param name="InStore">Whose event the store was found to hold; 0 where it was not asked.</param>
-/// <param name="PerS">Answers a second, from the first payment to the last answer.</param>
+/// <param name="PerS">Answers per second, from the moment that the first payment was due to the last answer.</param>
 internal sealed record TraceCounts(int Sent, int Accepted, int Declined, int Failed, int InStore, double PerS)
 {
     public static TraceCounts Of(IReadOnlyList<TracedPayment> payments)
     {
         var answered = payments.Where(p => p.IsAnswered).ToList();
-        var seconds = answered.Count == 0 ? 0 : (answered.Max(p => p[Moment.Returned]) - payments.Min(p => p[Moment.Sent])) / 1e6;
+        var first = Leg.StartOf(payments);
+        var start = payments.Where(p => p.Has(first)).Select(p => p[first]).DefaultIfEmpty(0).Min();
+        var seconds = answered.Count == 0 ? 0 : (answered.Max(p => p[Moment.Returned]) - start) / 1e6;
         return new TraceCounts(
             payments.Count, answered.Count(p => p.Outcome == nameof(V1.PaymentOutcome.Accepted)),
             answered.Count(p => p.Outcome == nameof(V1.PaymentOutcome.Declined)), payments.Count - answered.Count,
@@ -98,7 +104,7 @@ internal sealed record LegSummary
 
     /// <summary>The legs of a trace, its milestones and its whole way.</summary>
     public static IEnumerable<LegSummary> Of(IReadOnlyList<TracedPayment> payments) =>
-        Leg.Of(payments).Concat(Leg.Milestones).Append(Leg.Whole)
+        Leg.Of(payments).Concat(Leg.Milestones(payments)).Append(Leg.Whole(payments))
             .Select(leg => Of(LegTimes.Of(leg, payments))).Where(leg => leg.Count > 0);
 
     private static LegSummary Of(LegTimes times) => new()

@@ -9,7 +9,7 @@ internal static class TraceTable
 {
     public static void Print(IAnsiConsole console, TraceSummary summary)
     {
-        var table = new Table().Border(TableBorder.Rounded).Title("Milliseconds, step by step")
+        var table = new Table().Border(TableBorder.Rounded).Title("Milliseconds, step by step; the whole way begins when a payment was due")
             .AddColumns("Step", "p50", "p90", "p99", "p99.9", "Longest", "Mean");
         foreach (var column in table.Columns.Skip(1))
         {
@@ -23,6 +23,10 @@ internal static class TraceTable
         console.Write(table);
         var counts = summary.Requests;
         console.MarkupLineInterpolated($"{Numbers.Whole(counts.Sent)} payments sent, {Numbers.Whole(counts.Accepted)} accepted, {Numbers.Whole(counts.Declined)} declined, {Numbers.Whole(counts.Failed)} failed, {Numbers.Whole(counts.InStore)} found in the event store, {Numbers.Whole(counts.PerS)} answers/s.");
+        if (counts.Failed > 0)
+        {
+            console.WriteLine(FailedRequests.Sentence(counts.Failed));
+        }
     }
 
     private static string Ms(double value) => Numbers.Fixed(value, 2);

@@ -21,7 +21,7 @@ internal static class TraceTimeline
         {
             lines.Add(PerSecond("failed", failed.Select(p => p[Moment.Returned])));
         }
-        return new LineChart("Payments a second", Time, new Axis("Payments", "per second"), lines);
+        return new LineChart("Payments per second", Time, new Axis("Payments", "per second"), lines);
 
         Series PerSecond(string name, IEnumerable<long> moments)
         {
@@ -34,14 +34,15 @@ internal static class TraceTimeline
 
     public static LineChart Latency(IReadOnlyList<TracedPayment> payments)
     {
+        var first = Leg.StartOf(payments);
         var (start, width) = Slots(payments);
-        var bySlot = payments.Where(p => p.IsAnswered).GroupBy(p => (p[Moment.Sent] - start) / width).OrderBy(g => g.Key)
-            .Select(g => (At: g.Key * width / 1e6, Sorted: g.Select(p => p.Milliseconds(Moment.Sent, Moment.Returned)).OfType<double>().Order().ToList()))
+        var bySlot = payments.Where(p => p.IsAnswered && p.Has(first)).GroupBy(p => (p[first] - start) / width).OrderBy(g => g.Key)
+            .Select(g => (At: g.Key * width / 1e6, Sorted: g.Select(p => p.Milliseconds(first, Moment.Returned)).OfType<double>().Order().ToList()))
             .ToList();
         Series Line(string name, double share) =>
             new(name, [.. bySlot.Select(slot => (slot.At, LegTimes.Percentile(slot.Sorted, share)))]);
         return new LineChart(
-            "Latency of the payments sent in each second", Time, new Axis("Latency", "ms", IsLogarithmic: true),
+            first == Moment.Planned ? "Latency of the payments due in each second" : "Latency of the payments sent in each second", Time, new Axis("Latency", "ms", IsLogarithmic: true),
             Line("p50", 0.5), Line("p99", 0.99), Line("longest", 1));
     }
 
@@ -60,7 +61,8 @@ internal static class TraceTimeline
         {
             return (0, 1_000_000);
         }
-        var start = payments.Min(p => p[Moment.Sent]);
+        var first = Leg.StartOf(payments);
+        var start = payments.Where(p => p.Has(first)).Select(p => p[first]).DefaultIfEmpty(0).Min();
         var seconds = (payments.Max(p => p[Moment.Sent]) - start) / 1_000_000;
         return (start, ((seconds / PointsMax) + 1) * 1_000_000);
     }

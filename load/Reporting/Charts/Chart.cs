@@ -12,7 +12,7 @@ public abstract record Chart(string Title) : Block
     /// <summary>The width in which charts are drawn for phones, in pixels.</summary>
     internal const double Narrow = 372;
 
-    /// <summary>Series that are told apart by their colours; further ones begin anew.</summary>
+    /// <summary>Series that are told apart by their colours; further ones start over.</summary>
     internal const int Colors = 8;
 
     /// <summary>The name of its file, without an ending; by default made from the title.</summary>

@@ -72,7 +72,7 @@ public static class DirectBackend
         public void Configure(KestrelServerOptions kestrel)
         {
             kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
-            kestrel.Speak(
+            kestrel.UseProtocols(
                 HttpProtocols.Http1,
                 options.Value.KnownProtocol == DirectProtocol.Grpc ? [("http://" + options.Value.Listen, HttpProtocols.Http2)] : []);
         }

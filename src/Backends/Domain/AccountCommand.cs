@@ -1,6 +1,6 @@
 namespace Billing.Backends.Domain;
 
-/// <summary>The will to change an account.</summary>
+/// <summary>A command to change an account.</summary>
 /// <param name="TransactionId">The idempotency key.</param>
 public abstract record AccountCommand(Guid TransactionId)
 {

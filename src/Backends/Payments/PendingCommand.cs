@@ -11,7 +11,7 @@ namespace Billing.Backends.Payments;
 /// <summary>A command on its way through the backend, with every delivery that asks for it.</summary>
 public sealed class PendingCommand
 {
-    private readonly List<Asker> _askers;
+    private readonly List<Waiter> _waiters;
     private long _storedUnixUs;
 
     /// <summary>A command that one delivery asks for so far.</summary>
@@ -20,7 +20,7 @@ public sealed class PendingCommand
     /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
     public PendingCommand(Delivery delivery, string streamId, long now)
     {
-        _askers = [new Asker(delivery, now)];
+        _waiters = [new Waiter(delivery, now)];
         IsQuestion = WireCommand.IsQuestion(delivery.Command);
         Command = WireCommand.ToDomain(delivery.Command, delivery.Processing?.TraceId.ToHexString());
         Processing = delivery.Processing;
@@ -29,9 +29,9 @@ public sealed class PendingCommand
         Partition = delivery.Partition;
     }
 
-    private PendingCommand(PendingCommand expired, List<Asker> waiting)
+    private PendingCommand(PendingCommand expired, List<Waiter> waiting)
     {
-        _askers = waiting;
+        _waiters = waiting;
         Command = expired.Command;
         Processing = waiting[0].Delivery.Processing;
         ConsumedAt = BackendMetrics.Now;
@@ -77,18 +77,18 @@ public sealed class PendingCommand
     /// else.</summary>
     public bool IsExpired(long nowUnixUs)
     {
-        lock (_askers)
+        lock (_waiters)
         {
-            return _askers.TrueForAll(a => a.IsExpired(nowUnixUs));
+            return _waiters.TrueForAll(a => a.IsExpired(nowUnixUs));
         }
     }
 
     /// <summary>Adds a delivery that asks for the same transaction.</summary>
     public void Join(Delivery delivery, long now)
     {
-        lock (_askers)
+        lock (_waiters)
         {
-            _askers.Add(new Asker(delivery, now));
+            _waiters.Add(new Waiter(delivery, now));
         }
     }
 
@@ -110,7 +110,7 @@ public sealed class PendingCommand
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
     public void RefuseAsNotRecorded(long nowUnixUs)
     {
-        if (_askers[0].Delivery.Command.PaymentStatus.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs)
+        if (_waiters[0].Delivery.Command.PaymentStatus.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs)
         {
             Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
                 "Nothing was charged: the payment was not recorded before its deadline.");
@@ -136,16 +136,16 @@ public sealed class PendingCommand
     /// <returns>The command as they ask for it, to be processed after all; null where there is nobody.</returns>
     public PendingCommand? TakeWaiting(long nowUnixUs)
     {
-        lock (_askers)
+        lock (_waiters)
         {
-            if (Refusal?.Reason != ErrorReasons.CommandExpired || _askers.TrueForAll(a => a.IsExpired(nowUnixUs)))
+            if (Refusal?.Reason != ErrorReasons.CommandExpired || _waiters.TrueForAll(a => a.IsExpired(nowUnixUs)))
             {
                 return null;
             }
             // Who asks about the payment waits for what becomes of it in the end.
-            var waiting = _askers.FindAll(a => !a.IsExpired(nowUnixUs));
-            waiting.AddRange(_askers.FindAll(a => a.IsQuestion && !a.IsTold));
-            _askers.RemoveAll(waiting.Contains);
+            var waiting = _waiters.FindAll(a => !a.IsExpired(nowUnixUs));
+            waiting.AddRange(_waiters.FindAll(a => a.IsQuestion && !a.IsTold));
+            _waiters.RemoveAll(waiting.Contains);
             return new PendingCommand(this, waiting);
         }
     }
@@ -154,30 +154,30 @@ public sealed class PendingCommand
     /// told. The command itself goes on.</summary>
     public IEnumerable<Delivery> TellWaiting(long since)
     {
-        lock (_askers)
+        lock (_waiters)
         {
-            var waiting = _askers.FindAll(a => !a.IsTold && a.Entered <= since);
+            var waiting = _waiters.FindAll(a => !a.IsTold && a.Entered <= since);
             waiting.ForEach(a => a.IsTold = true);
             return waiting.ConvertAll(a => a.Delivery);
         }
     }
 
     /// <summary>Every delivery that asks for the command. Call this when no more can join.</summary>
-    public IEnumerable<Delivery> Deliveries => _askers.Select(a => a.Delivery);
+    public IEnumerable<Delivery> Deliveries => _waiters.Select(a => a.Delivery);
 
     /// <summary>The answer to each delivery; null for one whose caller was told something else before. Call this when no
     /// more can join.</summary>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch, for those that are timed.</param>
     public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers(long nowUnixUs) =>
-        _askers.Select(a => (a.Delivery, a.IsTold ? null : Answer(a, nowUnixUs)));
+        _waiters.Select(a => (a.Delivery, a.IsTold ? null : Answer(a, nowUnixUs)));
 
-    private Reply Answer(Asker asker, long nowUnixUs)
+    private Reply Answer(Waiter waiter, long nowUnixUs)
     {
-        var reply = Answer(asker.Delivery.Command);
-        if (asker.Delivery.Command.Timing is { } timing)
+        var reply = Answer(waiter.Delivery.Command);
+        if (waiter.Delivery.Command.Timing is { } timing)
         {
             // Those that joined were not decided: what the first one asked for was, maybe before they came.
-            var isDecided = asker == _askers[0] && _storedUnixUs > 0;
+            var isDecided = waiter == _waiters[0] && _storedUnixUs > 0;
             reply.Timing = new Timing(timing)
             {
                 DecidedUnixUs = isDecided ? Recorded!.DecidedUnixUs : 0,
@@ -203,7 +203,7 @@ public sealed class PendingCommand
     private static Error Error(StatusCode status, string reason, string message, string field = "") =>
         new() { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
 
-    private sealed class Asker(Delivery delivery, long entered)
+    private sealed class Waiter(Delivery delivery, long entered)
     {
         public Delivery Delivery => delivery;
 

@@ -16,7 +16,7 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
     private static readonly TimeSpan WaitFirst = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan WaitMax = TimeSpan.FromSeconds(30);
 
-    // What has run for so long starts anew with the first wait.
+    // What has run for so long starts again with the first wait.
     private static readonly TimeSpan GoodRun = TimeSpan.FromMinutes(1);
 
     private readonly Dictionary<string, (long Ended, TimeSpan Wait)> _ended = new(StringComparer.Ordinal);

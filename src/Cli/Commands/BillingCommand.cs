@@ -41,7 +41,7 @@ internal static class BillingCommand
         var requests = Flags.Number("--requests", "Payments that each client sends at once", 5000, 1, 10_000_000);
         var balances = Flags.Number("--balances", "Balance checks that each client sends with them", 500, 0, 10_000_000);
         var warmUp = Flags.Number("--warm-up", "Payments that each client sends before, not measured", 1000, 0, 1_000_000);
-        var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
+        var report = MeasurementFlags.Report();
         var command = new Command("run", "Runs the billing prototype's experiment: starts everything, sends, prints the table and the audit, stops everything.")
         {
             clients, requests, balances, warmUp, report,
@@ -56,9 +56,10 @@ internal static class BillingCommand
                 Requests = parsed.GetValue(requests),
                 Balances = parsed.GetValue(balances),
                 WarmUp = parsed.GetValue(warmUp),
+                CommandLine = MeasurementFlags.CommandLine(parsed),
                 Report = parsed.GetValue(report),
             };
-            return GuardedAsync(() => new PaperExperiment(options, console).RunAsync(cancellationToken));
+            return GuardedAsync(() => new PaperExperiment(options, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
     }
@@ -67,12 +68,14 @@ internal static class BillingCommand
     {
         var stack = new StackFlags();
         var port = Flags.Number("--port", "Port of the first proxy, the others on those after it; 0 for free ones", 0, 0, 65_000);
+        var rest = Flags.Number("--rest-port", "Port of the first proxy's REST front, the others on those after it; 0 for free ones", 0, 0, 65_000);
         var tls = new Option<bool>("--tls") { Description = "TLS, and callers that have to say who they are, with certificates and a key for tokens of the stack's own" };
         var monitoring = new Option<bool>("--monitoring") { Description = "Start Prometheus too, scraping every service" };
-        var command = new Command("up", "Starts the stack in the background.") { port, tls, monitoring };
+        var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
         stack.AddTo(command);
         command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
-            stack.Read(parsed) with { Port = parsed.GetValue(port), Secured = parsed.GetValue(tls) }, parsed.GetValue(monitoring), cancellationToken)));
+            stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls) },
+            parsed.GetValue(monitoring), cancellationToken)));
         return command;
     }
 

@@ -20,9 +20,9 @@ internal static class ChaosCommand
                 result.AddError("--minutes must be above 0 and at most 1440.");
             }
         });
-        var rate = Flags.Number("--rate", "Payments a second at most", 300, 1, 100_000);
+        var rate = Flags.Number("--rate", "Payments per second at most", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
-        var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
+        var report = MeasurementFlags.Report();
         var logs = new Option<string?>("--logs") { Description = "Folder to copy the logs and the journal to at the end", HelpName = "FOLDER" };
         var command = new Command("chaos", "Kills, freezes and restarts parts of a stack of its own while payments go on, and audits the books: every payment once, every answer true.")
         {
@@ -36,11 +36,10 @@ internal static class ChaosCommand
                 Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes)),
                 Rate = parsed.GetValue(rate),
                 Workers = parsed.GetValue(workers),
-                Report = parsed.GetValue(report),
-                Logs = parsed.GetValue(logs),
                 Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter },
             },
-            console).RunAsync(cancellationToken)));
+            new ChaosOutput(MeasurementFlags.CommandLine(parsed), parsed.GetValue(report), parsed.GetValue(logs)),
+            console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;
     }
 }

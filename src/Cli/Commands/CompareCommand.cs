@@ -131,9 +131,9 @@ internal static class CompareCommand
         var protocol = Flags.Choice("--protocol", "How the direct side's proxies call its backends", "grpc", "rpcx", "rest");
         var ramps = ListFlags.Numbers("--ramps", "Numbers of requests that are ramped up within a second", [100, 200, 300, 400, 500], 1, 100_000);
         var rounds = Rounds(5);
-        var rate = Flags.Number("--rate", "Requests a second of the long run, and while a backend is killed", 500, 1, 100_000);
+        var rate = Flags.Number("--rate", "Requests per second of the long run, and while a backend is killed", 500, 1, 100_000);
         var during = DurationFlag.During("How long the long run takes", TimeSpan.FromSeconds(20));
-        var overload = Flags.Number("--overload-rate", "Requests a second of the overload", 15_000, 1, 1_000_000);
+        var overload = Flags.Number("--overload-rate", "Requests per second of the overload", 15_000, 1, 1_000_000);
         var size = Size();
         var folder = MeasurementFlags.Folder();
         var command = new Command("eda", "The same services through Kafka and by direct calls: response time, errors and CPU; also overloaded, and with a backend killed.")

@@ -52,10 +52,11 @@ internal static class CompareRpcCommand
     {
         var protocol = Flags.Choice("--protocol", "What is spoken", [.. Protocols.All]);
         var port = Flags.Number("--port", "Port of the loopback interface", 0, 0, ushort.MaxValue);
-        var command = new Command("serve-echo", "Answers payments with nothing behind.") { protocol, port };
+        var dispatch = Flags.Choice("--dispatch", "Where RPCX calls are answered", EchoServer.InlineDispatch, EchoServer.PoolDispatch);
+        var command = new Command("serve-echo", "Answers payments with nothing behind.") { protocol, port, dispatch };
         command.Hidden = true;
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(
-            () => EchoServer.RunAsync(parsed.GetRequiredValue(protocol), parsed.GetValue(port), cancellationToken)));
+            () => EchoServer.RunAsync(parsed.GetRequiredValue(protocol), parsed.GetValue(port), parsed.GetRequiredValue(dispatch), cancellationToken)));
         return command;
     }
 

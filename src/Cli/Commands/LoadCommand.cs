@@ -10,7 +10,9 @@ internal static class LoadCommand
 {
     private const int RateMax = 100_000;
 
-    public static Command Create(IAnsiConsole console) => new("load", "Loads the platform with a scenario and measures it; can fail on thresholds.")
+    public static Command Create(IAnsiConsole console) => new(
+        "load",
+        "Loads the platform with a scenario and measures it; can fail on thresholds. NBomber 4.1.2 runs the scenarios (Apache-2.0; from version 5 on it asks organisations for a licence).")
     {
         Steady(console, "payments", "Payments, at a rate or by a number of callers.", 100),
         Steady(console, "balances", "Balance checks, at a rate or by a number of callers.", 0),
@@ -46,8 +48,8 @@ internal static class LoadCommand
 
     private static Command Ramp(IAnsiConsole console)
     {
-        var from = Flags.Number("--from", "Payments a second at the beginning", 100, 1, RateMax);
-        var to = Flags.Number("--to", "Payments a second at the end", 500, 1, RateMax);
+        var from = Flags.Number("--from", "Payments per second at the beginning", 100, 1, RateMax);
+        var to = Flags.Number("--to", "Payments per second at the end", 500, 1, RateMax);
         var during = DurationFlag.During("How long the rate changes for", TimeSpan.FromMinutes(1));
         var command = new Command("ramp", "Payments at a rate that grows evenly, whatever becomes of them.") { from, to, during };
         return Complete(
@@ -56,7 +58,7 @@ internal static class LoadCommand
 
     private static Command Soak(IAnsiConsole console)
     {
-        var rate = Flags.Number("--rate", "Payments a second", 200, 1, RateMax);
+        var rate = Flags.Number("--rate", "Payments per second", 200, 1, RateMax);
         var during = DurationFlag.During("How long", TimeSpan.FromMinutes(30));
         var command = new Command("soak", "Payments at a constant rate for a long time, whatever becomes of them.") { rate, during };
         return Complete(
@@ -79,7 +81,7 @@ internal static class LoadCommand
     /// <summary>Either a rate, kept whatever becomes of the calls, or a number of callers that wait for their answers.</summary>
     private sealed class PaceFlags
     {
-        private readonly Option<int> _rate = Flags.Number("--rate", "Calls a second, whatever becomes of them (open model)", 0, 1, RateMax);
+        private readonly Option<int> _rate = Flags.Number("--rate", "Calls per second, whatever becomes of them (open model)", 0, 1, RateMax);
         private readonly Option<int> _copies = Flags.Number("--copies", "Callers, each with one call at a time (closed model)", 0, 1, RateMax);
         private readonly Option<TimeSpan> _during = DurationFlag.During("How long", TimeSpan.FromSeconds(30));
 

@@ -15,7 +15,7 @@ internal sealed class LoadFlags
 
     private readonly Option<double?>[] _thresholds =
     [
-        Limit(Threshold.MaxErrorPercent, "The run fails if more of 100 calls fail", 100),
+        Limit(Threshold.MaxErrorPercent, "The run fails if more of 100 calls fail; 1 where no threshold is given", 100),
         Limit(Threshold.MaxP50Ms, "The run fails if the median latency is longer, in ms", 60_000),
         Limit(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latencies is longer, in ms", 60_000),
         Limit(Threshold.MinRps, "The run fails if fewer calls are answered a second", 1_000_000),
@@ -38,8 +38,11 @@ internal sealed class LoadFlags
         WarmUp = parsed.GetValue(_warmUp),
         Accounts = parsed.GetValue(_accounts),
         Subject = _system.Read(parsed, "load-" + scenario, time),
-        Thresholds = [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))],
+        Thresholds = ThresholdsOf(parsed) is { Count: > 0 } given ? given : [Threshold.ByDefault],
     };
+
+    private IReadOnlyList<Threshold> ThresholdsOf(ParseResult parsed) =>
+        [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))];
 
     private static Option<double?> Limit(string name, string description, double max) => new(name)
     {

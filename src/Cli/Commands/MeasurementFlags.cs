@@ -13,6 +13,20 @@ internal static class MeasurementFlags
     public static Option<string?> Folder(string holds = "result.json and report.html") =>
         new("--out") { Description = $"Folder for {holds}; results/KIND-TIME by default", HelpName = "FOLDER" };
 
+    /// <summary>The option that names a file for results, where they are no whole folder.</summary>
+    public static Option<string?> Report()
+    {
+        var report = new Option<string?>("--report") { Description = "File for the figures, as JSON; their page goes beside it, as .html", HelpName = "FILE" };
+        report.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.Tokens[0].Value.EndsWith(".html", StringComparison.OrdinalIgnoreCase))
+            {
+                result.AddError($"--report names the file for the figures, such as report.json; their page goes beside it as .html. It is {result.Tokens[0].Value}.");
+            }
+        });
+        return report;
+    }
+
     /// <summary>The measurement that a command line asks for.</summary>
     /// <param name="parsed">The command line.</param>
     /// <param name="folder">The option that names the folder of its results.</param>

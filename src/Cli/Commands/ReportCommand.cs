@@ -1,6 +1,6 @@
-using Billing.Reporting.Pages;
 using System.CommandLine;
 using Billing.LocalStack.Processes;
+using Billing.Reporting.Pages;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Billing.Measuring.Bursts;
 using Billing.Measuring.Comparing.Ceiling;
 using Billing.Measuring.Comparing.Cost;
 using Billing.Measuring.Comparing.Eda;
@@ -7,6 +8,7 @@ using Billing.Measuring.Comparing.Paper;
 using Billing.Measuring.Comparing.Rpc;
 using Billing.Measuring.Comparing.Scale;
 using Billing.Measuring.Profiling;
+using Billing.Measuring.Soaks;
 using Billing.Measuring.Sweeping;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
@@ -20,7 +22,7 @@ internal static class ResultFiles
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
         SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, ProfileReport.Format,
-        TraceSummary.Format,
+        RunReport.Format, ChaosReport.Format,         TraceSummary.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>

@@ -10,7 +10,7 @@ internal static class TraceCommand
     public static Command Create(IAnsiConsole console)
     {
         var system = new SystemFlags("trace.csv, summary.json, report.html and the charts", usesEventStore: true);
-        var rate = Flags.Number("--rate", "Payments a second, sent whatever becomes of those before", 200, 1, 100_000);
+        var rate = Flags.Number("--rate", "Payments per second, sent whatever becomes of those before", 200, 1, 100_000);
         var during = DurationFlag.During("How long to send", TimeSpan.FromSeconds(30));
         var requests = Flags.Number("--requests", "Payments to send; 0 for as many as the rate makes in the time", 0, 0, 10_000_000);
         var connections = Flags.Number("--connections", "HTTP/2 connections that share the payments", 4, 1, 1000);

@@ -19,7 +19,7 @@ public static class LoadCommand
             CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
         var requests = Number("--requests", "Payments, all sent at once", 5000, 0);
-        var rate = Number("--rate", "Payments a second, evenly; 0 for all at once. With --wait-for-go they end early at the end of standard input", 0, 0, 100_000);
+        var rate = Number("--rate", "Payments per second, evenly; 0 for all at once. With --wait-for-go they end early at the end of standard input", 0, 0, 100_000);
         var streams = Number("--streams", "Streams that share the payments; 0 for a call for each payment, all at once", 0, 0, 1000);
         var balances = Number("--balances", "Balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Payments before the measured ones", 0, 0);
@@ -118,6 +118,12 @@ public static class LoadCommand
             {
                 Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
                     $"{kind}: {summary.Count} requests, shortest {summary.Shortest:0.000000} s, longest {summary.Longest:0.000000} s, average {summary.Average:0.000000} s, errors {summary.Errors}"));
+            }
+            if (figures.SinceStartUs.Count > 0)
+            {
+                var burst = Summary.Of([figures with { LatenciesUs = figures.SinceStartUs }]);
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+                    $"  since the burst began: shortest {burst.Shortest:0.000000} s, longest {burst.Longest:0.000000} s, average {burst.Average:0.000000} s"));
             }
             foreach (var (error, count) in figures.Errors)
             {

@@ -5,7 +5,7 @@ using Grpc.Core;
 namespace Billing.Client.Load;
 
 /// <summary>The billing prototype's client: sends all its requests at once, over all proxies in turn, with a stopwatch for
-/// each; or, if told so, its payments over streams.</summary>
+/// each and one for all; or, if told so, its payments over streams.</summary>
 public sealed class LoadGenerator : IAsyncDisposable
 {
     // Requests of the warm-up that are under way at the same time: enough to open every connection.
@@ -34,9 +34,9 @@ public sealed class LoadGenerator : IAsyncDisposable
         }
         _client = new BillingClient(client, time);
         _journal = options.Journal is { } path ? new Journal(path) : null;
-        _payments = new RequestMeter(options.Requests);
-        _balances = new RequestMeter(options.Balances);
-        _warmUp = new RequestMeter(options.WarmUp);
+        _payments = new RequestMeter(options.Requests, time);
+        _balances = new RequestMeter(options.Balances, time);
+        _warmUp = new RequestMeter(options.WarmUp, time);
         _requests = new RandomRequests(options.Accounts, new Random(options.Seed), options.OtherCurrencyPercent);
     }
 
@@ -62,6 +62,13 @@ public sealed class LoadGenerator : IAsyncDisposable
         var balances = Enumerable.Range(0, _options.Balances).Select(_ => _requests.Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
         var started = _time.Microseconds();
+        // However long the loops below take, every request is meant for this moment; but payments at a rate are not.
+        var burst = _time.GetTimestamp();
+        _balances.BeginAt(burst);
+        if (_options.Rate == 0 || _options.Streams > 0)
+        {
+            _payments.BeginAt(burst);
+        }
         if (_options.Streams > 0)
         {
             answers.Add(new StreamedPayments(_client, _payments, Note, _time).SendAsync(payments, _options.Streams, cancellationToken));
@@ -115,7 +122,7 @@ public sealed class LoadGenerator : IAsyncDisposable
         try
         {
             var response = await _client.MakePaymentAsync(request, cancellationToken);
-            meter.Answered(_time.GetElapsedTime(start), response.Outcome == PaymentOutcome.Declined);
+            meter.Answered(start, response.Outcome == PaymentOutcome.Declined);
             Note(request, response);
         }
         catch (RpcException e)
@@ -131,7 +138,7 @@ public sealed class LoadGenerator : IAsyncDisposable
         try
         {
             var response = await _client.CheckBalanceAsync(request, cancellationToken);
-            _balances.Answered(_time.GetElapsedTime(start), declined: false);
+            _balances.Answered(start, declined: false);
             _journal?.Add(JournalEntry.Of(request, response));
         }
         catch (RpcException e)

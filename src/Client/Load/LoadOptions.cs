@@ -9,7 +9,7 @@ public sealed record LoadOptions
     /// <summary>Payments, all sent at once unless <see cref="Streams"/> says otherwise.</summary>
     public int Requests { get; init; } = 5000;
 
-    /// <summary>Payments a second, evenly, whatever the answers take; 0 for all at once.</summary>
+    /// <summary>Payments per second, evenly, whatever the answers take; 0 for all at once.</summary>
     public int Rate { get; init; }
 
     /// <summary>Streams that share the payments, each sending as many at a time as its window holds; 0 for a call for each

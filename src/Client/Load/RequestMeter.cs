@@ -4,21 +4,33 @@ using Grpc.Core;
 namespace Billing.Client.Load;
 
 /// <summary>Collects what happened to the requests of one kind. Safe from any thread.</summary>
-internal sealed class RequestMeter(int count)
+internal sealed class RequestMeter(int count, TimeProvider time)
 {
     private readonly long[] _latenciesUs = new long[count];
+    private readonly long[] _sinceStartUs = new long[count];
     private readonly ConcurrentDictionary<string, int> _errors = new(StringComparer.Ordinal);
     private int _answered;
     private int _declined;
     private int _failed;
+    private long? _start;
 
     public int Answers => Volatile.Read(ref _answered);
 
     public int Done => Volatile.Read(ref _answered) + Volatile.Read(ref _failed);
 
-    public void Answered(TimeSpan latency, bool declined)
+    /// <summary>All requests are meant for a moment: answers are counted from there too. Before the first request.</summary>
+    /// <param name="timestamp">The moment, by the meter's time.</param>
+    public void BeginAt(long timestamp) => _start = timestamp;
+
+    /// <summary>Counts an answer.</summary>
+    /// <param name="sent">When its call was made, by the meter's time.</param>
+    /// <param name="declined">Whether it declines a payment.</param>
+    public void Answered(long sent, bool declined)
     {
-        _latenciesUs[Interlocked.Increment(ref _answered) - 1] = latency.Ticks / TimeSpan.TicksPerMicrosecond;
+        var now = time.GetTimestamp();
+        var index = Interlocked.Increment(ref _answered) - 1;
+        _latenciesUs[index] = Microseconds(sent, now);
+        _sinceStartUs[index] = _start is { } start ? Microseconds(start, now) : 0;
         if (declined)
         {
             Interlocked.Increment(ref _declined);
@@ -32,5 +44,10 @@ internal sealed class RequestMeter(int count)
     }
 
     public RequestFigures Figures() =>
-        new(_answered - _declined, _declined, new SortedDictionary<string, int>(_errors), _latenciesUs[.._answered]);
+        new(_answered - _declined, _declined, new SortedDictionary<string, int>(_errors), _latenciesUs[.._answered])
+        {
+            SinceStartUs = _start is null ? [] : _sinceStartUs[.._answered],
+        };
+
+    private long Microseconds(long from, long to) => time.GetElapsedTime(from, to).Ticks / TimeSpan.TicksPerMicrosecond;
 }

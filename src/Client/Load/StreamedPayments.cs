@@ -52,7 +52,7 @@ internal sealed class StreamedPayments(
         }
         else
         {
-            meter.Answered(time.GetElapsedTime(start), answer.Outcome == PaymentOutcome.Declined);
+            meter.Answered(start, answer.Outcome == PaymentOutcome.Declined);
             note(payment, answer);
         }
     }

@@ -34,7 +34,7 @@ public static class PostgresPrograms
                 .FirstOrDefault(IsComplete)
             : null;
         return newest ?? throw new StackException(
-            $"PostgreSQL {OldestVersion} or newer is not installed: install it (Debian: apt-get install postgresql), " +
+            $"PostgreSQL {OldestVersion} or newer is not installed: start with ./billing, which installs it or says how, " +
             $"or name the folder of its programs in {FolderVariable}, or give a server with --postgres");
     }
 

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 
@@ -41,6 +42,45 @@ public sealed class FreePorts : IDisposable
 
             _reservations.Add(socket);
             return ((IPEndPoint)socket.LocalEndPoint!).Port;
+        }
+    }
+
+    /// <summary>Reserves ports that somebody asked for.</summary>
+    /// <exception cref="StackException">One of them cannot be had.</exception>
+    public void Take(IEnumerable<int> ports)
+    {
+        foreach (var port in ports)
+        {
+            Take(port);
+        }
+    }
+
+    /// <summary>Reserves the port that somebody asked for.</summary>
+    /// <exception cref="StackException">Another program listens there, it may not be taken, or it was asked for before.</exception>
+    /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
+    public void Take(int port)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            if (_reservations.Exists(taken => ((IPEndPoint)taken.LocalEndPoint!).Port == port))
+            {
+                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} is asked for twice."));
+            }
+            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            try
+            {
+                // Connections that have ended, of a stack before, are not in the way.
+                socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
+                socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
+            }
+            catch (SocketException exception)
+            {
+                socket.Dispose();
+                var why = exception.SocketErrorCode == SocketError.AddressAlreadyInUse ? "is taken: another program listens there" : "cannot be had: " + exception.Message;
+                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} on 127.0.0.1 {why}."), exception);
+            }
+            _reservations.Add(socket);
         }
     }
 

@@ -28,7 +28,7 @@ public static class ServiceAddresses
     /// <param name="protocols">What is spoken at the addresses of <c>Urls</c>.</param>
     /// <param name="further">The further addresses and what is spoken there.</param>
     /// <param name="each">What else is to be done to every address; null for nothing.</param>
-    public static void Speak(
+    public static void UseProtocols(
         this KestrelServerOptions kestrel, HttpProtocols protocols, IEnumerable<(string Url, HttpProtocols Protocols)> further,
         Action<ListenOptions>? each = null)
     {

@@ -9,7 +9,7 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Keeps a read model up to date, on a thread of its own: notes where the event topic ends, then lets the model be
 /// built, then hands it every event from there on, so that what is published during the build is not missed. Where the topic
-/// has lost what comes next, because its retention was shorter than the follower was behind, the model is built anew.
+/// has lost what comes next, because its retention was shorter than the follower was behind, the model is rebuilt.
 /// </summary>
 public sealed class EventFollower : IHostedService, IDisposable
 {

@@ -60,7 +60,7 @@ internal static partial class KafkaLog
     [LoggerMessage(131, LogLevel.Warning, "Passed over the record {Topic}[{Partition}]@{Offset}: {Reason}")]
     public static partial void EventIgnored(ILogger logger, string topic, int partition, long offset, string reason);
 
-    [LoggerMessage(132, LogLevel.Warning, "{Topic} no longer holds the events that come next ({Reason}); the read model is built anew")]
+    [LoggerMessage(132, LogLevel.Warning, "{Topic} no longer holds the events that come next ({Reason}); the read model is rebuilt")]
     public static partial void EventsGone(ILogger logger, string topic, string reason);
 
     [LoggerMessage(133, LogLevel.Information, "{Topic} has new partitions: {Partitions}")]

@@ -62,7 +62,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         await _topics.CreateReplyTopicAsync(_replyTopic);
         _replies.Start();
         _heartbeat.Change(TimeSpan.Zero, KafkaTopics.HeartbeatInterval);
-        await HearAsync(cancellationToken);
+        await WaitForReplyConsumerAsync(cancellationToken);
         await _topics.SweepReplyTopicsAsync();
     }
 
@@ -94,7 +94,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         _stopping.Dispose();
     }
 
-    private async Task HearAsync(CancellationToken cancellationToken)
+    private async Task WaitForReplyConsumerAsync(CancellationToken cancellationToken)
     {
         try
         {

@@ -23,7 +23,7 @@ public sealed class LiveOptions
     /// day.</summary>
     public TimeSpan KeepFor { get; set; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>Payments a second whose steps are timed while somebody watches, 0 to 100; the page's own always are.</summary>
+    /// <summary>Payments per second whose steps are timed while somebody watches, 0 to 100; the page's own always are.</summary>
     [Range(0, 100, ErrorMessage = "Billing:Live:SamplesPerSecond must be within 0 and 100.")]
     public int SamplesPerSecond { get; set; } = 3;
 

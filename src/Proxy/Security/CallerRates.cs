@@ -5,7 +5,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>How many calls a second each caller may make: a bucket of tokens each, where there is a limit.</summary>
+/// <summary>How many calls per second each caller may make: a bucket of tokens each, where there is a limit.</summary>
 public sealed class CallerRates : IDisposable
 {
     // Tokens come so often that a caller at its limit is not let in in bursts.
@@ -38,7 +38,7 @@ public sealed class CallerRates : IDisposable
         {
             var wait = lease.TryGetMetadata(MetadataName.RetryAfter, out var known) ? known : Period;
             throw Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-                $"The caller may make {_options.RequestsPerSecond} calls a second (Billing:Limits:RequestsPerSecond).", wait);
+                $"The caller may make {_options.RequestsPerSecond} calls per second (Billing:Limits:RequestsPerSecond).", wait);
         }
     }
 

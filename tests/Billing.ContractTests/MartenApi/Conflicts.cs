@@ -38,7 +38,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
         await using var session = Store.LightweightSession();
         session.Events.Append("visa/nobody", 5, new PaymentAccepted("p2", 1));
 
-        await Assert.ThrowsAnyAsync<Exception>(() => session.SaveChangesAsync());
+        await Assert.ThrowsAsync<EventStreamUnexpectedMaxEventIdException>(() => session.SaveChangesAsync());
 
         Assert.Empty(await FetchAsync("visa/nobody"));
     }

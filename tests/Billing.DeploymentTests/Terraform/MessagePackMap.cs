@@ -28,7 +28,7 @@ internal static class MessagePackMap
         return [(byte)(0xa0 | bytes.Length), .. bytes];
     }
 
-    /// <summary>Writes the map anew with each value as <paramref name="change"/> has it, which is told the key.</summary>
+    /// <summary>Writes the map again with each value as <paramref name="change"/> has it, which is told the key.</summary>
     public static byte[] Rewrite(ReadOnlySpan<byte> map, Func<string, byte[], byte[]> change)
     {
         var (entries, head) = ReadMapHead(map);

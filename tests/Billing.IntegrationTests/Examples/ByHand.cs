@@ -7,6 +7,7 @@ using Billing.IntegrationTests.Services;
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>docs/by-hand.md, followed.</summary>
+[AnyPackages("what a page of the documentation says")]
 [Collection(InOneProcess.Name)]
 public sealed partial class ByHand(EmbeddedStack stack)
 {

@@ -33,6 +33,7 @@ public sealed class NodeInstallation : IAsyncDisposable
 }
 
 /// <summary>The client of examples/node-client before real proxies.</summary>
+[AnyPackages("a client with packages of another language")]
 [Collection(OverFailingKafka.Name)]
 public sealed class NodeClient : IClassFixture<NodeInstallation>
 {

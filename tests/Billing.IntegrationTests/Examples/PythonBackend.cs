@@ -12,6 +12,7 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>The balance backend of examples/python-backend, beside the platform's own.</summary>
+[AnyPackages("a backend with packages of another language")]
 [Collection(OverFailingKafka.Name)]
 public sealed class PythonBackend
 {

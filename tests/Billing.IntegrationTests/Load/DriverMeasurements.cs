@@ -12,6 +12,7 @@ using Microsoft.Extensions.Logging;
 namespace Billing.IntegrationTests.Load;
 
 /// <summary>What the load driver says of a server whose behaviour is known.</summary>
+[AnyPackages("what the driver makes of times")]
 public sealed class DriverMeasurements : IAsyncLifetime
 {
     private static readonly TimeSpan Stall = TimeSpan.FromSeconds(1);

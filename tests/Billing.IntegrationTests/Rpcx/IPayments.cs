@@ -24,10 +24,10 @@ public interface IPaymentsOfTomorrow
     Task<MakePaymentResponse> RefundAsync(MakePaymentRequest request, RpcxCallOptions options);
 }
 
-/// <summary>The client's side of the balances, which takes another message for the reply.</summary>
+/// <summary>A client's side of payments that takes the reply for another message.</summary>
 [RpcxService("till")]
 public interface IPaymentsMisread
 {
     [RpcxMethod("p")]
-    Task<GetStatementRequest> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
+    Task<StatementEntry> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
 }

@@ -1,6 +1,5 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.IntegrationTests.StackTests;
 using JasperFx;
 using Marten;
 using Marten.Exceptions;
@@ -10,8 +9,8 @@ using Npgsql;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What the product's own configuration stores, and what it makes of each refusal.</summary>
-[Collection(OneStackAtATime.Name)]
-public sealed class Appending(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+[Collection(OverEventStore.Name)]
+public sealed class Appending(EventStoreFixture store)
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();
 

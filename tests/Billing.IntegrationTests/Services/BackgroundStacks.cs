@@ -9,6 +9,7 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>up</c>, <c>status</c> and <c>down</c>, run as the programs that they are.</summary>
+[AnyPackages("processes that stay when their starter ends")]
 public sealed partial class BackgroundStacks : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -37,9 +38,11 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     public async Task A_stack_that_is_up_serves_is_shown_is_there_once_and_leaves_nothing_behind()
     {
         using var ports = new FreePorts();
-        var port = ports.Take();
+        var (port, restPort) = (ports.Take(), ports.Take());
 
-        var up = await UpAsync(port);
+        var up = await UpAsync(port, "--rest-port", restPort.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        using var http = new HttpClient();
+        var ready = await http.GetAsync(new Uri($"http://127.0.0.1:{restPort}/health/ready"));
         var paid = await PayAsync(port);
         var status = await RunAsync("status");
         var again = await UpAsync(ports.Take());
@@ -55,6 +58,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
 
         Assert.Equal(0, up.ExitCode);
         Assert.Contains($"http://127.0.0.1:{port}", up.Output, StringComparison.Ordinal);
+        Assert.True(ready.IsSuccessStatusCode);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(0, status.ExitCode);
         Assert.DoesNotContain("gone", status.Output, StringComparison.Ordinal);
@@ -71,41 +75,28 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_process_that_is_gone_is_named_and_the_rest_is_taken_down()
+    public async Task A_port_that_is_taken_is_named_before_anything_is_started()
     {
-        using var ports = new FreePorts();
-        await UpAsync(ports.Take());
-        var before = await RunAsync("status");
-        var processes = Processes(before.Output);
-        using (var victim = System.Diagnostics.Process.GetProcessById(processes[0].Id))
-        {
-            victim.Kill();
-            await victim.WaitForExitAsync();
-        }
+        using var server = new System.Net.Sockets.TcpListener(System.Net.IPAddress.Loopback, 0);
+        server.Start();
+        var port = ((System.Net.IPEndPoint)server.LocalEndpoint).Port.ToString(System.Globalization.CultureInfo.InvariantCulture);
 
-        var status = await RunAsync("status");
-        var down = await RunAsync("down");
+        var up = await RunAsync("up", "--kafka", "embedded", "--rest-port", port);
 
-        Assert.Equal(1, status.ExitCode);
-        Assert.Contains("gone", status.Output, StringComparison.Ordinal);
-        Assert.Equal(0, down.ExitCode);
-        Assert.All(processes, process => Assert.False(process.IsRunning));
-        Assert.False(Directory.Exists(DataFolder(before.Output)));
+        Assert.Equal(1, up.ExitCode);
+        Assert.Contains($"Port {port} on 127.0.0.1 is taken", up.Output, StringComparison.Ordinal);
+        Assert.DoesNotContain("Starting", up.Output, StringComparison.Ordinal);
     }
 
     [Fact]
-    public async Task A_service_that_ends_is_started_again()
+    public async Task A_service_that_ends_is_started_again_and_a_keeper_that_is_gone_is_named_and_the_rest_is_taken_down()
     {
         using var ports = new FreePorts();
-        var port = ports.Take();
-        await UpAsync(port);
-        var before = Processes((await RunAsync("status")).Output);
+        await UpAsync(ports.Take());
+        var status = await RunAsync("status");
+        var before = Processes(status.Output);
         // The keeper, the service, PostgreSQL.
-        using (var victim = System.Diagnostics.Process.GetProcessById(before[1].Id))
-        {
-            victim.Kill();
-            await victim.WaitForExitAsync();
-        }
+        await KillAsync(before[1]);
 
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
         List<ProcessIdentity> after;
@@ -114,11 +105,17 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
             after = Processes((await RunAsync("status")).Output);
         }
         while (!after.TrueForAll(process => process.IsRunning) && !patience.IsCancellationRequested);
-        await RunAsync("down");
+        await KillAsync(after[0]);
+        var gone = await RunAsync("status");
+        var down = await RunAsync("down");
 
         Assert.Equal([before[0], before[2]], new[] { after[0], after[2] });
         Assert.NotEqual(before[1], after[1]);
+        Assert.Equal(1, gone.ExitCode);
+        Assert.Contains("gone", gone.Output, StringComparison.Ordinal);
+        Assert.Equal(0, down.ExitCode);
         Assert.All(after, process => Assert.False(process.IsRunning));
+        Assert.False(Directory.Exists(DataFolder(status.Output)));
     }
 
     [Fact]
@@ -174,6 +171,13 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     private string State => Path.Combine(_folder.FullName, "state");
+
+    private static async Task KillAsync(ProcessIdentity process)
+    {
+        using var victim = System.Diagnostics.Process.GetProcessById(process.Id);
+        victim.Kill();
+        await victim.WaitForExitAsync();
+    }
 
     private static async Task<MakePaymentResponse> PayAsync(int port)
     {

@@ -11,6 +11,7 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>dead-letters</c>, run as a program against real dead letters.</summary>
+[AnyPackages("what a command makes of records")]
 [Collection(OverFailingKafka.Name)]
 public sealed class DeadLetterCommands : IAsyncLifetime
 {

@@ -1,7 +1,6 @@
 using System.Text;
 using System.Threading.Channels;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
@@ -57,7 +56,6 @@ public sealed class TopicsFixture : IAsyncLifetime
 }
 
 /// <summary>A follower in this process, of a real event topic.</summary>
-[Collection(OneStackAtATime.Name)]
 public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);

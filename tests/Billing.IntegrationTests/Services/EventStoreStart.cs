@@ -1,7 +1,6 @@
 using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.IntegrationTests.StackTests;
 using Billing.Messaging.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
@@ -9,8 +8,8 @@ using Npgsql;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>How services make the tables of the event store when they start.</summary>
-[Collection(OneStackAtATime.Name)]
-public sealed class EventStoreStart(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+[Collection(OverEventStore.Name)]
+public sealed class EventStoreStart(EventStoreFixture store)
 {
     [Fact]
     public async Task Eight_services_that_start_at_once_on_an_empty_database_all_start()

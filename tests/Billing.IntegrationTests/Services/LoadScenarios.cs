@@ -1,17 +1,19 @@
 using System.Net.Sockets;
 using System.Text.Json;
-using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>./billing load</c>, run as a program.</summary>
-public sealed class LoadScenarios : IAsyncLifetime
+[Collection(InOneProcess.Name)]
+public sealed class LoadScenarios(EmbeddedStack stack) : IAsyncLifetime
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
 
     private readonly StackFolder _folder = StackFolder.Create();
+
+    private string Proxies => string.Join(',', stack.Stack.ProxyAddresses);
 
     private string Reports => Path.Combine(_folder.FullName, "reports");
 
@@ -34,6 +36,8 @@ public sealed class LoadScenarios : IAsyncLifetime
         using var summary = Summary();
         var root = summary.RootElement;
         Assert.Equal("open", root.GetProperty("model").GetString());
+        Assert.Equal("sent", root.GetProperty("latency_from").GetString());
+        Assert.Contains("count from when each call was sent", output, StringComparison.Ordinal);
         Assert.Equal(80, root.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.True(root.GetProperty("calls").GetProperty("p99_ms").GetDouble() > 0);
         Assert.Equal(80, root.GetProperty("statuses").GetProperty("accepted").GetInt32());
@@ -47,7 +51,7 @@ public sealed class LoadScenarios : IAsyncLifetime
     public async Task A_missed_threshold_fails_the_run_and_is_named_with_its_value()
     {
         var (exitCode, output) = await RunAsync(
-            "mixed", "--kafka", "embedded", "--copies", "2", "--during", "1s", "--warm-up", "0", "--min-rps", "1000000", "--max-error-percent", "0");
+            "mixed", "--targets", Proxies, "--copies", "2", "--during", "1s", "--warm-up", "0", "--min-rps", "1000000", "--max-error-percent", "0");
 
         Assert.Equal(1, exitCode);
         Assert.Contains("Missed: --min-rps 1000000, it is ", output, StringComparison.Ordinal);
@@ -63,21 +67,17 @@ public sealed class LoadScenarios : IAsyncLifetime
     [Fact]
     public async Task Proxies_that_run_already_are_loaded_and_left_running()
     {
-        await using var stack = await BillingStack.StartAsync(
-            new StackOptions { Kafka = "embedded" }, new Progress<string>(), TestContext.Current.CancellationToken);
-        var proxies = string.Join(',', stack.ProxyAddresses);
-
-        var burst = await RunAsync("burst", "--targets", proxies, "--at-once", "200", "--warm-up", "500ms");
+        var burst = await RunAsync("burst", "--targets", Proxies, "--at-once", "200", "--warm-up", "500ms");
         using var summary = Summary();
-        var ramp = await RunAsync("ramp", "--targets", proxies, "--from", "20", "--to", "60", "--during", "2s", "--warm-up", "0");
+        var ramp = await RunAsync("ramp", "--targets", Proxies, "--from", "20", "--to", "60", "--during", "2s", "--warm-up", "0");
         using var ramped = Summary();
 
         Assert.Equal((0, 0), (burst.ExitCode, ramp.ExitCode));
         Assert.Equal(200, summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.False(summary.RootElement.TryGetProperty("audit", out _));
-        // A second at 20 a second, then 20 tenths of a second with 2 to 6 calls each, along a rounded line.
+        // A second at 20 per second, then 20 tenths of a second with 2 to 6 calls each, along a rounded line.
         Assert.Equal(20 + 78, ramped.RootElement.GetProperty("calls").GetProperty("ok").GetInt32());
-        Assert.All(stack.Services, s => Assert.False(s.Process.HasExited));
+        Assert.All(stack.Stack.Services, s => Assert.False(s.Process.HasExited));
     }
 
     [Fact]
@@ -103,18 +103,11 @@ public sealed class LoadScenarios : IAsyncLifetime
     [Fact]
     public async Task What_was_measured_before_an_interrupt_is_in_the_reports()
     {
-        await using var stack = await BillingStack.StartAsync(
-            new StackOptions { Kafka = "embedded" }, new Progress<string>(), TestContext.Current.CancellationToken);
-        await using var store = NpgsqlDataSource.Create(stack.ConnectionString);
-        await using var process = Start("payments", "--targets", string.Join(',', stack.ProxyAddresses), "--copies", "2", "--during", "1h", "--warm-up", "0");
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        await process.WaitUntilAsync(
-            async token =>
-            {
-                await using var command = store.CreateCommand("select count(*) from billing.mt_events");
-                return (long)(await command.ExecuteScalarAsync(token))! > 20;
-            },
-            Patience, patience.Token);
+        await using var store = NpgsqlDataSource.Create(stack.ConnectionString);
+        var before = await CountEventsAsync();
+        await using var process = Start("payments", "--targets", Proxies, "--copies", "2", "--during", "1h", "--warm-up", "0");
+        await process.WaitUntilAsync(async _ => await CountEventsAsync() > before + 20, Patience, patience.Token);
 
         process.Send(Signal.Interrupt);
         await process.WaitForExitAsync(patience.Token);
@@ -122,6 +115,12 @@ public sealed class LoadScenarios : IAsyncLifetime
         Assert.Equal(130, process.ExitCode);
         using var summary = Summary();
         Assert.True(summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32() > 10);
+
+        async Task<long> CountEventsAsync()
+        {
+            await using var command = store.CreateCommand("select count(*) from billing.mt_events");
+            return (long)(await command.ExecuteScalarAsync(patience.Token))!;
+        }
     }
 
     [Fact]
@@ -131,6 +130,7 @@ public sealed class LoadScenarios : IAsyncLifetime
 
         Assert.Equal(1, exitCode);
         Assert.Contains("No call was answered.", output, StringComparison.Ordinal);
+        Assert.Contains("failed, and are left out of the latencies", output, StringComparison.Ordinal);
         using var summary = Summary();
         Assert.Contains(summary.RootElement.GetProperty("statuses").EnumerateObject(), s => s.Name.StartsWith("Unavailable", StringComparison.Ordinal));
     }

@@ -14,6 +14,7 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>What people try who mean no good, or whose program is broken: it is refused in a way that says why, nothing is stored,
 /// and the proxy goes on. docs/misuse.md is the table.</summary>
+[AnyPackages("what the web server and the checks of fields refuse")]
 [Collection(OverTls.Name)]
 public sealed class Misuse(SecuredStack stack)
 {

@@ -7,9 +7,10 @@ using Billing.Measuring.Profiling;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>A profile of a payment as the command makes it, on a stack of its own, interrupted after its first part.</summary>
+[AnyPackages("what a command makes of figures")]
 public sealed class Profiles : IAsyncLifetime
 {
-    // Between 0.15 and 0.20 is measured from 2,000 to 11,000 payments a second: with 200 in flight, what comes while one request is
+    // Between 0.15 and 0.20 is measured from 2,000 to 11,000 payments per second: with 200 in flight, what comes while one request is
     // under way goes into the next, on a fast machine as on a slow one. A batch of one record takes more than 2.
     private const double MostRequests = 0.3;
 

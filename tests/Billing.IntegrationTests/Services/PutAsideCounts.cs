@@ -7,6 +7,7 @@ using Confluent.Kafka;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>How many bad records became dead letters, as a soak counts them.</summary>
+[AnyPackages("what a soak makes of records")]
 [Collection(OverFailingKafka.Name)]
 public sealed class PutAsideCounts
 {

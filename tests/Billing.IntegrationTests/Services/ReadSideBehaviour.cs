@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;
@@ -88,10 +87,10 @@ public abstract class ReadSideBehaviour
     }
 }
 
-/// <summary>Two proxies, a payment backend and three balance replicas over a Kafka of their own.</summary>
+/// <summary>Two proxies, per payment backend and three balance replicas over a Kafka of their own.</summary>
 public sealed class ThreeReplicas()
     : KafkaFixture(new StackOptions { Proxies = 2, PaymentBackends = 1, BalanceBackends = 3 });
 
 /// <summary>In one process.</summary>
-[Collection(OneStackAtATime.Name)]
-public sealed class ReadSideEmbedded(EmbeddedStack stack) : ReadSideBehaviour(stack, 3_000), IClassFixture<EmbeddedStack>;
+[Collection(InOneProcess.Name)]
+public sealed class ReadSideEmbedded(EmbeddedStack stack) : ReadSideBehaviour(stack, 2_000);

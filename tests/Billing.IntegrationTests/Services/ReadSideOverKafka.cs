@@ -1,6 +1,5 @@
 using System.Text;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.LocalStack;
 using Billing.Messaging;
 using Billing.V1;
@@ -14,8 +13,7 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Three balance replicas, each with a view of its own that follows the event topic.</summary>
-[Collection(OneStackAtATime.Name)]
-public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 10_000), IClassFixture<ThreeReplicas>
+public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 

@@ -9,6 +9,7 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>Which topics a starting proxy deletes, on a real Kafka: reply topics that are old and silent, and nothing else.
 /// </summary>
+[AnyPackages("which topics are deleted")]
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicSweep
 {

@@ -8,6 +8,7 @@ using Billing.V1;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The REST front of a whole stack.</summary>
+[AnyPackages("REST, in front of what every other class calls by gRPC")]
 [Collection(InOneProcess.Name)]
 public sealed class RestApi : IDisposable
 {

@@ -7,6 +7,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The programs under examples/dotnet, run as they are against a platform.</summary>
+[AnyPackages("programs that call what SdkFacts calls")]
 [Collection(InOneProcess.Name)]
 public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
 {

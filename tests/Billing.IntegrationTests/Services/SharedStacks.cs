@@ -1,10 +1,31 @@
+using Billing.IntegrationTests.StackTests;
 using Billing.IntegrationTests.Telemetry;
 using Billing.LocalStack;
+using Xunit.Sdk;
+using Xunit.v3;
 
 // Tests wait for processes most of the time: one more than there are cores keeps two of them busy.
 [assembly: CollectionBehavior(MaxParallelThreads = 3)]
+[assembly: TestCollectionOrderer(typeof(Billing.IntegrationTests.Services.LongestFirst))]
 
 namespace Billing.IntegrationTests.Services;
+
+/// <summary>Begins with the collections that take longest, so that none of them is left alone at the end.</summary>
+public sealed class LongestFirst : ITestCollectionOrderer
+{
+    private static readonly string[] Longest =
+    [
+        OverFailingKafka.Name, nameof(Measurements), OverKafka.Name, nameof(BackgroundStacks), OneStackAtATime.Name, InOneProcess.Name,
+        nameof(CommandLine), nameof(EventFollowing), OverTls.Name, nameof(Profiles),
+    ];
+
+    public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
+        where TTestCollection : ITestCollection =>
+        [.. testCollections.OrderBy(collection => RankOf(collection.TestCollectionDisplayName))];
+
+    private static int RankOf(string collection) =>
+        Array.FindIndex(Longest, name => collection.Contains(name, StringComparison.Ordinal)) is >= 0 and var rank ? rank : Longest.Length;
+}
 
 /// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
 public sealed class KafkaStack() : KafkaFixture(
@@ -33,6 +54,13 @@ public sealed class OverFailingKafka : ICollectionFixture<KafkaStack>
 public sealed class InOneProcess : ICollectionFixture<EmbeddedStack>
 {
     public const string Name = "In one process";
+}
+
+/// <summary>What works on one event store, of which no service knows.</summary>
+[CollectionDefinition(Name)]
+public sealed class OverEventStore : ICollectionFixture<EventStoreFixture>
+{
+    public const string Name = "Over an event store";
 }
 
 /// <summary>What works on a stack for each protocol of direct calls.</summary>

@@ -6,6 +6,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What an operator reads when a service cannot start: one line that names the setting.</summary>
+[AnyPackages("settings, before anything is connected to")]
 public sealed class StartupErrors
 {
     private const string Postgres = "Host=127.0.0.1;Port=1;Username=billing;Database=billing";
@@ -15,32 +16,32 @@ public sealed class StartupErrors
         "Billing.Proxy", "Billing:Kafka:BootstrapServers is missing", 2);
 
     [Fact]
-    public async Task A_proxy_with_a_malformed_broker_names_the_setting_and_the_value() => await FailsAsync(
+    public Task A_proxy_with_a_malformed_broker_names_the_setting_and_the_value() => FailsHereAsync(
         "Billing.Proxy", "Billing:Kafka:BootstrapServers: 'nowhere' is not of the form host:port", 2,
         ("Billing__Kafka__BootstrapServers", "nowhere"));
 
     [Fact]
-    public async Task A_proxy_that_reaches_no_broker_names_the_setting_and_the_address() => await FailsAsync(
+    public Task A_proxy_that_reaches_no_broker_names_the_setting_and_the_address() => FailsHereAsync(
         "Billing.Proxy", "Billing:Kafka:BootstrapServers: no broker answers at '127.0.0.1:1'", 1,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Kafka__StartTimeout", "00:00:01"));
 
     [Fact]
-    public async Task A_setting_out_of_range_is_named() => await FailsAsync(
+    public Task A_setting_out_of_range_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Proxy:InFlightMax must be within", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMax", "0"));
 
     [Fact]
-    public async Task A_setting_that_is_not_a_number_is_named() => await FailsAsync(
+    public Task A_setting_that_is_not_a_number_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Proxy:InFlightMax", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMax", "many"));
 
     [Fact]
-    public async Task A_backend_without_a_role_names_the_setting() => await FailsAsync(
+    public Task A_backend_without_a_role_names_the_setting() => FailsHereAsync(
         "Billing.Backends", "Billing:Backend:Role is missing", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
-    public async Task A_backend_with_an_unknown_role_names_the_setting() => await FailsAsync(
+    public Task A_backend_with_an_unknown_role_names_the_setting() => FailsHereAsync(
         "Billing.Backends", "Billing:Backend:Role", 2,
         ("Billing__Backend__Role", "Cook"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
 
@@ -51,58 +52,58 @@ public sealed class StartupErrors
         ("Billing__EventStore__ConnectionString", Postgres), ("Billing__EventStore__StartTimeout", "00:00:01"));
 
     [Fact]
-    public async Task Bounds_that_contradict_each_other_are_both_named() => await FailsAsync(
+    public Task Bounds_that_contradict_each_other_are_both_named() => FailsHereAsync(
         "Billing.Backends", "Billing:Backend:BatchMax (100) must not be above Billing:Backend:InFlightMax (10)", 2,
         ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
         ("Billing__EventStore__ConnectionString", Postgres), ("Billing__Backend__BatchMax", "100"),
         ("Billing__Backend__InFlightMax", "10"));
 
     [Fact]
-    public async Task An_unknown_transport_is_named() => await FailsAsync(
+    public Task An_unknown_transport_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Transport must be kafka or direct; it is 'pigeon'", 2, ("Billing__Transport", "pigeon"));
 
     [Fact]
-    public async Task A_proxy_that_calls_backends_and_knows_none_names_the_setting() => await FailsAsync(
+    public Task A_proxy_that_calls_backends_and_knows_none_names_the_setting() => FailsHereAsync(
         "Billing.Proxy", "Billing:Direct:Backends is missing", 2, ("Billing__Transport", "direct"));
 
     [Fact]
-    public async Task A_proxy_with_an_unknown_protocol_names_the_setting_and_the_value() => await FailsAsync(
+    public Task A_proxy_with_an_unknown_protocol_names_the_setting_and_the_value() => FailsHereAsync(
         "Billing.Proxy", "Billing:Direct:Protocol must be grpc, rpcx or rest; it is 'soap'", 2,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Direct__Protocol", "soap"));
 
     [Fact]
-    public async Task A_backend_that_is_called_and_has_no_address_names_the_setting() => await FailsAsync(
+    public Task A_backend_that_is_called_and_has_no_address_names_the_setting() => FailsHereAsync(
         "Billing.Backends", "Billing:Direct:Listen is missing", 2,
         ("Billing__Transport", "direct"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
-    public async Task A_REST_address_that_is_none_is_named() => await FailsAsync(
+    public Task A_REST_address_that_is_none_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Rest:Url: 'nowhere' is not of the form http://host:port", 2,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Rest__Url", "nowhere"));
 
     [Fact]
-    public async Task A_proxy_that_anybody_could_reach_names_the_address_and_what_is_missing() => await FailsAsync(
+    public Task A_proxy_that_anybody_could_reach_names_the_address_and_what_is_missing() => FailsHereAsync(
         "Billing.Proxy", "Urls: 'http://0.0.0.0:0' may be reached from other machines", 2,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("ASPNETCORE_URLS", "http://0.0.0.0:0"));
+        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("urls", "http://0.0.0.0:0"));
 
     [Fact]
-    public async Task A_backend_that_anybody_could_call_names_the_address() => await FailsAsync(
+    public Task A_backend_that_anybody_could_call_names_the_address() => FailsHereAsync(
         "Billing.Backends", "Billing:Direct:Listen: '0.0.0.0:6000' may be reached from other machines", 2,
         ("Billing__Transport", "direct"), ("Billing__Direct__Listen", "0.0.0.0:6000"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
-    public async Task A_certificate_that_is_none_is_named() => await FailsAsync(
+    public Task A_certificate_that_is_none_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Tls:CertificateFile ('/etc/hostname') and its key cannot be used", 1,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Tls__CertificateFile", "/etc/hostname"));
 
     [Fact]
-    public async Task A_key_set_that_is_none_is_named() => await FailsAsync(
+    public Task A_key_set_that_is_none_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Auth:JwksFile ('/etc/hostname') cannot be used", 1,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Auth__JwksFile", "/etc/hostname"),
         ("Billing__Auth__Issuer", "i"), ("Billing__Auth__Audience", "a"));
 
     [Fact]
-    public async Task A_folder_of_secrets_that_is_not_there_is_named() => await FailsAsync(
+    public Task A_folder_of_secrets_that_is_not_there_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:SecretsFolder: there is no folder '/nowhere'", 1, ("Billing__SecretsFolder", "/nowhere"));
 
     [Fact]
@@ -130,6 +131,21 @@ public sealed class StartupErrors
             "Billing.Embedded", $"Urls: Failed to bind to address http://127.0.0.1:{port}", 1,
             ("ASPNETCORE_URLS", $"http://127.0.0.1:{port}"), ("Billing__Backend__Role", "Payments"),
             ("Billing__EventStore__ConnectionString", postgres.ConnectionString));
+    }
+
+    /// <summary>The program's own entry point, called in this process.</summary>
+    private static async Task FailsHereAsync(
+        string program, string message, int exitCode, params (string Name, string Value)[] settings)
+    {
+        var main = (program == "Billing.Proxy" ? typeof(Proxy.ProxyOptions) : typeof(Backends.BackendOptions)).Assembly.EntryPoint!;
+        string[] arguments = ["--urls=http://127.0.0.1:0", .. settings.Select(s => $"--{s.Name.Replace("__", ":", StringComparison.Ordinal)}={s.Value}")];
+        var error = ErrorOutput.Capture();
+
+        var ended = await Task.Run(() => (int)main.Invoke(null, [arguments])!);
+
+        Assert.Contains(message, error.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("   at ", error.ToString(), StringComparison.Ordinal);
+        Assert.Equal(exitCode, ended);
     }
 
     private static async Task FailsAsync(

@@ -1,6 +1,5 @@
 using Billing.Backends.Balances;
 using Billing.Contracts;
-using Billing.IntegrationTests.StackTests;
 using Billing.V1;
 using Billing.Wire.V1;
 using Microsoft.Extensions.DependencyInjection;
@@ -8,8 +7,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Pages of a statement, read from a real event store.</summary>
-[Collection(OneStackAtATime.Name)]
-public sealed class StatementReading(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+[Collection(OverEventStore.Name)]
+public sealed class StatementReading(EventStoreFixture store)
 {
     [Fact]
     public async Task An_account_without_events_has_an_empty_page()

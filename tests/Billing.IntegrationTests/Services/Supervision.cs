@@ -4,6 +4,7 @@ using Billing.V1;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What a service does whose loop breaks, by an exception planted from outside of it.</summary>
+[AnyPackages("loops that break by an exception planted in them")]
 [Collection(OverFailingKafka.Name)]
 public sealed class Supervision
 {

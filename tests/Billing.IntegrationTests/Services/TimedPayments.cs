@@ -29,13 +29,13 @@ public abstract class TimedPayments
 
         var paid = await client.MakeTimedPaymentAsync(StackFixture.Payment());
 
+        var after = TimeProvider.System.GetUtcNow();
         var steps = paid.Times.Steps().Where(s => s.Value is not null).ToList();
         Assert.Equal(_steps, steps.Select(s => s.Key));
         Assert.Equal(1, paid.Answer.Version);
-        Assert.InRange(paid.Times.Sent!.Value, before - Slack, before + TimeSpan.FromSeconds(60));
+        Assert.True(before - Slack <= paid.Times.Sent && paid.Times.Returned <= after + Slack, "The steps are not those of this call.");
         Assert.All(steps.Zip(steps.Skip(1)), pair => Assert.True(
             pair.First.Value <= pair.Second.Value + Slack, $"{pair.First} is after {pair.Second}"));
-        Assert.InRange(paid.Times.Returned!.Value - paid.Times.Sent!.Value, TimeSpan.Zero, TimeSpan.FromSeconds(60));
     }
 
     [Fact]

@@ -2,14 +2,12 @@ using Billing.Auditing;
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.IntegrationTests.StackTests;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>What Marten leaves behind after a save that failed: it belongs to no account.</summary>
-[Collection(OneStackAtATime.Name)]
 public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventStoreFixture>, IAsyncLifetime
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();

@@ -9,6 +9,7 @@ using Spectre.Console;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>./billing trace</c> against a stack that is there.</summary>
+[AnyPackages("what a command makes of figures")]
 [Collection(InOneProcess.Name)]
 public sealed class Traces(EmbeddedStack stack) : IDisposable
 {

@@ -1,14 +1,12 @@
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.IntegrationTests.StackTests;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The view of the balances, built from a real event store.</summary>
-[Collection(OneStackAtATime.Name)]
 public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<EventStoreFixture>
 {
     [Fact]

@@ -4,6 +4,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Commands that need a Kafka of their own, where there is none.</summary>
+[AnyPackages("options")]
 public sealed class WithoutKafka : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

@@ -3,6 +3,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class ChildProcessTests : IAsyncLifetime
 {

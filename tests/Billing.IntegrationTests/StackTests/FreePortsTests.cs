@@ -4,6 +4,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("ports")]
 [Collection(OneStackAtATime.Name)]
 public sealed class FreePortsTests
 {
@@ -14,6 +15,30 @@ public sealed class FreePortsTests
         using var other = new FreePorts();
         int[] taken = [.. Enumerable.Range(0, 100).SelectMany(_ => new[] { one.Take(), other.Take() })];
         Assert.Equal(taken.Length, taken.Distinct().Count());
+    }
+
+    [Fact]
+    public void A_port_that_is_asked_for_is_had_again_after_its_server_and_refused_while_another_listens()
+    {
+        using var first = new FreePorts();
+        var port = first.Take();
+        using (var server = new TcpListener(IPAddress.Loopback, port))
+        {
+            server.Start();
+            // The server ends the connection, which the kernel then remembers on its side.
+            using var client = new TcpClient();
+            client.Connect(IPAddress.Loopback, port);
+            server.AcceptSocket().Dispose();
+            using var ports = new FreePorts();
+            var taken = Assert.Throws<StackException>(() => ports.Take(port));
+            Assert.Equal($"Port {port} on 127.0.0.1 is taken: another program listens there.", taken.Message);
+            Assert.Equal(0, client.GetStream().Read(new byte[1]));
+        }
+
+        using var again = new FreePorts();
+        again.Take(port);
+        var twice = Assert.Throws<StackException>(() => again.Take(port));
+        Assert.Equal($"Port {port} is asked for twice.", twice.Message);
     }
 
     [Fact]

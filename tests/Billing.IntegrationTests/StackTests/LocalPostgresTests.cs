@@ -4,6 +4,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.StackTests;
 
+[AnyPackages("the database's processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class LocalPostgresTests
 {

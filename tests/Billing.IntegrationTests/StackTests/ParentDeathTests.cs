@@ -4,6 +4,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.StackTests;
 
 /// <summary>What is left of a stack whose owner is killed. The owner is this very test program, started once more.</summary>
+[AnyPackages("processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class ParentDeathTests
 {

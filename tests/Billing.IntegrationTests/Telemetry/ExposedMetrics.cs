@@ -9,6 +9,7 @@ using Grpc.Core;
 namespace Billing.IntegrationTests.Telemetry;
 
 /// <summary>What the services of a stack expose on <c>/metrics</c>, after some of everything has happened there.</summary>
+[AnyPackages("names of metrics")]
 [Collection(OverFailingKafka.Name)]
 public sealed class ExposedMetrics(KafkaStack stack)
 {

@@ -18,4 +18,15 @@ public sealed class StackOptionsTests
         Assert.Equal(expected, options.FewestPartitions);
         Assert.InRange(options.FewestPartitions * 4, Math.Max(payments, balances), int.MaxValue);
     }
+
+    [Fact]
+    public void Each_proxy_has_a_port_of_its_own_for_gRPC_and_one_for_REST_where_the_first_ones_are_asked_for()
+    {
+        var options = new StackOptions { Proxies = 3, Transport = "direct" };
+
+        Assert.Empty(options.FixedPorts);
+        Assert.Equal([5000, 5001, 5002], (options with { Port = 5000 }).FixedPorts);
+        Assert.Equal([5000, 5001, 5002, 8080, 8081, 8082], (options with { Port = 5000, RestPort = 8080 }).FixedPorts);
+        Assert.Equal([8080], (options with { RestPort = 8080, Transport = "kafka", Kafka = "embedded" }).FixedPorts);
+    }
 }

@@ -12,7 +12,7 @@ internal sealed class FakeBackend : IRequestTransport
     private int _inFlight;
     private int _inFlightMax;
 
-    /// <summary>How a command is answered; at first, a payment with its acceptance.</summary>
+    /// <summary>How a command is answered; at first, per payment with its acceptance.</summary>
     public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));
 
     public IReadOnlyCollection<Command> Commands => _commands;

@@ -6,6 +6,8 @@ using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 using Billing.Proxy.Telemetry;
+using Grpc.AspNetCore.Server;
+using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -44,7 +46,7 @@ internal sealed class ProxyHost : IAsyncDisposable
         _app.Services.GetServices<EndpointDataSource>().SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Distinct();
 
     public static async Task<ProxyHost> StartAsync(IRequestTransport backend, Action<ProxyOptions>? configure = null, bool withRest = false, TimeProvider? time = null,
-        IReadOnlyDictionary<string, string?>? settings = null)
+        IReadOnlyDictionary<string, string?>? settings = null, Interceptor? interceptor = null)
     {
         using var ports = new FreePorts();
         var builder = Service.CreateBuilder([]);
@@ -62,6 +64,11 @@ internal sealed class ProxyHost : IAsyncDisposable
         }
         builder.Services.AddProxy(builder.Configuration);
         builder.Services.Configure(configure ?? (_ => { }));
+        if (interceptor is not null)
+        {
+            builder.Services.AddSingleton(interceptor.GetType(), interceptor);
+            builder.Services.Configure<GrpcServiceOptions>(grpc => grpc.Interceptors.Add(interceptor.GetType()));
+        }
         builder.AddRest();
         builder.AddLive();
         builder.AddSecurity();

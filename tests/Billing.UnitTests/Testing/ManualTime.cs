@@ -66,7 +66,7 @@ internal sealed class ManualTime : TimeProvider
         }
     }
 
-    /// <summary>Moves the clock, a second at a time, until the work is done.</summary>
+    /// <summary>Moves the clock, per second at a time, until the work is done.</summary>
     public async Task RunToEndAsync(Task work)
     {
         while (!work.IsCompleted)

@@ -114,6 +114,6 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
             string.Create(CultureInfo.InvariantCulture, $"{side.Name.Replace(' ', '-')}-{round}"), cancellationToken);
 
     private static CeilingRound RoundOf(Burst burst) => new(
-        burst.TotalS, (burst.Payments.Count - burst.Payments.Errors) / burst.TotalS, burst.Payments.P50 * 1000,
-        burst.Payments.P99 * 1000, burst.Payments.Errors);
+        burst.TotalS, (burst.Payments.Count - burst.Payments.Errors) / burst.TotalS, burst.SinceStart.P50 * 1000,
+        burst.SinceStart.P99 * 1000, burst.Payments.Errors);
 }

@@ -15,8 +15,8 @@ internal static class CeilingPage
         Facts =
         [
             .. Facts.Of(report.Run), Books.Fact(report.Audits),
-            new Fact("Sides", $"{report.Proxies} proxies with all that is behind them, and {report.Proxies} gRPC servers that answer at once; the same clients and shapes; no retries of the rounds"),
-            new Fact("Method", $"both sides in turn, {report.Rounds} rounds count, one before them is dropped; medians, least to greatest"),
+            new Fact("Sides", $"{report.Proxies} proxies with all that is behind them, and {report.Proxies} gRPC servers that answer at once; the same clients and shapes"),
+            new Fact("Method", $"both sides in turn, {report.Rounds} rounds count, one before them is dropped; medians, least to greatest; p50 and p99 of a burst count from when it began"),
         ],
         Sections =
         [
@@ -30,10 +30,10 @@ internal static class CeilingPage
                         new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Share of the echo"), new Column("Failed"),
                     ],
                     Rows = [.. report.Cases.SelectMany(c => new[] { Row(c.Shape, "whole path", c.Full, Numbers.Whole(c.Share * 100) + " %"), Row(c.Shape, "echo", c.Echo, "100 %") })],
-                    Note = "The whole path: proxy, Kafka, backend, PostgreSQL with fsync, Kafka, proxy.",
+                    Note = "The whole path: proxy, Kafka, backend, PostgreSQL, Kafka, proxy.",
                 },
                 new BarChart(
-                    "Payments a second", new Axis("Payments", "/s"), [.. report.Cases.Select(c => c.Shape)],
+                    "Payments per second", new Axis("Payments", "/s"), [.. report.Cases.Select(c => c.Shape)],
                     new Bars("whole path", [.. report.Cases.Select(c => c.Full.PerSecond)]), new Bars("echo", [.. report.Cases.Select(c => c.Echo.PerSecond)]))),
         ],
     };

@@ -19,9 +19,11 @@ internal sealed record CeilingReport : IResults
     /// <summary>The audit of each stack that was measured.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Cases.Sum(c => c.Full.Rounds.Concat(c.Echo.Rounds).Sum(r => r.Failed));
+
     bool IResults.HasFigures => Cases.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
+    bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
 }
 
 /// <summary>One shape of load, on both sides.</summary>
@@ -46,7 +48,7 @@ internal sealed record CeilingSide(IReadOnlyList<CeilingRound> Rounds)
     public Spread DurationS => Spread.Of(Rounds.Select(r => r.DurationS));
 }
 
-/// <summary>One measurement.</summary>
+/// <summary>One measurement. The latencies of a burst count from when it began, those of a closed loop from each call.</summary>
 internal sealed record CeilingRound(double DurationS, double PerSecond, double P50Ms, double P99Ms, long Failed);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]

@@ -32,7 +32,7 @@ internal static class CostPage
                     Rows = [.. report.Sides.Select(s => new Row([s.Name, .. ShownPrograms.Select(p => (Cell)Numbers.Whole(s.Microseconds(p)))]))],
                     Note = "client is the load tool, which has its own side of TLS.",
                 },
-                new BarChart("Payments a second", new Axis("Payments", "/s"), [.. report.Sides.Select(s => s.Name)], new Bars("payments", [.. report.Sides.Select(s => s.PerSecond)]))),
+                new BarChart("Payments per second", new Axis("Payments", "/s"), [.. report.Sides.Select(s => s.Name)], new Bars("payments", [.. report.Sides.Select(s => s.PerSecond)]))),
         ],
     };
 

@@ -21,6 +21,8 @@ internal sealed record CostReport : IResults
     /// <summary>The audit of each stack that was measured.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Sides.Sum(s => s.Rounds.Sum(r => r.Failed));
+
     bool IResults.HasFigures => Sides.Count > 0 && Sides.All(s => s.Rounds.Count > 0);
 
     bool IResults.IsGood => Books.AreClean(Audits) && Sides.All(s => s.Rounds.All(r => r.Failed == 0));
@@ -38,7 +40,7 @@ internal sealed record CostSide(string Name, IReadOnlyList<CostRound> Rounds)
 }
 
 /// <summary>One measurement.</summary>
-/// <param name="PerSecond">Payments a second.</param>
+/// <param name="PerSecond">Payments per second.</param>
 /// <param name="P50Ms">Half took at most this.</param>
 /// <param name="P99Ms">99 of 100 took at most this.</param>
 /// <param name="Failed">Payments that failed.</param>

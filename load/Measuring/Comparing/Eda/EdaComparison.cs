@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Measuring.Driving;
 using Spectre.Console;
 
@@ -18,13 +19,13 @@ internal sealed record EdaOptions
     /// <summary>Rounds of the ramps that count; one more is run before and dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>Requests a second of the long run, and while a backend is killed.</summary>
+    /// <summary>Requests per second of the long run, and while a backend is killed.</summary>
     public required int Rate { get; init; }
 
     /// <summary>How long the long run takes.</summary>
     public required TimeSpan During { get; init; }
 
-    /// <summary>Requests a second of the overload.</summary>
+    /// <summary>Requests per second of the overload.</summary>
     public required int OverloadRate { get; init; }
 
     /// <summary>Proxies, and backends, of each side.</summary>
@@ -38,9 +39,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
     private const int Connections = 6;
     private const int LongRoundsMax = 3;
     private const int OverloadS = 5;
-    private const int KillRunS = 15;
     private const double DeadlineS = 10;
-    private static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
 
     private readonly List<EdaCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
@@ -56,6 +55,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         Protocol = options.Protocol,
         Proxies = options.Size,
         Backends = options.Size,
+        KafkaBalanceBackends = options.Size,
         Rounds = options.Rounds,
         Audits = _audits,
         Cases = [.. _cases.Where(c => c.Kafka.Rounds.Count > 0 && c.Direct.Rounds.Count > 0)],
@@ -104,27 +104,10 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
     private async Task<DriveFigures> KillingAsync(Side side, CancellationToken cancellationToken)
     {
         var victim = side.Stack.Services.First(s => s.Number == 1 && s.Role is ServiceRole.PaymentBackend or ServiceRole.DirectBackend);
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var driving = side.DriveAsync(Rated(side, options.Rate, KillRunS), cancellationToken);
-        var killing = KillLaterAsync(victim, ended.Token);
-        var figures = await driving;
-        await ended.CancelAsync();
-        await killing;
+        await using var kill = new DelayedKill(victim.Process, EdaReport.KillAfter, time);
+        var figures = await side.DriveAsync(Rated(side, options.Rate, EdaReport.KillRun.TotalSeconds), cancellationToken, kill);
         await side.Stack.AddAsync(victim.Role, victim.Number, cancellationToken);
         return figures;
-    }
-
-    private async Task KillLaterAsync(ServiceProcess victim, CancellationToken ended)
-    {
-        try
-        {
-            await Task.Delay(KillAfter, time, ended);
-            victim.Process.Kill();
-        }
-        catch (OperationCanceledException)
-        {
-            // The run ended before it came to that.
-        }
     }
 
     private static DriveSpec Rated(Side side, int rate, double seconds) => new()
@@ -146,6 +129,45 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         Protocol = options.Protocol,
     };
 
+    /// <summary>Kills a process some time after the measured requests begin: what it takes to start the load tool, and its warm-up, is
+    /// over then.</summary>
+    private sealed class DelayedKill(ChildProcess victim, TimeSpan after, TimeProvider time) : IDriveWatch, IAsyncDisposable
+    {
+        private readonly CancellationTokenSource _ended = new();
+        private Task _killing = Task.CompletedTask;
+
+        public Task BeginAsync(CancellationToken cancellationToken)
+        {
+            _killing = KillAsync();
+            return Task.CompletedTask;
+        }
+
+        public async Task EndAsync()
+        {
+            await _ended.CancelAsync();
+            await _killing;
+        }
+
+        public async ValueTask DisposeAsync()
+        {
+            await EndAsync();
+            _ended.Dispose();
+        }
+
+        private async Task KillAsync()
+        {
+            try
+            {
+                await Task.Delay(after, time, _ended.Token);
+                victim.Kill();
+            }
+            catch (OperationCanceledException)
+            {
+                // The run was stopped before it came to that.
+            }
+        }
+    }
+
     private sealed class Side(string name, BillingStack stack) : IAsyncDisposable
     {
         private readonly DriveFleet _fleet = new(stack.Folder);
@@ -156,8 +178,8 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
 
         public long PaymentsAnswered => _fleet.PaymentsAnswered;
 
-        public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken) =>
-            _fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken);
+        public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken, IDriveWatch? watch = null) =>
+            _fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken, watch);
 
         public ValueTask DisposeAsync() => stack.DisposeAsync();
     }

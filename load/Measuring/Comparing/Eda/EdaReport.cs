@@ -11,21 +11,40 @@ internal sealed record EdaReport : IResults
     /// <summary>How it is kept.</summary>
     public static ResultFormat<EdaReport> Format { get; } = new("compare-eda", EdaJson.Default.EdaReport, EdaPage.Of);
 
+    /// <summary>When a backend is killed, counted from the first request that is measured.</summary>
+    public static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
+
+    /// <summary>How long requests are sent while one is.</summary>
+    public static readonly TimeSpan KillRun = TimeSpan.FromSeconds(15);
+
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
+
+    /// <summary>Where the study's figures are from, which the page shows.</summary>
+    public Source Source { get; init; } = Sources.EventDriven;
+
     public required string Protocol { get; init; }
     public required int Proxies { get; init; }
+
+    /// <summary>Payment backends of the side through Kafka, and backends of the direct side, each of which does payments and balance
+    /// checks.</summary>
     public required int Backends { get; init; }
+
+    /// <summary>Processes that are balance backends and nothing else, which only the side through Kafka has.</summary>
+    public int KafkaBalanceBackends { get; init; }
+
     public required int Rounds { get; init; }
     public required IReadOnlyList<EdaCase> Cases { get; init; }
 
     /// <summary>The audit of each stack that was measured.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Cases.SelectMany(c => c.Kafka.Rounds.Concat(c.Direct.Rounds)).Sum(r => r.Errors.Values.Sum());
+
     bool IResults.HasFigures => Cases.Count > 0;
 
     // Under overload, and with a backend killed, requests may fail: how many is what is measured.
-    bool IResults.IsGood => Books.AreClean(Audits)
+    bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0
         && Cases.Where(c => c.Phase is EdaPhase.Ramped or EdaPhase.Long)
             .SelectMany(c => c.Kafka.Rounds.Concat(c.Direct.Rounds)).All(r => r.Sent > 0 && r.ErrorPercent == 0);
 }
@@ -34,7 +53,7 @@ internal sealed record EdaReport : IResults
 [JsonConverter(typeof(JsonStringEnumConverter<EdaPhase>))]
 internal enum EdaPhase
 {
-    /// <summary>So many requests, spread over one second, as the study ramped them up.</summary>
+    /// <summary>So many requests, spread over one second; the study had numbers like these, over minutes.</summary>
     Ramped,
 
     /// <summary>A constant rate for long.</summary>
@@ -49,7 +68,7 @@ internal enum EdaPhase
 
 /// <summary>One circumstance and what both sides made of it.</summary>
 /// <param name="Phase">The circumstance.</param>
-/// <param name="Load">Requests, where they are ramped; otherwise requests a second.</param>
+/// <param name="Load">Requests, where they are ramped; otherwise requests per second.</param>
 /// <param name="Kafka">The event-driven side.</param>
 /// <param name="Direct">The API-driven side.</param>
 internal sealed record EdaCase(EdaPhase Phase, int Load, EdaSide Kafka, EdaSide Direct);

@@ -13,7 +13,7 @@ internal sealed record OverloadReport : IResults
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
 
-    /// <summary>Payments a second that the simulated card network allows.</summary>
+    /// <summary>Payments per second that the simulated card network allows.</summary>
     public required double CapacityPerS { get; init; }
 
     /// <summary>The proxies' <c>Billing:Proxy:LatencyTarget</c>.</summary>
@@ -27,6 +27,8 @@ internal sealed record OverloadReport : IResults
 
     /// <summary>The audit after it.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
+
+    long ILatencies.Failed => Phases.Sum(p => p.Refused + p.OtherErrors);
 
     bool IResults.HasFigures => Phases.Count > 0;
 

@@ -34,7 +34,6 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
     private readonly List<PaperCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
     private string _transport = "";
-    private long _answered;
 
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when every request was answered and the books are clean; 130 when it was stopped.</returns>
@@ -45,50 +44,59 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
     {
         foreach (var jitter in new[] { false, true })
         {
-            foreach (var backends in Backends)
-            {
-                await MeasureAsync(backends, jitter, cancellationToken);
-            }
+            await MeasureAsync(jitter, cancellationToken);
         }
     }
 
-    private async Task MeasureAsync(int backends, bool jitter, CancellationToken cancellationToken)
+    // One stack for each number of backends, both there all the time: a machine that grows slower favours neither.
+    private async Task MeasureAsync(bool jitter, CancellationToken cancellationToken)
     {
-        await using var stack = await Starting.StackAsync(
-            options.Stack with { PaymentBackends = backends, BalanceBackends = backends, Jitter = jitter }, console, cancellationToken);
-        _transport = stack.Transport;
-        var rounds = options.Requests.ToDictionary(requests => requests, _ => new List<PaperRound>());
-        var journals = new List<string>();
-        _answered = 0;
-        _cases.AddRange(options.Requests.Select(requests =>
-            new PaperCase(backends, jitter, requests, PaperFigures.Of(requests, backends, jitter), rounds[requests])));
+        await using var one = await StartAsync(Backends[0], jitter, cancellationToken);
+        await using var three = await StartAsync(Backends[1], jitter, cancellationToken);
+        Shape[] shapes = [.. from requests in options.Requests from side in new[] { one, three } select new Shape(side, requests)];
+        var rounds = shapes.ToDictionary(shape => shape, _ => new List<PaperRound>());
+        _cases.AddRange(shapes.OrderBy(shape => shape.Side.Backends).Select(shape => new PaperCase(
+            shape.Side.Backends, jitter, shape.Requests, PaperFigures.Of(shape.Requests, shape.Side.Backends, jitter), rounds[shape])));
         await Repeats.RunAsync(
-            options.Requests, options.Rounds,
-            (requests, round) => BurstAsync(stack, requests, round, journals, cancellationToken),
-            (requests, measured) =>
+            shapes, options.Rounds,
+            (shape, round) => BurstAsync(shape, round, cancellationToken),
+            (shape, measured) =>
             {
-                rounds[requests].Add(measured);
-                Say(backends, jitter, requests, measured);
+                rounds[shape].Add(measured);
+                Say(shape, jitter, measured);
             },
             cancellationToken);
-        var audit = await new Auditor(stack.ConnectionString).RunAsync(journals, cancellationToken);
-        _audits.Add(AuditCounts.Of(audit, AnswerCount.Differences(audit, _answered, balances: 0).Count));
+        foreach (var side in new[] { one, three })
+        {
+            var audit = await new Auditor(side.Stack.ConnectionString).RunAsync(side.Journals, cancellationToken);
+            _audits.Add(AuditCounts.Of(audit, AnswerCount.Differences(audit, side.Answered, balances: 0).Count));
+        }
     }
 
-    private async Task<PaperRound> BurstAsync(
-        BillingStack stack, int requests, int round, List<string> journals, CancellationToken cancellationToken)
+    private async Task<Side> StartAsync(int backends, bool jitter, CancellationToken cancellationToken)
     {
-        var load = new LoadOptions { Proxies = stack.ProxyAddresses, Requests = requests, WarmUp = options.WarmUp };
-        var name = string.Create(CultureInfo.InvariantCulture, $"burst-{requests}-{round}");
-        var burst = await Burst.RunAsync(load, Clients, stack.Folder, name, cancellationToken);
-        journals.AddRange(burst.Journals);
-        _answered += burst.Answered;
-        var payments = burst.Payments;
-        return new PaperRound(payments.Shortest, payments.Longest, payments.Average, burst.TotalS, payments.Errors);
+        var stack = await Starting.StackAsync(
+            options.Stack with { PaymentBackends = backends, BalanceBackends = backends, Jitter = jitter }, console, cancellationToken);
+        _transport = stack.Transport;
+        return new Side(backends, stack);
     }
 
-    private void Say(int backends, bool jitter, int requests, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-        $"{Clients} x {requests:N0}, {Numbers.Counted(backends, "backend")}, jitter {(jitter ? "on" : "off")}: {round.Shortest:0.00} / {round.Longest:0.00} / {round.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
+    private async Task<PaperRound> BurstAsync(Shape shape, int round, CancellationToken cancellationToken)
+    {
+        var (side, requests) = shape;
+        var load = new LoadOptions { Proxies = side.Stack.ProxyAddresses, Requests = requests, WarmUp = options.WarmUp };
+        var name = string.Create(CultureInfo.InvariantCulture, $"burst-{requests}-{round}");
+        var burst = await Burst.RunAsync(load, Clients, side.Stack.Folder, name, cancellationToken);
+        side.Journals.AddRange(burst.Journals);
+        side.Answered += burst.Answered;
+        var (payments, since) = (burst.Payments, burst.SinceStart);
+        return new PaperRound(
+            payments.Shortest, payments.Longest, payments.Average, burst.TotalS, payments.Errors,
+            new PaperRow(since.Shortest, since.Longest, since.Average));
+    }
+
+    private void Say(Shape shape, bool jitter, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+        $"{Clients} x {shape.Requests:N0}, {Numbers.Counted(shape.Side.Backends, "backend")}, jitter {(jitter ? "on" : "off")}: since the burst began {round.SinceStart!.Shortest:0.00} / {round.SinceStart.Longest:0.00} / {round.SinceStart.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
 
     private PaperReport Report(RunInfo run) => new()
     {
@@ -102,4 +110,19 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
         Cases = _cases,
         Audits = _audits,
     };
+
+    private sealed record Shape(Side Side, int Requests);
+
+    private sealed class Side(int backends, BillingStack stack) : IAsyncDisposable
+    {
+        public int Backends => backends;
+
+        public BillingStack Stack => stack;
+
+        public List<string> Journals { get; } = [];
+
+        public long Answered { get; set; }
+
+        public ValueTask DisposeAsync() => stack.DisposeAsync();
+    }
 }

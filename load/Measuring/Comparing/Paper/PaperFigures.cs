@@ -1,12 +1,12 @@
 namespace Billing.Measuring.Comparing.Paper;
 
-/// <summary>A row of the prototype's tables: seconds from a request to its answer.</summary>
+/// <summary>Seconds from requests to their answers, as a row of the prototype's tables has them.</summary>
 /// <param name="Shortest">The shortest of all requests.</param>
 /// <param name="Longest">The longest.</param>
 /// <param name="Average">The mean.</param>
 internal sealed record PaperRow(double Shortest, double Longest, double Average);
 
-/// <summary>The figures that the billing prototype printed, tables 1 and 2: three clients, three proxies, three brokers, each
+/// <summary>The figures that <see cref="Reporting.Sources.Prototype"/> printed: three clients, three proxies, three brokers, each
 /// on a machine of its own (t2.micro: 1 CPU, 1 GB).</summary>
 internal static class PaperFigures
 {

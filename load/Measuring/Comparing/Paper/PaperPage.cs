@@ -12,9 +12,10 @@ internal static class PaperPage
         Subtitle = Sentence(report),
         Facts =
         [
-            .. Facts.Of(report.Run),
-            new Fact("Shape", $"{report.Clients} clients, {report.Proxies} proxies, {Numbers.Counted(report.Brokers, "Kafka broker")} over transport {report.Transport}, as many partitions of a topic as backends, all on this machine; the paper's ran on fifteen, and stored nothing"),
-            new Fact("Method", $"each client sends {Numbers.Whole(report.WarmUp)} payments first, unmeasured; {report.Rounds} rounds count, one before them is dropped; the sizes in turn within a round; medians, least to greatest"),
+            .. Facts.Of(report.Run), Books.Fact(report.Audits), Sources.Prototype.Fact(),
+            new Fact("Shape", $"{report.Clients} clients, {report.Proxies} proxies, {Numbers.Counted(report.Brokers, "Kafka broker")} over transport {report.Transport}, as many partitions of a topic as backends, all on this machine, a stack for each number of backends, which both run all the time; the paper's ran on fifteen machines, and stored nothing"),
+            new Fact("Method", $"each client sends {Numbers.Whole(report.WarmUp)} payments first, unmeasured; {report.Rounds} rounds count, one before them is dropped; within a round sizes and numbers of backends in turn; medians, least to greatest"),
+            new Fact("Times", "since the burst began: all payments are meant for that moment, and what the clients take to send them counts. A call's own time begins when its client gets to it; the paper's clients had a stopwatch for each request"),
         ],
         Sections =
         [
@@ -25,10 +26,10 @@ internal static class PaperPage
 
     private static string Sentence(PaperReport report)
     {
-        var compared = report.Cases.Where(c => c.LongestRatio is not null).ToList();
+        var compared = report.Cases.Where(c => c.LongestSinceStartRatio is not null).ToList();
         return compared.Count == 0
-            ? "Nothing was measured."
-            : $"The longest request took less time than the prototype's in {compared.Count(c => c.LongestRatio > 1)} of {compared.Count} cases.";
+            ? "Nothing was measured that the prototype printed too."
+            : $"The last answer came sooner after the burst began than the prototype's longest request took in {compared.Count(c => c.LongestSinceStartRatio > 1)} of {compared.Count} cases.";
     }
 
     private static Section Section(bool jitter, List<PaperCase> cases) => new(
@@ -39,24 +40,26 @@ internal static class PaperPage
             Columns =
             [
                 new Column("Requests a client"), new Column("Backends"),
-                new Column("Shortest"), new Column("Longest"), new Column("Average"), new Column("Total"),
+                new Column("Since the burst began: shortest"), new Column("longest"), new Column("average"),
                 new Column("Paper: shortest", IsPaper: true), new Column("longest", IsPaper: true), new Column("average", IsPaper: true),
-                new Column("Paper's longest / ours"), new Column("Failed"),
+                new Column("Paper's longest / ours"), new Column("A call's own: shortest"), new Column("longest"), new Column("average"),
+                new Column("Total"), new Column("Failed"),
             ],
             Rows = [.. cases.Select(Row)],
-            Note = "In brackets the least and the greatest of the rounds.",
+            Note = "In brackets the least and the greatest of the rounds. The total ends with the last client's last answer.",
         },
         new BarChart(
-            jitter ? "Longest request, with jitter" : "Longest request, without jitter", new Axis("Time", "s"),
+            jitter ? "Last answer since the burst began, with jitter" : "Last answer since the burst began, without jitter", new Axis("Time", "s"),
             [.. cases.Select(c => $"3 x {Numbers.Whole(c.Requests)}, {Numbers.Counted(c.Backends, "backend")}")],
-            new Bars("measured here", [.. cases.Select(c => c.Rounds.Count == 0 ? null : c.Longest)]),
-            Bars.Of("printed in the paper", cases.Select(c => c.Printed?.Longest ?? double.NaN))));
+            new Bars("measured here", [.. cases.Select(c => c.LongestSinceStart.Max == 0 ? null : c.LongestSinceStart)]),
+            Bars.Of("longest request printed in the paper", cases.Select(c => c.Printed?.Longest ?? double.NaN))));
 
     private static Row Row(PaperCase measured) => new(
         Numbers.Whole(measured.Requests), Numbers.Whole(measured.Backends),
-        Seconds(measured.Shortest), Seconds(measured.Longest), Seconds(measured.Average), Seconds(measured.Total),
+        Seconds(measured.ShortestSinceStart), Seconds(measured.LongestSinceStart), Seconds(measured.AverageSinceStart),
         Printed(measured.Printed?.Shortest), Printed(measured.Printed?.Longest), Printed(measured.Printed?.Average),
-        measured.LongestRatio is { } ratio ? Numbers.Fixed(ratio, 2) : Numbers.None,
+        measured.LongestSinceStartRatio is { } ratio ? Numbers.Fixed(ratio, 2) : Numbers.None,
+        Seconds(measured.Shortest), Seconds(measured.Longest), Seconds(measured.Average), Seconds(measured.Total),
         Numbers.Whole(measured.Rounds.Sum(r => r.Errors)));
 
     private static Table Audits(PaperReport report) => new()

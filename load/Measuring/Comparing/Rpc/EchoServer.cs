@@ -15,12 +15,18 @@ internal static class EchoServer
     /// <summary>The line that is written when it can be called.</summary>
     public const string ReadyLine = "Ready.";
 
+    /// <summary>RPCX calls are answered on the thread that reads their connection.</summary>
+    public const string InlineDispatch = "inline";
+
+    /// <summary>RPCX calls are answered on the thread pool.</summary>
+    public const string PoolDispatch = "pool";
+
     /// <summary>Serves until it is told to stop.</summary>
-    public static async Task<int> RunAsync(string protocol, int port, CancellationToken cancellationToken)
+    public static async Task<int> RunAsync(string protocol, int port, string dispatch, CancellationToken cancellationToken)
     {
         await using var server = protocol switch
         {
-            Protocols.Rpcx => await StartRpcxAsync(port),
+            Protocols.Rpcx => await StartRpcxAsync(port, dispatch == PoolDispatch ? RpcxDispatch.ThreadPool : RpcxDispatch.Inline),
             Protocols.Grpc => await StartGrpcAsync(port),
             _ => await StartRestAsync(port),
         };
@@ -30,12 +36,12 @@ internal static class EchoServer
         return 0;
     }
 
-    private static async Task<IAsyncDisposable> StartRpcxAsync(int port)
+    private static async Task<IAsyncDisposable> StartRpcxAsync(int port, RpcxDispatch dispatch)
     {
         var server = new RpcxServer(
             new RpcxServerOptions { Listen = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}") },
             TimeProvider.System, NullLogger<RpcxServer>.Instance);
-        server.Publish<IEchoService>(new RpcxEcho());
+        server.Publish<IEchoService>(new RpcxEcho(), dispatch);
         await server.StartAsync(CancellationToken.None);
         return server;
     }

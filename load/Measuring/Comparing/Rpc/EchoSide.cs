@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json.Nodes;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Comparing.Rpc;
@@ -9,13 +10,12 @@ internal sealed class EchoSide : IAsyncDisposable
     private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(10);
 
-    private const string ServerProgram = "server";
-
     private readonly ChildProcess _server;
+    private readonly ProcessClock _serverClock;
     private readonly EchoClient _client;
 
     private EchoSide(string protocol, ChildProcess server, EchoClient client) =>
-        (Protocol, _server, _client) = (protocol, server, client);
+        (Protocol, _server, _serverClock, _client) = (protocol, server, new ProcessClock(server.Id), client);
 
     /// <summary>One of <see cref="Protocols"/>.</summary>
     public string Protocol { get; }
@@ -23,16 +23,21 @@ internal sealed class EchoSide : IAsyncDisposable
     /// <summary>Starts a server and waits until it can be called.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static async Task<EchoSide> StartAsync(
-        string protocol, int port, int connections, string folder, CancellationToken cancellationToken)
+        string protocol, int port, RpcConditions conditions, string folder, CancellationToken cancellationToken)
     {
         var program = Path.Combine(AppContext.BaseDirectory, "Billing.Cli.dll");
-        string[] arguments = [program, "serve-echo", "--protocol", protocol, "--port", port.ToString(CultureInfo.InvariantCulture)];
+        string[] arguments =
+        [
+            .. conditions.DefaultRuntime ? await DefaultRuntimeAsync(program, folder, cancellationToken) : [],
+            program, "serve-echo", "--protocol", protocol, "--port", port.ToString(CultureInfo.InvariantCulture),
+            "--dispatch", conditions.PoolDispatch ? EchoServer.PoolDispatch : EchoServer.InlineDispatch,
+        ];
         var server = ChildProcess.Start(new ChildProcessStart(
             "echo-" + protocol, DotnetProgram.Launcher, arguments, Path.Combine(folder, protocol + ".log")));
         try
         {
             await server.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ReadyTimeout, cancellationToken);
-            return new EchoSide(protocol, server, EchoClient.Create(protocol, port, connections));
+            return new EchoSide(protocol, server, EchoClient.Create(protocol, port, conditions.Connections));
         }
         catch
         {
@@ -44,7 +49,7 @@ internal sealed class EchoSide : IAsyncDisposable
     /// <summary>Lets so many callers make so many calls each, one after the other.</summary>
     public async Task<RpcRun> RunAsync(int threads, int requests, TimeProvider time, CancellationToken cancellationToken)
     {
-        var server = new CpuMeter([(ServerProgram, _server.Id)]);
+        var serverBefore = _serverClock.Used();
         var clientBefore = Environment.CpuUsage.TotalTime;
         var startedAt = time.GetTimestamp();
         var callers = Enumerable.Range(0, threads)
@@ -55,7 +60,7 @@ internal sealed class EchoSide : IAsyncDisposable
             outcomes.Sum(o => (long)o.Done),
             outcomes.Sum(o => (long)o.Failed),
             (Environment.CpuUsage.TotalTime - clientBefore).TotalSeconds,
-            server.Elapsed().TryGetValue(ServerProgram, out var seconds) ? seconds : throw _server.Failure("has ended"));
+            (_serverClock.Used() - serverBefore).TotalSeconds);
     }
 
     /// <inheritdoc/>
@@ -64,6 +69,16 @@ internal sealed class EchoSide : IAsyncDisposable
         await _client.DisposeAsync();
         await _server.StopAsync(StopTimeout);
         await _server.DisposeAsync();
+    }
+
+    /// <summary>Arguments that let the runtime start a program with none of the settings that its own file has.</summary>
+    private static async Task<string[]> DefaultRuntimeAsync(string program, string folder, CancellationToken cancellationToken)
+    {
+        var settings = JsonNode.Parse(await File.ReadAllTextAsync(Path.ChangeExtension(program, ".runtimeconfig.json"), cancellationToken))!;
+        settings["runtimeOptions"]!.AsObject().Remove("configProperties");
+        var file = Path.Combine(folder, "default.runtimeconfig.json");
+        await File.WriteAllTextAsync(file, settings.ToJsonString(), cancellationToken);
+        return ["exec", "--runtimeconfig", file];
     }
 
     private async Task<(int Done, int Failed)> CallInTurnAsync(int caller, int requests, CancellationToken cancellationToken)
@@ -102,5 +117,5 @@ internal sealed class EchoSide : IAsyncDisposable
 /// <param name="Calls">Answered rightly.</param>
 /// <param name="Errors">Not.</param>
 /// <param name="ClientCpuS">Processor seconds of the process that calls.</param>
-/// <param name="ServerCpuS">Processor seconds of the process that answers, in steps of 10 ms.</param>
+/// <param name="ServerCpuS">Processor seconds of the process that answers.</param>
 internal sealed record RpcRun(double TimeMs, long Calls, long Errors, double ClientCpuS, double ServerCpuS);

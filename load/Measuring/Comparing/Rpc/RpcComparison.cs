@@ -15,7 +15,8 @@ internal sealed record RpcComparison : IResults
         "Threads are concurrent callers (asynchronous, on the thread pool of one process); each sends the given number of requests, one after the other.",
         "Time is from the start of the first caller to the end of the last, the mean of the runs; the first run of each cell is dropped. The sides run in turn.",
         "Calls per second are threads x requests / time. The paper's TPS is requests / time (its equation 3, without the threads); ratios are the same in both.",
-        "Calls per core second are calls over the processor seconds of client and server together.",
+        "Calls per core second are calls over the processor seconds of client and server together, as the kernel accounts them to the nanosecond. Where one side of a cell took less than 0.1 s in all its runs, what the runtime does meanwhile weighs too much, and its ratio is left out.",
+        "One connection for all callers and answers on the thread that reads it favour RPCX, and the platform's runtime settings were chosen for the platform: so one cell is measured under other conditions too, on servers of its own.",
         "rpcx and grpc share the given number of connections among the callers; rest has one for every caller. Messages, work and time-outs are the same; gRPC and REST are served by Kestrel, JSON by generated code.",
     ];
 
@@ -28,19 +29,31 @@ internal sealed record RpcComparison : IResults
 
     public required int Connections { get; init; }
 
+    /// <summary>Under which all <see cref="Cells"/> were measured; null in older results.</summary>
+    public RpcConditions? Conditions { get; init; }
+
     public required IReadOnlyList<RpcCell> Cells { get; init; }
+
+    /// <summary>One of the cells under other conditions; empty in older results.</summary>
+    public IReadOnlyList<RpcVariant> Variants { get => field ?? []; init; } = [];
 
     /// <summary>The paper's own figures.</summary>
     public RpcPaper Paper { get; init; } = new();
 
+    // Its times are of whole runs: calls that failed are in them, and each table has a column for those.
+    long ILatencies.Failed => 0;
+
     bool IResults.HasFigures => Cells.Count > 0;
 
-    bool IResults.IsGood => Cells.All(cell => cell.Sides.All(side => side.Errors == 0));
+    bool IResults.IsGood => Cells.Count > 0 && Cells.Concat(Variants.Select(v => v.Cell)).All(cell => cell.Sides.All(side => side.Errors == 0));
 }
 
 /// <summary>What the paper reports for RPCX against gRPC and OpenFeign, from the least to the most, in percent.</summary>
 internal sealed record RpcPaper
 {
+    /// <summary>Where they are from.</summary>
+    public Source Source { get; init; } = Sources.Rpcx;
+
     public double LessTimePercentMin { get; init; } = 55.9;
 
     public double LessTimePercentMax { get; init; } = 88.9;
@@ -53,17 +66,23 @@ internal sealed record RpcPaper
 /// <summary>So many callers with so many requests each.</summary>
 internal sealed record RpcCell(int Threads, int Requests, IReadOnlyList<RpcSide> Sides)
 {
+    // Ten of the kernel's ticks, some thousands of calls.
+    private const double CpuMinS = 0.1;
+
     /// <summary>One of the sides.</summary>
     public RpcSide Side(string protocol) => Sides.First(s => s.Protocol == protocol);
 
     /// <summary>How much less time RPCX took than another side, in percent of that side's time; negative where more.</summary>
     public double LessTimePercent(string than) => 100 * (1 - (Side(Protocols.Rpcx).MeanMs / Side(than).MeanMs));
 
-    /// <summary>How many more calls a second RPCX made than another side, in percent; negative where fewer.</summary>
+    /// <summary>How many more calls per second RPCX made than another side, in percent; negative where fewer.</summary>
     public double MoreTpsPercent(string than) => 100 * ((Side(Protocols.Rpcx).CallsPerS / Side(than).CallsPerS) - 1);
 
-    /// <summary>Calls per core second of RPCX, over those of another side.</summary>
-    public double CoreRatio(string than) => Side(Protocols.Rpcx).CallsPerCoreS / Side(than).CallsPerCoreS;
+    /// <summary>Calls per core second of RPCX, over those of another side; null where one of the two took too little processor time to
+    /// say.</summary>
+    public double? CoreRatio(string than) => Side(Protocols.Rpcx).CpuS >= CpuMinS && Side(than).CpuS >= CpuMinS
+        ? Side(Protocols.Rpcx).CallsPerCoreS / Side(than).CallsPerCoreS
+        : null;
 }
 
 /// <summary>What one side did in a cell, without the run that is dropped.</summary>
@@ -95,6 +114,10 @@ internal sealed record RpcSide
 
     /// <summary>Calls over processor seconds of client and server; 0 where they were too few to be counted.</summary>
     public required double CallsPerCoreS { get; init; }
+
+    /// <summary>Processor seconds of client and server.</summary>
+    [JsonIgnore]
+    public double CpuS => ClientCpuS + ServerCpuS;
 
     /// <summary>Sums up the runs that count.</summary>
     public static RpcSide Of(string protocol, int requests, IReadOnlyList<RpcRun> runs)

@@ -10,18 +10,57 @@ internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiCon
     private const int WarmUpRequests = 300;
 
     private readonly List<RpcCell> _cells = [];
+    private readonly List<RpcVariant> _variants = [];
 
     /// <returns>The process's exit code: 0 only if every call was answered; 130 where it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(RpcComparison.Format, MeasureAsync, Result, cancellationToken);
 
-    private async Task MeasureAsync(CancellationToken cancellationToken)
+    private Task MeasureAsync(CancellationToken cancellationToken) => console.Progress()
+        .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+        .StartAsync(async progress =>
+        {
+            var bar = progress.AddTask("Calls", maxValue: grid.CallsOfSide * Protocols.All.Count);
+            await WithSidesAsync(grid.Conditions, sides => MeasureGridAsync(sides, bar, cancellationToken), cancellationToken);
+            var (threads, requests) = grid.VariedCell;
+            foreach (var conditions in grid.Conditions.Others())
+            {
+                await WithSidesAsync(
+                    conditions,
+                    async sides => _variants.Add(new RpcVariant(conditions, await MeasureCellAsync(sides, threads, requests, bar, cancellationToken))),
+                    cancellationToken);
+            }
+        });
+
+    private async Task MeasureGridAsync(List<EchoSide> sides, ProgressTask bar, CancellationToken cancellationToken)
+    {
+        foreach (var threads in grid.Threads)
+        {
+            foreach (var requests in grid.Requests)
+            {
+                _cells.Add(await MeasureCellAsync(sides, threads, requests, bar, cancellationToken));
+            }
+        }
+    }
+
+    /// <summary>Starts all sides, warm, and stops them.</summary>
+    private async Task WithSidesAsync(RpcConditions conditions, Func<List<EchoSide>, Task> measure, CancellationToken cancellationToken)
     {
         var folder = Directory.CreateTempSubdirectory("billing-rpc-").FullName;
         var sides = new List<EchoSide>();
+        using var ports = new FreePorts();
         try
         {
-            await MeasureAsync(sides, folder, cancellationToken);
+            foreach (var protocol in Protocols.All)
+            {
+                sides.Add(await EchoSide.StartAsync(protocol, ports.Take(), conditions, folder, cancellationToken));
+            }
+            // The runtime compiles what is called often again, better; the first cell is not to pay for that.
+            foreach (var side in sides)
+            {
+                await side.RunAsync(WarmUpCallers, WarmUpRequests, time, cancellationToken);
+            }
+            await measure(sides);
         }
         finally
         {
@@ -30,37 +69,10 @@ internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiCon
         }
     }
 
-    private async Task MeasureAsync(List<EchoSide> sides, string folder, CancellationToken cancellationToken)
-    {
-        using var ports = new FreePorts();
-        foreach (var protocol in Protocols.All)
-        {
-            sides.Add(await EchoSide.StartAsync(protocol, ports.Take(), grid.Connections, folder, cancellationToken));
-        }
-        // The runtime compiles what is called often anew, better; the first cell is not to pay for that.
-        foreach (var side in sides)
-        {
-            await side.RunAsync(WarmUpCallers, WarmUpRequests, time, cancellationToken);
-        }
-        await console.Progress()
-            .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
-            .StartAsync(async progress =>
-            {
-                var bar = progress.AddTask("Calls", maxValue: grid.CallsOfSide * sides.Count);
-                foreach (var threads in grid.Threads)
-                {
-                    foreach (var requests in grid.Requests)
-                    {
-                        bar.Description = $"{threads} x {requests}";
-                        await MeasureCellAsync(sides, threads, requests, bar, cancellationToken);
-                    }
-                }
-            });
-    }
-
-    private async Task MeasureCellAsync(
+    private async Task<RpcCell> MeasureCellAsync(
         List<EchoSide> sides, int threads, int requests, ProgressTask bar, CancellationToken cancellationToken)
     {
+        bar.Description = $"{threads} x {requests}";
         var runs = sides.ToDictionary(side => side.Protocol, _ => new List<RpcRun>());
         for (var run = 0; run < grid.Runs; run++)
         {
@@ -76,8 +88,7 @@ internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiCon
                 bar.Increment((double)threads * requests);
             }
         }
-        _cells.Add(new RpcCell(
-            threads, requests, [.. sides.Select(side => RpcSide.Of(side.Protocol, requests, runs[side.Protocol]))]));
+        return new RpcCell(threads, requests, [.. sides.Select(side => RpcSide.Of(side.Protocol, requests, runs[side.Protocol]))]);
     }
 
     private RpcComparison Result(RunInfo run) => new()
@@ -85,6 +96,8 @@ internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiCon
         Run = run,
         Runs = grid.Runs,
         Connections = grid.Connections,
+        Conditions = grid.Conditions,
         Cells = _cells,
+        Variants = _variants,
     };
 }

@@ -17,6 +17,13 @@ internal sealed record RpcGrid(IReadOnlyList<int> Threads, IReadOnlyList<int> Re
     /// <summary>For a first impression.</summary>
     public static RpcGrid Quick { get; } = new([10, 110, 510], [10, 210], Runs: 4);
 
+    /// <summary>Under which all cells are measured.</summary>
+    public RpcConditions Conditions => new(Connections);
+
+    /// <summary>The cell that is measured under other conditions too: the most callers, each with a middling number of requests.</summary>
+    public (int Threads, int Requests) VariedCell => (Threads[^1], Requests[Requests.Count / 2]);
+
     /// <summary>Calls of all runs of one side.</summary>
-    public long CallsOfSide => Threads.Sum(t => (long)t) * Requests.Sum(r => (long)r) * Runs;
+    public long CallsOfSide =>
+        ((Threads.Sum(t => (long)t) * Requests.Sum(r => (long)r)) + (Conditions.Others().Count * (long)VariedCell.Threads * VariedCell.Requests)) * Runs;
 }

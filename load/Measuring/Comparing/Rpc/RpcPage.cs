@@ -14,12 +14,13 @@ internal static class RpcPage
         Subtitle = Sentence(comparison),
         Facts =
         [
-            .. Facts.Of(comparison.Run),
+            .. Facts.Of(comparison.Run), Sources.Rpcx.Fact(),
             new Fact("Method", $"{comparison.Runs} runs of each side in each cell, in turn, the first dropped; {Numbers.Counted(comparison.Connections, "connection")} of RPCX and of gRPC, one for each caller of REST"),
         ],
         Sections =
         [
             new Section("Beside the paper", Ratios(comparison)),
+            .. comparison.Variants.Count > 0 ? [new Section("Under other conditions", Variants(comparison))] : Array.Empty<Section>(),
             new Section("Cell by cell", [Cells(comparison), .. Charts(comparison)]),
             new Section("How to read it", new Prose(string.Join("\n\n", RpcComparison.Notes))),
         ],
@@ -27,17 +28,53 @@ internal static class RpcPage
 
     private static string Sentence(RpcComparison comparison)
     {
-        var ratios = comparison.Cells.Select(c => c.CoreRatio(Protocols.Grpc)).Where(double.IsFinite).Where(r => r > 0).ToList();
-        return ratios.Count == 0
-            ? "Nothing was measured."
-            : $"For each second of processor time, RPCX makes {Numbers.Fixed(Spread.Of(ratios).Median, 2)} times as many calls as gRPC ({Numbers.Fixed(ratios.Min(), 2)} to {Numbers.Fixed(ratios.Max(), 2)} over {ratios.Count} cells).";
+        var ratios = comparison.Cells.Select(c => c.CoreRatio(Protocols.Grpc)).OfType<double>().ToList();
+        if (ratios.Count == 0)
+        {
+            return comparison.Cells.Count == 0 ? "Nothing was measured." : "All cells took too little processor time to be compared by it.";
+        }
+        var leftOut = comparison.Cells.Count - ratios.Count;
+        var few = leftOut > 0 ? $"; {Numbers.Whole(leftOut)} that took less than 0.1 s left out" : "";
+        var usual = $"For each second of processor time, RPCX makes {Numbers.Fixed(Spread.Of(ratios).Median, 2)} times as many calls as gRPC ({Numbers.Fixed(ratios.Min(), 2)} to {Numbers.Fixed(ratios.Max(), 2)} over {Numbers.Counted(ratios.Count, "cell")}{few}){Under(comparison.Conditions)}.";
+        return comparison.Variants is [.., var fairest] && fairest.Cell.CoreRatio(Protocols.Grpc) is { } ratio
+            ? $"{usual} It makes {Numbers.Fixed(ratio, 2)} times as many{Under(fairest.Conditions)} ({Numbers.Whole(fairest.Cell.Threads)} callers of {Numbers.Whole(fairest.Cell.Requests)} requests)."
+            : usual;
+    }
+
+    private static string Under(RpcConditions? conditions) => conditions is null ? "" : $" with {conditions}";
+
+    private static Table Variants(RpcComparison comparison)
+    {
+        var varied = comparison.Variants[0].Cell;
+        var usual = comparison.Cells.FirstOrDefault(c => c.Threads == varied.Threads && c.Requests == varied.Requests);
+        RpcVariant[] all = comparison.Conditions is { } conditions && usual is not null ? [new RpcVariant(conditions, usual), .. comparison.Variants] : [.. comparison.Variants];
+        return new Table
+        {
+            Title = $"{Numbers.Whole(varied.Threads)} callers, {Numbers.Whole(varied.Requests)} requests of each",
+            Columns =
+            [
+                new Column("Conditions", Align.Left),
+                .. Protocols.All.Select(p => new Column(p, Unit: "calls/s")),
+                .. Protocols.All.Select(p => new Column(p, Unit: "calls/core s")),
+                .. Others.Select(other => new Column($"Calls for a core second, RPCX over {other.Name}, times")),
+                new Column("Failed"),
+            ],
+            Rows = [.. all.Select(v => new Row(
+            [
+                v.Conditions.ToString(),
+                .. Protocols.All.Select(p => (Cell)Numbers.Whole(v.Cell.Side(p).CallsPerS)),
+                .. Protocols.All.Select(p => (Cell)Numbers.Whole(v.Cell.Side(p).CallsPerCoreS)),
+                .. Others.Select(other => (Cell)(v.Cell.CoreRatio(other.Protocol) is { } ratio ? Numbers.Fixed(ratio, 2) : Numbers.None)),
+                Numbers.Whole(v.Cell.Sides.Sum(s => s.Errors)),
+            ]))],
+        };
     }
 
     private static Table Ratios(RpcComparison comparison) => new()
     {
         Columns =
         [
-            new Column("RPCX against", Align.Left), new Column("Less time", Unit: "%"), new Column("More calls a second", Unit: "%"),
+            new Column("RPCX against", Align.Left), new Column("Less time", Unit: "%"), new Column("More calls per second", Unit: "%"),
             new Column("Calls for a core second, times"),
             new Column("Paper: less time", Unit: "%", IsPaper: true), new Column("Paper: more TPS", Unit: "%", IsPaper: true),
         ],
@@ -45,10 +82,10 @@ internal static class RpcPage
             other.Name,
             Range(comparison.Cells.Select(c => c.LessTimePercent(other.Protocol)), 1),
             Range(comparison.Cells.Select(c => c.MoreTpsPercent(other.Protocol)), 1),
-            Range(comparison.Cells.Select(c => c.CoreRatio(other.Protocol)), 2),
+            Range(comparison.Cells.Select(c => c.CoreRatio(other.Protocol)).OfType<double>(), 2),
             $"{comparison.Paper.LessTimePercentMin} to {comparison.Paper.LessTimePercentMax}",
             $"{comparison.Paper.MoreTpsPercentMin} to {comparison.Paper.MoreTpsPercentMax}"))],
-        Note = "From the least to the greatest of all cells. The paper's figures are over gRPC and OpenFeign together, in Java, on two 1-core machines.",
+        Note = "From the least to the greatest of all cells. All under the first conditions; the last ratio without cells of less than 0.1 s of processor time. The paper's figures are over gRPC and OpenFeign together, in Java, on two 1-core machines.",
     };
 
     private static Table Cells(RpcComparison comparison) => new()
@@ -80,7 +117,7 @@ internal static class RpcPage
         var most = comparison.Cells.Max(c => c.Requests);
         var cells = comparison.Cells.Where(c => c.Requests == most).ToList();
         yield return new BarChart(
-            $"Calls a second, {Numbers.Whole(most)} requests of each caller", new Axis("Calls", "/s"),
+            $"Calls per second, {Numbers.Whole(most)} requests of each caller", new Axis("Calls", "/s"),
             [.. cells.Select(c => $"{Numbers.Whole(c.Threads)} callers")],
             [.. Protocols.All.Select(p => Bars.Of(p, cells.Select(c => c.Side(p).CallsPerS)))]);
         yield return new BarChart(

@@ -33,12 +33,13 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
     private const int WarmUpS = 2;
     private const int Connections = 4;
     private const int CostInFlight = 400;
+    private const int CostRoundsMax = 3;
 
     // So many that the largest group still shares them out evenly; design section 3 asks for ten times the backends.
     private const int PartitionsOfATopic = 12;
 
     private readonly List<ScaleSeries> _series = [];
-    private readonly List<StageCosts> _costs = [];
+    private readonly Dictionary<ScaleKind, List<StageSample>> _costs = Enum.GetValues<ScaleKind>().ToDictionary(kind => kind, _ => new List<StageSample>());
     private readonly List<AuditCounts> _audits = [];
 
     /// <summary>Measures, prints and writes.</summary>
@@ -52,7 +53,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
         Rounds = options.Rounds,
         Work = options.Work,
         Series = _series,
-        Costs = _costs,
+        Costs = [.. _costs.Where(c => c.Value.Count > 0).Select(c => StageCosts.Of(c.Key, c.Value))],
         Audits = _audits,
     };
 
@@ -68,14 +69,17 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
         await using var stack = await Starting.StackAsync(
             new StackOptions { Proxies = 1, PaymentBackends = 1, BalanceBackends = 1 }, console, cancellationToken);
         var fleet = new DriveFleet(stack.Folder);
-        foreach (var kind in Enum.GetValues<ScaleKind>())
-        {
-            var spec = Spec(stack, kind) with { InFlight = CostInFlight / Connections, WarmUpS = 2 * WarmUpS };
-            var figures = await fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken);
-            _costs.Add(new StageCosts(
-                kind, figures.PerSecond, figures.CpuS.ToDictionary(c => c.Key, c => figures.Ok == 0 ? 0 : c.Value * 1e6 / figures.Ok)));
-            Say($"Cost of {kind.ToString().ToLowerInvariant()}, measured at {figures.PerSecond:N0}/s");
-        }
+        await Repeats.RunAsync(
+            Enum.GetValues<ScaleKind>(), Math.Min(options.Rounds, CostRoundsMax),
+            (kind, _) => fleet.RunAsync(
+                Spec(stack, kind) with { InFlight = CostInFlight / Connections, WarmUpS = 2 * WarmUpS }, 1, Programs.Of(stack), cancellationToken),
+            (kind, figures) =>
+            {
+                _costs[kind].Add(new StageSample(
+                    figures.PerSecond, figures.Failed, figures.CpuS.ToDictionary(c => c.Key, c => figures.Ok == 0 ? 0 : c.Value * 1e6 / figures.Ok)));
+                Say($"Cost of {kind.ToString().ToLowerInvariant()}, measured at {figures.PerSecond:N0}/s");
+            },
+            cancellationToken);
         _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }
 

@@ -12,6 +12,10 @@ internal sealed record ScaleReport : IResults
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
+
+    /// <summary>Where the thesis's figures are from, which the page shows.</summary>
+    public Source Source { get; init; } = Sources.Thesis;
+
     public required int Rounds { get; init; }
     public required ScaleWork Work { get; init; }
     public required IReadOnlyList<ScaleSeries> Series { get; init; }
@@ -20,9 +24,12 @@ internal sealed record ScaleReport : IResults
     /// <summary>The audit of each stack that was measured.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
+    long ILatencies.Failed => Series.Sum(s => s.Steps.Sum(t => t.Rounds.Sum(r => r.Failed)));
+
     bool IResults.HasFigures => Costs.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)));
+    bool IResults.IsGood => Books.AreClean(Audits) && Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)))
+        && Costs.All(c => c.Samples.All(s => s.Failed == 0));
 }
 
 /// <summary>The simulated work that scales where the processor does not: each backend has so many requests at the card network
@@ -37,10 +44,10 @@ internal sealed record ScaleWork(int PaymentsAtATime, int PaymentMs, int Balance
     /// <summary>Work that two cores still have the processor for with eight backends and twelve replicas.</summary>
     public static ScaleWork Default { get; } = new(PaymentsAtATime: 16, PaymentMs: 200, BalancesAtATime: 8, BalanceMs: 100, InFlight: 400);
 
-    /// <summary>Payments a second that one backend's simulated work allows at most.</summary>
+    /// <summary>Payments per second that one backend's simulated work allows at most.</summary>
     public double PaymentCeiling => PaymentsAtATime * 1000.0 / PaymentMs;
 
-    /// <summary>Balance checks a second that one replica's simulated work allows at most.</summary>
+    /// <summary>Balance checks per second that one replica's simulated work allows at most.</summary>
     public double BalanceCeiling => BalancesAtATime * 1000.0 / BalanceMs;
 }
 
@@ -70,9 +77,30 @@ internal sealed record ScaleRound(double PerSecond, double P50Ms, double P99Ms, 
 
 /// <summary>Processor time that one request costs in each program, measured without jitter and under full load.</summary>
 /// <param name="Kind">Writes or reads.</param>
-/// <param name="PerSecond">Requests a second while it was measured.</param>
-/// <param name="MicrosecondsByProgram">Processor microseconds for each request.</param>
-internal sealed record StageCosts(ScaleKind Kind, double PerSecond, IReadOnlyDictionary<string, double> MicrosecondsByProgram);
+/// <param name="PerSecond">Requests per second while it was measured, the median of the samples.</param>
+/// <param name="MicrosecondsByProgram">Processor microseconds for each request, the median of the samples.</param>
+internal sealed record StageCosts(ScaleKind Kind, double PerSecond, IReadOnlyDictionary<string, double> MicrosecondsByProgram)
+{
+    /// <summary>What the medians are of; empty in results from before there were several.</summary>
+    public IReadOnlyList<StageSample> Samples { get => field ?? []; init; } = [];
+
+    /// <summary>Sums up samples.</summary>
+    /// <param name="kind">What was measured.</param>
+    /// <param name="samples">At least one.</param>
+    public static StageCosts Of(ScaleKind kind, IReadOnlyList<StageSample> samples) => new(
+        kind, Spread.Of(samples.Select(s => s.PerSecond)).Median,
+        samples.SelectMany(s => s.MicrosecondsByProgram.Keys).Distinct(StringComparer.Ordinal).ToDictionary(
+            program => program, program => Spread.Of(samples.Select(s => s.MicrosecondsByProgram.GetValueOrDefault(program))).Median, StringComparer.Ordinal))
+    {
+        Samples = samples,
+    };
+}
+
+/// <summary>One measurement of what a request costs.</summary>
+/// <param name="PerSecond">Requests per second meanwhile.</param>
+/// <param name="Failed">Requests that failed.</param>
+/// <param name="MicrosecondsByProgram">Processor microseconds for each answered request.</param>
+internal sealed record StageSample(double PerSecond, long Failed, IReadOnlyDictionary<string, double> MicrosecondsByProgram);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
 [JsonSerializable(typeof(ScaleReport))]

@@ -17,7 +17,7 @@ public sealed class FlagsTests
     [InlineData("run --partitions 12")]
     [InlineData("run --transport direct --protocol rest")]
     [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
-    [InlineData("up --port 5000")]
+    [InlineData("up --port 5000 --rest-port 8080")]
     [InlineData("status")]
     [InlineData("down")]
     [InlineData("audit one.csv two.csv")]
@@ -70,6 +70,8 @@ public sealed class FlagsTests
     [Theory]
     [InlineData("run --colour red", "--colour")]
     [InlineData("run --port 5000", "--port")]
+    [InlineData("run --rest-port 5000", "--rest-port")]
+    [InlineData("up --rest-port 70000", "--rest-port")]
     [InlineData("status --clients 3", "--clients")]
     [InlineData("fly", "fly")]
     [InlineData("chaos --transport direct", "--transport")]
@@ -79,6 +81,18 @@ public sealed class FlagsTests
     [InlineData("run --transport direct --protocol soap", "soap")]
     public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
+
+    [Theory]
+    [InlineData("sweep static --connections 0", "--connections must be within")]
+    [InlineData("sweep static --protocols unary,soap", "--protocols: 'soap' is none of")]
+    [InlineData("sweep dynamic --targets nowhere", "--targets: 'nowhere' is not an address")]
+    [InlineData("sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter is about a stack of the command's own")]
+    [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number within")]
+    [InlineData("compare eda --rounds 0", "--rounds must be within")]
+    [InlineData("compare rpc --runs 1", "--runs must be within")]
+    [InlineData("profile --in-flight 200,0", "--in-flight: '0' is not a whole number within")]
+    public void A_bad_value_for_a_command_that_measures_is_an_error_that_names_the_option(string line, string named) =>
+        Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.OrdinalIgnoreCase));
 
     [Fact]
     public void An_audit_without_journals_is_an_error() => Assert.NotEmpty(Parse("audit").Errors);
@@ -131,6 +145,9 @@ public sealed class FlagsTests
 
     private static ParseResult Parse(string line) => Root().Parse(line);
 
-    private static Command Root() =>
-        BillingCommand.Create(AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }));
+    private static Command Root()
+    {
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
+        return BillingCommand.Create(console);
+    }
 }

@@ -23,13 +23,13 @@ public sealed class LoadFlagsTests
     }
 
     [Fact]
-    public void Without_options_there_is_a_stack_of_its_own_and_no_threshold()
+    public void Without_options_there_is_a_stack_of_its_own_and_one_call_of_a_hundred_may_fail()
     {
         var plan = Plan("");
 
         Assert.Equal(3, plan.Subject.Stack.Proxies);
         Assert.Empty(plan.Subject.Targets);
-        Assert.Empty(plan.Thresholds);
+        Assert.Equal([new Threshold("--max-error-percent", 1)], plan.Thresholds);
         Assert.StartsWith(Path.Combine("results", "load-payments-"), plan.Subject.Out, StringComparison.Ordinal);
     }
 

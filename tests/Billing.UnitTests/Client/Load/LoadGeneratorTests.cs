@@ -34,6 +34,18 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Every_answer_of_a_burst_is_timed_from_when_it_began_too_however_late_its_call_was_made()
+    {
+        var (result, _) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Balances = 20, Journal = _journal });
+
+        foreach (var figures in new[] { result.Payments, result.Balances })
+        {
+            Assert.Equal(figures.LatenciesUs.Count, figures.SinceStartUs.Count);
+            Assert.All(figures.SinceStartUs.Zip(figures.LatenciesUs), times => Assert.True(times.First >= times.Second));
+        }
+    }
+
+    [Fact]
     public async Task What_was_not_answered_is_not_counted_as_answered()
     {
         _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
@@ -77,6 +89,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
         var (result, _) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Rate = 1000, Journal = _journal });
 
         Assert.Equal(30, result.PaymentsAnswered);
+        Assert.Empty(result.Payments.SinceStartUs);
     }
 
     [Fact]

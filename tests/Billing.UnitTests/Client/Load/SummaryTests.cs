@@ -46,6 +46,21 @@ public sealed class SummaryTests
         Assert.Equal(0, Summary.Of([Figures([])]).P99);
     }
 
+    [Fact]
+    public void A_burst_of_several_clients_began_when_the_first_of_them_did()
+    {
+        LoadResult[] results = [Client(startedUnixUs: 5_000_000, sinceStartUs: 1_000_000), Client(startedUnixUs: 5_400_000, sinceStartUs: 2_000_000)];
+
+        var summary = LoadResult.SinceStart(results, r => r.Payments);
+
+        Assert.Equal((1, 2.4), (summary.Shortest, summary.Longest));
+        // What each call took by itself is another figure.
+        Assert.Equal(0.001, Summary.Of([.. results.Select(r => r.Payments)]).Longest);
+    }
+
+    private static LoadResult Client(long startedUnixUs, long sinceStartUs) => new(
+        startedUnixUs, startedUnixUs + sinceStartUs, 0, Figures([1_000]) with { SinceStartUs = [sinceStartUs] }, Figures([]), 1);
+
     private static long SmallestThatCovers(List<long> values, int percent) =>
         values.Order().First(v => values.Count(other => other <= v) * 100 >= percent * values.Count);
 

@@ -33,7 +33,7 @@ public sealed class PagesTests : IDisposable
     [InlineData(false)]
     public void The_prototypes_tables_stand_beside_what_it_printed(bool measured)
     {
-        var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0), new(0.2, 4, 2, 4.5, 0) } : [];
+        var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0, new PaperRow(0.2, 3, 1)), new(0.2, 4, 2, 4.5, 0, new PaperRow(0.2, 5, 2)) } : [];
         var report = new PaperReport
         {
             Run = Complete with { Complete = measured },
@@ -49,9 +49,10 @@ public sealed class PagesTests : IDisposable
         var page = PageOf(report, PaperReport.Format);
 
         Assert.Contains("7.89", page, StringComparison.Ordinal);
-        Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured.", page, StringComparison.Ordinal);
+        Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured", page, StringComparison.Ordinal);
         Assert.Equal(measured, !page.Contains("Stopped before its end", StringComparison.Ordinal));
         Assert.Equal(measured ? 7.89 / 3 : null, report.Cases[0].LongestRatio);
+        Assert.Equal(measured ? 7.89 / 4 : null, report.Cases[0].LongestSinceStartRatio);
     }
 
     [Fact]
@@ -119,7 +120,7 @@ public sealed class PagesTests : IDisposable
         var page = PageOf(report, ScaleReport.Format);
 
         Assert.Equal(400, report.Work.PaymentCeiling);
-        Assert.Contains("2 times the backends bring 2.0 times the throughput", page, StringComparison.Ordinal);
+        Assert.Contains("2 times the backends do 2.0 times as much simulated work", page, StringComparison.Ordinal);
         // 200 us of the system's own for each payment, on two cores; 8 cores of PostgreSQL at 100 us.
         Assert.Contains("10,000", page, StringComparison.Ordinal);
         Assert.Contains("80,000", page, StringComparison.Ordinal);

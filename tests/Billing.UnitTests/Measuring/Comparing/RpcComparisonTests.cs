@@ -28,13 +28,47 @@ public sealed class RpcComparisonTests
     {
         Assert.Equal(75, Cell.LessTimePercent(Protocols.Grpc), 6);
         Assert.Equal(300, Cell.MoreTpsPercent(Protocols.Grpc), 6);
-        Assert.Equal(4, Cell.CoreRatio(Protocols.Grpc), 6);
+        Assert.Equal(4, Cell.CoreRatio(Protocols.Grpc)!.Value, 6);
         Assert.Equal(-100, Cell.LessTimePercent(Protocols.Rest), 6);
     }
 
     [Fact]
-    public void Processor_time_too_short_to_be_counted_makes_no_figure() =>
+    public void Processor_time_too_short_to_be_counted_makes_no_figure()
+    {
         Assert.Equal(0, Cell.Side(Protocols.Rest).CallsPerCoreS);
+        Assert.Null(Cell.CoreRatio(Protocols.Rest));
+    }
+
+    [Theory]
+    [InlineData(0.1, true)]
+    [InlineData(0.099, false)]
+    public void A_cell_that_took_too_little_processor_time_is_left_out_of_the_headline(double cpuS, bool counts)
+    {
+        var comparison = ExampleResults.Rpc(cpuS: cpuS);
+        var headline = RpcComparison.Format.Page(comparison).Subtitle;
+
+        Assert.Equal(counts, comparison.Cells[0].CoreRatio(Protocols.Grpc) is not null);
+        Assert.Contains(counts ? "over 2 cells)" : "over 1 cell; 1 that took less than 0.1 s left out)", headline, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_headline_says_under_which_conditions_and_what_is_left_of_it_under_fairer_ones()
+    {
+        var headline = RpcComparison.Format.Page(ExampleResults.Rpc()).Subtitle;
+
+        Assert.Contains("with 1 connection, RPCX answering on the reading thread, servers with the platform's runtime settings", headline, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "It makes 1.00 times as many with 8 connections, RPCX answering on the thread pool, servers with .NET's own runtime settings (990 callers of 100 requests).",
+            headline, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Each_condition_that_favours_one_side_is_taken_away_alone_and_all_together() => Assert.Equal(
+        [new(8), new(1, PoolDispatch: true), new(1, DefaultRuntime: true), new(8, true, true)], new RpcConditions(1).Others());
+
+    [Fact]
+    public void Conditions_that_hold_already_are_not_measured_again() => Assert.Equal(
+        [new(16, PoolDispatch: true), new(16, DefaultRuntime: true), new(16, true, true)], new RpcConditions(16).Others());
 
     [Fact]
     public void An_answer_is_known_by_what_it_repeats()

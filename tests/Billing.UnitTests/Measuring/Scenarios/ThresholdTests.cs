@@ -33,6 +33,13 @@ public sealed class ThresholdTests
         Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 0)).Missed);
     }
 
+    [Theory]
+    [InlineData(99, 1, false)]
+    [InlineData(98, 2, true)]
+    [InlineData(1, 99, true)]
+    public void A_run_without_thresholds_misses_its_own_when_more_than_one_call_of_a_hundred_fails(int ok, int failed, bool missed) =>
+        Assert.Equal(missed, Threshold.ByDefault.Check(Calls(ok, failed)).Missed);
+
     [Fact]
     public void A_missed_threshold_names_itself_and_the_value()
     {

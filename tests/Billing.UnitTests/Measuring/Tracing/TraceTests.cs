@@ -55,16 +55,47 @@ public sealed class TraceTests : IDisposable
     {
         var payment = Paid(0);
         var legs = Leg.Of([payment]);
+        var whole = Leg.Whole([payment]);
         Assert.Equal(
-            ["client → proxy", "proxy → Kafka", "Kafka → backend", "authorise, decide", "store, commit", "make the reply", "backend → proxy", "proxy → client"],
+            ["wait to be sent", "client → proxy", "proxy → Kafka", "Kafka → backend", "authorise, decide", "store, commit", "make the reply", "backend → proxy", "proxy → client"],
             legs.Select(l => l.Name));
-        Assert.Equal(payment.Milliseconds(Moment.Sent, Moment.Returned)!.Value, legs.Sum(l => payment.Milliseconds(l.From, l.To)!.Value), 6);
+        Assert.Equal(payment.Milliseconds(whole.From, whole.To)!.Value, legs.Sum(l => payment.Milliseconds(l.From, l.To)!.Value), 6);
     }
 
     [Fact]
     public void Where_no_broker_is_the_way_leads_from_the_proxy_to_the_backend() => Assert.Equal(
-        ["client → proxy", "proxy → backend", "authorise, decide"],
-        Leg.Of([Paid(0, Moment.Appended), Paid(1, Moment.Appended), Failed(2)]).Take(3).Select(l => l.Name));
+        ["wait to be sent", "client → proxy", "proxy → backend", "authorise, decide"],
+        Leg.Of([Paid(0, Moment.Appended), Paid(1, Moment.Appended), Failed(2)]).Take(4).Select(l => l.Name));
+
+    [Fact]
+    public void A_payment_that_was_sent_late_took_its_lateness_too()
+    {
+        var payment = Paid(0);
+        payment[Moment.Planned] = payment[Moment.Sent] - 250_000;
+        var steps = LegSummary.Of([payment]).ToDictionary(s => s.Name, StringComparer.Ordinal);
+
+        Assert.Equal(250, steps["wait to be sent"].P50Ms, 6);
+        Assert.Equal(250 + payment.Milliseconds(Moment.Sent, Moment.Returned)!.Value, steps[Leg.WholeName].P50Ms, 6);
+        Assert.Equal(250 + payment.Milliseconds(Moment.Sent, Moment.Stored)!.Value, steps["until stored"].P50Ms, 6);
+        Assert.Equal("planned", steps[Leg.WholeName].From);
+    }
+
+    [Fact]
+    public void Where_nothing_was_due_the_way_begins_with_the_sending()
+    {
+        var payment = Paid(0, Moment.Planned);
+
+        Assert.Equal(Moment.Sent, Leg.Whole([payment]).From);
+        Assert.Equal("client → proxy", Leg.Of([payment])[0].Name);
+        Assert.All(Leg.Milestones([payment]), leg => Assert.Equal(Moment.Sent, leg.From));
+    }
+
+    [Fact]
+    public void A_trace_with_failures_says_that_no_latency_counts_them()
+    {
+        Assert.Contains("1 failed, and are left out of the latencies", HtmlPage.Of(TraceReport.Of(null, [Paid(0), Failed(1)])), StringComparison.Ordinal);
+        Assert.DoesNotContain("left out of the latencies", HtmlPage.Of(TraceReport.Of(null, [Paid(0)])), StringComparison.Ordinal);
+    }
 
     [Theory]
     [InlineData(-900, 0)]
@@ -86,12 +117,12 @@ public sealed class TraceTests : IDisposable
     [InlineData(1, 10)]
     [InlineData(0.01, 1)]
     public void A_percentile_is_the_least_value_that_so_many_do_not_exceed(double share, double value) =>
-        Assert.Equal(value, new LegTimes(Leg.Whole, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).Percentile(share));
+        Assert.Equal(value, new LegTimes(Leg.Whole([]), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).Percentile(share));
 
     [Fact]
     public void Nothing_at_all_makes_a_report_too()
     {
-        Assert.Equal(0, LegTimes.Of(Leg.Whole, []).Percentile(0.99));
+        Assert.Equal(0, LegTimes.Of(Leg.Whole([]), []).Percentile(0.99));
         Assert.Contains("No payment was sent.", HtmlPage.Of(TraceReport.Of(null, [])), StringComparison.Ordinal);
         Assert.Contains("No data.", HtmlPage.Of(TraceReport.Of(null, [Failed(0)])), StringComparison.Ordinal);
     }

@@ -1,0 +1,199 @@
+# shellcheck shell=bash
+# Programs this machine lacks. First everything that a command needs is named, then it is installed in one go, where that takes
+# no password; otherwise one message says what is missing, and the one command that installs it.
+
+# Names of packages are Debian's; package_here knows those of other systems.
+needed_packages=()
+needed_whats=()
+needed_whys=()
+package_lists_fresh=
+# Tests put files of another system here.
+system_root=${BILLING_SYSTEM_ROOT:-}
+postgres_setting=/etc/postgresql-common/createcluster.d/billing.conf
+postgres_setting_made=
+BILLING_AS_ROOT=()
+
+# need_program PROGRAM PACKAGE WHY
+need_program() { have "$1" || need "$1" "$2" "$3"; }
+
+# need_file PATH PACKAGE WHY
+need_file() { [[ -e $system_root$1 ]] || need '' "$2" "$3"; }
+
+# need WHAT PACKAGE WHY: WHAT is what people call it, or nothing where that is the package's name. A package may be nothing.
+need() {
+  needed_whats+=("${1:-$(package_here "$2")}")
+  needed_packages+=("$2")
+  needed_whys+=("$3")
+}
+
+# What scripts and programs are made of everywhere; systems in containers lack some of it.
+need_basics() {
+  local program
+  for program in flock setpriv setsid; do need_program "$program" util-linux 'to start and watch processes'; done
+  need_program find findutils 'to see what has changed'
+  need_program tar tar 'to unpack archives'
+}
+
+# system_family: debian, fedora or arch, by which packages are named and installed; otherwise nothing.
+system_family() {
+  local family ID='' ID_LIKE=''
+  if [[ -r $system_root/etc/os-release ]]; then
+    # shellcheck source=/dev/null
+    . "$system_root/etc/os-release"
+  fi
+  for family in $ID $ID_LIKE; do
+    case $family in
+      debian | ubuntu) printf debian ;;
+      fedora | rhel | centos) printf fedora ;;
+      arch) printf arch ;;
+      *) continue ;;
+    esac
+    return
+  done
+}
+
+# package_here PACKAGE: its name on this system.
+package_here() {
+  case $(system_family):$1 in
+    fedora:postgresql) printf postgresql-server ;;
+    fedora:default-jre-headless) printf java-latest-openjdk-headless ;;
+    fedora:xz-utils) printf xz ;;
+    fedora:libc6-dev) printf glibc-devel ;;
+    fedora:lib*-dev | fedora:zlib1g-dev) printf '%s-devel' "$(library_of "$1")" ;;
+    arch:default-jre-headless) printf jre-openjdk-headless ;;
+    arch:xz-utils) printf xz ;;
+    arch:libc6-dev) printf glibc ;;
+    arch:lib*-dev | arch:zlib1g-dev) library_of "$1" ;;
+    arch:dotnet-sdk-10.0) printf 'dotnet-sdk aspnet-runtime' ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
+
+# library_of PACKAGE: the library whose headers a package of Debian's holds, as other systems call it.
+library_of() {
+  case $1 in
+    libssl-dev) printf openssl ;;
+    libzstd-dev) case $(system_family) in fedora) printf libzstd ;; *) printf zstd ;; esac ;;
+    zlib1g-dev) printf zlib ;;
+  esac
+}
+
+# settle_needs COMMAND: installs what was found to be missing, or stops.
+settle_needs() {
+  ((${#needed_whats[@]})) || return 0
+  local packages=() without_package='' index
+  for index in "${!needed_packages[@]}"; do
+    if [[ -n ${needed_packages[index]} ]]; then packages+=("${needed_packages[index]}"); else without_package=yes; fi
+  done
+  if [[ -n $without_package ]] || ! can_install; then
+    refuse_for_needs "$1"
+  fi
+  mapfile -t packages < <(printf '%s\n' "${packages[@]}" | awk '!seen[$0]++')
+  install_packages "$(reasons | paste -s -d , | sed 's/,/, /g')" "${packages[@]}"
+  needed_packages=() needed_whats=() needed_whys=()
+}
+
+# Each reason once, a line each, in the order of the needs.
+reasons() { printf '%s\n' "${needed_whys[@]}" | awk '!seen[$0]++'; }
+
+# can_install: sets BILLING_AS_ROOT, what to put before a command.
+can_install() {
+  [[ $(system_family) == debian ]] && have apt-get || return 1
+  BILLING_AS_ROOT=()
+  if ((EUID)); then
+    have sudo && sudo -n true 2>/dev/null || return 1
+    BILLING_AS_ROOT=(sudo -n)
+  fi
+}
+
+# refuse_for_needs COMMAND
+refuse_for_needs() {
+  local text="./billing $1 needs what this machine lacks:" why install
+  while read -r why; do
+    text+=$'\n'"  $why: $(lacking_for "$why")"
+  done < <(reasons)
+  install=$(install_command)
+  [[ -z $install ]] || text+=$'\n'"please run: $install"
+  die "$text"
+}
+
+# lacking_for WHY: what is lacking for it.
+lacking_for() {
+  local index whats=()
+  for index in "${!needed_whys[@]}"; do
+    [[ ${needed_whys[index]} != "$1" ]] || whats+=("${needed_whats[index]}")
+  done
+  listed "${whats[@]}"
+}
+
+# install_command: the one command, for a person to run; nothing where there are no packages, or how they are installed is not known.
+install_command() {
+  local index names=() root='sudo ' packages
+  for index in "${!needed_packages[@]}"; do
+    [[ -z ${needed_packages[index]} ]] || names+=("$(package_here "${needed_packages[index]}")")
+  done
+  ((${#names[@]})) || return 0
+  ((EUID)) || root=
+  packages=$(printf '%s\n' "${names[@]}" | tr ' ' '\n' | awk '!seen[$0]++' | paste -s -d ' ')
+  case $(system_family) in
+    debian) debian_command "$root" "$packages" ;;
+    fedora) printf '%sdnf install %s' "$root" "$packages" ;;
+    arch) printf '%spacman -S --needed %s' "$root" "$packages" ;;
+  esac
+}
+
+# debian_command ROOT PACKAGES: installing PostgreSQL there makes and starts a server of the system's, unless it is told not to.
+debian_command() {
+  local install="apt-get update; apt-get install -y --no-install-recommends $2"
+  if [[ " $2 " == *' postgresql '* ]]; then
+    install="mkdir -p ${postgres_setting%/*}; echo create_main_cluster=false >$postgres_setting; $install; rm $postgres_setting"
+  fi
+  printf "%ssh -c '%s'" "$1" "$install"
+}
+
+# as_root_install WHY PACKAGE...: for what a command can do without, on its own; false, with a word about it, where it takes a password.
+as_root_install() {
+  local why="$1"
+  shift
+  can_install || {
+    say "missing: $* ($why)"
+    return 1
+  }
+  install_packages "$why" "$@"
+}
+
+# install_packages WHY PACKAGE...
+install_packages() {
+  local why="$1"
+  shift
+  say "installing $* ($why)"
+  refresh_lists
+  [[ " $* " != *' postgresql '* ]] || make_postgres_setting
+  with_progress 'installing' "$BILLING_STATE/apt.log" \
+    "${BILLING_AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 "$@" || die "could not install $*"
+  forget_postgres_setting
+}
+
+refresh_lists() {
+  [[ -z $package_lists_fresh ]] || return 0
+  with_progress 'reading package lists' "$BILLING_STATE/apt.log" "${BILLING_AS_ROOT[@]}" apt-get update -q ||
+    say 'the package lists may be out of date'
+  package_lists_fresh=yes
+}
+
+# Debian's package makes and starts a cluster of the system's own, unless told otherwise for as long as it installs.
+make_postgres_setting() {
+  postgres_setting_made=yes
+  "${BILLING_AS_ROOT[@]}" mkdir -p "$system_root${postgres_setting%/*}"
+  echo 'create_main_cluster = false' | "${BILLING_AS_ROOT[@]}" tee "$system_root$postgres_setting" >/dev/null
+}
+
+# Also part of the clean-up, for an installation that is interrupted.
+forget_postgres_setting() {
+  if [[ -n $postgres_setting_made ]]; then
+    "${BILLING_AS_ROOT[@]}" rm -f "$system_root$postgres_setting"
+    "${BILLING_AS_ROOT[@]}" rmdir --ignore-fail-on-non-empty "$system_root${postgres_setting%/*}"
+    postgres_setting_made=
+  fi
+}

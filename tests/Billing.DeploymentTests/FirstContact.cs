@@ -1,0 +1,194 @@
+using System.Runtime.Versioning;
+
+namespace Billing.DeploymentTests;
+
+/// <summary>What <c>./billing</c> does about what a machine lacks, and what it builds again.</summary>
+[UnsupportedOSPlatform("windows")]
+public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicPrograms>, IDisposable
+{
+    private const string Debian = "ID=debian";
+    private const string ClusterSetting = "/etc/postgresql-common/createcluster.d";
+
+    private readonly FreshMachine _machine = new(basic);
+
+    public void Dispose() => _machine.Dispose();
+
+    [Theory]
+    [InlineData(
+        "ID=ubuntu;ID_LIKE=debian",
+        $"please run: sudo sh -c 'mkdir -p {ClusterSetting}; echo create_main_cluster=false >{ClusterSetting}/billing.conf; apt-get update; " +
+        "apt-get install -y --no-install-recommends postgresql xz-utils default-jre-headless gcc make npm libc6-dev libssl-dev zlib1g-dev libzstd-dev; " +
+        $"rm {ClusterSetting}/billing.conf'")]
+    [InlineData(
+        "ID=fedora",
+        "please run: sudo dnf install postgresql-server xz java-latest-openjdk-headless gcc make npm glibc-devel openssl-devel zlib-devel libzstd-devel")]
+    [InlineData(
+        "ID=manjaro;ID_LIKE=arch",
+        "please run: sudo pacman -S --needed postgresql xz jre-openjdk-headless gcc make npm glibc openssl zlib zstd")]
+    [InlineData("ID=void", "to build librdkafka: gcc, make, npm, libc6-dev, libssl-dev, zlib1g-dev, libzstd-dev")]
+    public async Task Somebody_who_may_not_install_is_told_once_all_that_is_missing_and_the_one_command(string release, string end)
+    {
+        _machine.Is(release);
+        _machine.Write("kafka.tar.xz", "");
+
+        var result = await _machine.BillingAsync("run --requests 5", new Dictionary<string, string> { ["BILLING_KAFKA_ARCHIVE"] = _machine.At("kafka.tar.xz") });
+
+        Assert.Equal(1, result.ExitCode);
+        Assert.StartsWith("billing: ./billing run needs what this machine lacks:\n  to keep the books", result.Errors, StringComparison.Ordinal);
+        Assert.Contains(": PostgreSQL 14 or newer\n  to unpack Kafka: xz\n  to run Kafka: Java 17 or newer\n  to build librdkafka: gcc, make, npm, ", result.Errors, StringComparison.Ordinal);
+        Assert.EndsWith(end + "\n", result.Errors, StringComparison.Ordinal);
+        Assert.Empty(_machine.Builds);
+    }
+
+    [Fact]
+    public async Task Where_there_is_no_SDK_either_it_is_named_with_the_others_and_what_may_be_needed_besides()
+    {
+        _machine.Is("ID=fedora");
+        _machine.Remove("dotnet");
+        _machine.AddPostgres("bin", 18);
+
+        var result = await _machine.BillingAsync("up");
+
+        Assert.Equal(1, result.ExitCode);
+        Assert.Contains("  to build and run: the .NET SDK 10\n  to download Kafka: curl\n", result.Errors, StringComparison.Ordinal);
+        Assert.Contains("  to build librdkafka, should the package registry lack it: gcc,", result.Errors, StringComparison.Ordinal);
+        Assert.Contains("please run: sudo dnf install dotnet-sdk-10.0 curl java-latest-openjdk-headless gcc", result.Errors, StringComparison.Ordinal);
+        Assert.DoesNotContain("PostgreSQL", result.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task What_a_command_does_not_need_is_not_asked_for()
+    {
+        _machine.Is(Debian);
+        _machine.AddPostgres("system/usr/lib/postgresql/17/bin", 17);
+
+        var result = (await _machine.BillingAsync("run --kafka embedded")).Succeeded();
+
+        Assert.DoesNotContain("needs", result.Errors, StringComparison.Ordinal);
+        Assert.EndsWith("Billing.Cli.dll run --kafka embedded", _machine.Builds[^2], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_PostgreSQL_that_is_too_old_is_none()
+    {
+        _machine.Is("ID=arch");
+        _machine.AddPostgres("bin", 13);
+
+        var result = await _machine.BillingAsync("run --kafka embedded");
+
+        Assert.Equal(1, result.ExitCode);
+        Assert.Contains("PostgreSQL 14 or newer\nplease run: sudo pacman -S --needed postgresql\n", result.Errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Root_and_whoever_needs_no_password_have_it_installed_in_one_go_and_no_server_of_the_system_is_made(bool asRoot)
+    {
+        _machine.Is(Debian);
+        var environment = _machine.WithKafka();
+        _machine.Remove("java");
+        _machine.AddPostgres("later", 15);
+        _machine.AddProgram("apt-get", $$"""
+            [[ $1 == update ]] || echo "$@ with $(cat "$BILLING_SYSTEM_ROOT{{ClusterSetting}}/billing.conf")" >>"$MACHINE/apt.log"
+            mkdir -p "$BILLING_SYSTEM_ROOT/usr/lib/postgresql/15"
+            mv "$MACHINE/later" "$BILLING_SYSTEM_ROOT/usr/lib/postgresql/15/bin" 2>/dev/null || true
+            """);
+        if (!asRoot)
+        {
+            _machine.AddProgram("sudo", "[[ $1 == -n ]] && shift && exec \"$@\"");
+        }
+
+        (await _machine.BillingAsync("run", environment, asRoot)).Succeeded();
+
+        var install = Assert.Single(File.ReadAllLines(_machine.At("apt.log")));
+        Assert.EndsWith(" postgresql default-jre-headless with create_main_cluster = false", install, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(_machine.At("system" + ClusterSetting)));
+        Assert.Contains(_machine.Builds, line => line.EndsWith("Billing.Cli.dll run", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("dead-letters list --kafka broker:9092", true)]
+    [InlineData("topics --kafka=broker:9092", true)]
+    [InlineData("load payments --rate 1 --kafka broker:9092 --postgres Host=h", true)]
+    [InlineData("dead-letters list", false)]
+    [InlineData("rebuild --postgres Host=h", false)]
+    public async Task What_talks_to_brokers_that_run_already_has_a_librdkafka_to_do_it_with(string arguments, bool needed)
+    {
+        _machine.Is(Debian);
+
+        var result = await _machine.BillingAsync(arguments);
+
+        Assert.Equal(needed, result.Errors.Contains("to build librdkafka: gcc, make, npm", StringComparison.Ordinal));
+        Assert.Equal(needed ? 1 : 0, result.ExitCode);
+    }
+
+    [Fact]
+    public async Task Brokers_of_the_environment_count_too()
+    {
+        _machine.Is(Debian);
+
+        var result = await _machine.BillingAsync("dead-letters list", new Dictionary<string, string> { ["Billing__Kafka__BootstrapServers"] = "broker:9092" });
+
+        Assert.Contains("to build librdkafka: gcc, make, npm", result.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_report_written_into_the_checkout_builds_nothing_again_and_a_source_file_does()
+    {
+        _machine.Is(Debian);
+        _machine.AddPostgres("bin", 17);
+        var environment = _machine.WithKafka();
+        environment["KAFKA_HOME"] = _machine.At("kafka");
+
+        (await _machine.BillingAsync("run --report r.json", environment)).Succeeded();
+        var first = CountBuilds();
+        _machine.Write("clone/r.json", "{}");
+        _machine.Write("clone/results/run-1/result.json", "{}");
+        (await _machine.BillingAsync("run --report r.json", environment)).Succeeded();
+        var second = CountBuilds();
+        _machine.Write("clone/src/Program.cs", "return 0;");
+        (await _machine.BillingAsync("run", environment)).Succeeded();
+
+        Assert.Equal((1, 1, 2), (first, second, CountBuilds()));
+    }
+
+    [Fact]
+    public async Task Analyzers_have_their_say_in_tests_and_do_not_keep_anybody_else_waiting()
+    {
+        _machine.Is(Debian);
+        _machine.AddPostgres("bin", 17);
+
+        (await _machine.BillingAsync("run --kafka embedded")).Succeeded();
+        // Its test programs are not there, since nothing was really built.
+        await _machine.BillingAsync("test --fast");
+
+        var builds = _machine.Builds.Where(line => line.StartsWith("build ", StringComparison.Ordinal)).ToList();
+        Assert.Equal([true, false], builds.Select(line => line.Contains("-p:RunAnalyzers=false", StringComparison.Ordinal)));
+    }
+
+    [Fact]
+    public async Task A_proxy_to_the_internet_is_not_asked_for_loopback_addresses()
+    {
+        _machine.Is(Debian);
+
+        (await _machine.BillingAsync("status", new Dictionary<string, string> { ["HTTP_PROXY"] = "http://proxy:3128", ["NO_PROXY"] = "intranet" })).Succeeded();
+
+        Assert.Contains("no_proxy=intranet,127.0.0.1,localhost NO_PROXY=intranet,127.0.0.1,localhost", _machine.Builds);
+    }
+
+    [Theory]
+    [InlineData("Darwin", "docker run")]
+    [InlineData("MINGW64_NT-10.0", "WSL")]
+    public async Task A_system_that_cannot_run_it_is_told_where_it_runs_in_a_line(string system, string where)
+    {
+        _machine.AddProgram("uname", $"echo {system}");
+
+        var result = await _machine.BillingAsync("run");
+
+        Assert.Equal(1, result.ExitCode);
+        Assert.Contains(where, Assert.Single(result.Errors.TrimEnd().Split('\n')), StringComparison.Ordinal);
+    }
+
+    private int CountBuilds() => _machine.Builds.Count(line => line.StartsWith("build ", StringComparison.Ordinal));
+}

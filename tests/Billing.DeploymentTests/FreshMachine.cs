@@ -1,0 +1,105 @@
+using System.Runtime.Versioning;
+
+namespace Billing.DeploymentTests;
+
+/// <summary>A copy of <c>./billing</c> that has nothing but its scripts, on a machine that has the basic programs, an SDK that does as
+/// if, and what a test adds: its own PATH, and its own folder where the system's files are looked for.</summary>
+[UnsupportedOSPlatform("windows")]
+public sealed class FreshMachine : IDisposable
+{
+    private const string Ordinary = "61234";
+
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-machine-");
+    private readonly BasicPrograms _basic;
+
+    public FreshMachine(BasicPrograms basic)
+    {
+        _basic = basic;
+        foreach (var file in Repository.Files("eng", "*").Append("billing"))
+        {
+            Write("clone/" + file, File.ReadAllText(Path.Combine(Repository.Root, file)));
+        }
+        foreach (var file in new[] { "Directory.Packages.props", "Directory.Build.props", "Billing.sln" })
+        {
+            File.Copy(Path.Combine(Repository.Root, file), At("clone/" + file));
+        }
+        foreach (var folder in new[] { "clone/src", "clone/load", "clone/polyfills", "home", "system", "bin", "working" })
+        {
+            Directory.CreateDirectory(At(folder));
+        }
+        AddProgram("dotnet", """
+            case $1 in --version) echo 10.0.100; exit ;; --list-sdks) echo "10.0.100 [$MACHINE/sdk]"; exit ;; */VBCSCompiler.dll) exit ;; esac
+            echo "$@" >>"$MACHINE/dotnet.log"
+            case $1 in *.dll) echo "no_proxy=${no_proxy:-} NO_PROXY=${NO_PROXY:-}" >>"$MACHINE/dotnet.log" ;; esac
+            """);
+    }
+
+    /// <summary>Everything that the SDK was asked to do, a line each.</summary>
+    public IReadOnlyList<string> Builds => File.Exists(At("dotnet.log")) ? File.ReadAllLines(At("dotnet.log")) : [];
+
+    /// <summary>The path of something on the machine.</summary>
+    public string At(string path) => Path.Combine(_folder.FullName, path);
+
+    /// <summary>Writes a file; its folders are made.</summary>
+    public void Write(string path, string content)
+    {
+        Directory.CreateDirectory(Path.GetDirectoryName(At(path))!);
+        File.WriteAllText(At(path), content);
+    }
+
+    /// <summary>Adds a shell script, to the PATH where no folder is named; it finds the machine in MACHINE.</summary>
+    public void AddProgram(string name, string script)
+    {
+        var path = name.Contains('/', StringComparison.Ordinal) ? name : "bin/" + name;
+        Write(path, "#!/bin/bash\n" + script + "\n");
+        File.SetUnixFileMode(At(path), (UnixFileMode)0b111_101_101);
+    }
+
+    /// <summary>Says which system this is, as /etc/os-release does.</summary>
+    public void Is(string release) => Write("system/etc/os-release", release.Replace(';', '\n') + "\n");
+
+    public void Remove(string program) => File.Delete(At("bin/" + program));
+
+    /// <summary>Adds a Kafka, a Java, and a librdkafka.</summary>
+    public Dictionary<string, string> WithKafka()
+    {
+        Write("kafka/libs/kafka-server-4.1.0.jar", "");
+        Write("librdkafka.so", "");
+        AddProgram("java", "echo 'openjdk version \"21.0.1\"'");
+        return new() { ["KAFKA_HOME"] = At("kafka"), ["BILLING_LIBRDKAFKA"] = At("librdkafka.so") };
+    }
+
+    /// <summary>Adds the programs of PostgreSQL to a folder.</summary>
+    public void AddPostgres(string folder, int version)
+    {
+        AddProgram(folder + "/initdb", "exit 0");
+        AddProgram(folder + "/postgres", $"echo 'postgres (PostgreSQL) {version}.1'");
+    }
+
+    /// <summary>Runs <c>./billing</c> from another folder than its own.</summary>
+    /// <param name="arguments">The command line.</param>
+    /// <param name="environment">Variables of its environment, beside PATH and HOME.</param>
+    /// <param name="asRoot">Whether root runs it, which the test has to be itself; otherwise a user without rights.</param>
+    internal async Task<ToolResult> BillingAsync(string arguments, IReadOnlyDictionary<string, string>? environment = null, bool asRoot = false)
+    {
+        Assert.SkipWhen(asRoot && !Environment.IsPrivilegedProcess, "only root can try what root sees");
+        if (Environment.IsPrivilegedProcess)
+        {
+            (await Tool.RunAsync("chmod", ["-R", "a+rwX", _folder.FullName])).Succeeded();
+        }
+        string[] user = Environment.IsPrivilegedProcess && !asRoot ? ["setpriv", "--reuid", Ordinary, "--regid", Ordinary, "--clear-groups"] : [];
+        var variables = new Dictionary<string, string>(environment ?? new Dictionary<string, string>())
+        {
+            ["PATH"] = $"{At("bin")}:{_basic.Folder}",
+            ["HOME"] = At("home"),
+            ["MACHINE"] = _folder.FullName,
+            ["BILLING_SYSTEM_ROOT"] = At("system"),
+        };
+        variables.TryAdd("Polyfills", "all");
+        return await Tool.RunAsync(
+            "/usr/bin/env",
+            ["-i", "-C", At("working"), .. variables.Select(v => $"{v.Key}={v.Value}"), .. user, "bash", At("clone/billing"), .. arguments.Split(' ')]);
+    }
+
+    public void Dispose() => _folder.Delete(recursive: true);
+}

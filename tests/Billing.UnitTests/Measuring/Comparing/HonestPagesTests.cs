@@ -1,0 +1,157 @@
+using System.Text.Json;
+using Billing.Auditing;
+using Billing.Measuring.Comparing.Ceiling;
+using Billing.Measuring.Comparing.Eda;
+using Billing.Measuring.Comparing.Paper;
+using Billing.Measuring.Comparing.Rpc;
+using Billing.Measuring.Comparing.Scale;
+using Billing.Measuring.Sweeping;
+using Billing.Reporting;
+using Billing.Reporting.Pages;
+
+namespace Billing.UnitTests.Measuring.Comparing;
+
+/// <summary>What every page must say beside its figures.</summary>
+public sealed class HonestPagesTests
+{
+    // In the order of the sources below.
+    private static readonly string[] HeldAgainstPapers = ["paper", "scale", "eda", "rpc", "sweep"];
+    private static readonly Source[] All = [Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx, Sources.IceLab];
+
+    public static TheoryData<string> Kinds => [.. ExampleResults.Kinds];
+
+    public static TheoryData<string> WithLatencies => [.. ExampleResults.Kinds.Except(["rpc"])];
+
+    [Theory]
+    [MemberData(nameof(Kinds))]
+    public void A_page_names_a_paper_exactly_where_it_prints_figures_of_one(string kind)
+    {
+        var page = ExampleResults.Of(kind, [ExampleResults.Clean]).Page();
+        var printsFigures = page.Sections.SelectMany(s => s.Blocks).OfType<Table>().Any(table => table.Columns.Any(c => c.IsPaper));
+
+        Assert.Equal(printsFigures ? 1 : 0, page.Facts.Count(fact => All.Any(source => fact.Value == source.Citation)));
+    }
+
+    [Fact]
+    public void Each_of_the_five_is_named_by_the_comparison_with_it() => Assert.Equal(
+        All.Select(s => s.Title),
+        HeldAgainstPapers.Select(kind =>
+            All.Single(source => ExampleResults.Of(kind, [ExampleResults.Clean]).Page().Facts.Any(f => f.Value == source.Citation)).Title));
+
+    [Fact]
+    public void A_citation_has_title_authors_year_and_tables()
+    {
+        Assert.All(All, source =>
+        {
+            Assert.Contains(source.Title, source.Citation, StringComparison.Ordinal);
+            Assert.Contains(source.Authors, source.Citation, StringComparison.Ordinal);
+            Assert.Contains("able", source.Figures, StringComparison.Ordinal);
+            Assert.Contains(source.Year is { } year ? $"{year}" : "undated", source.Citation, StringComparison.Ordinal);
+        });
+        Assert.Equal(2015, Sources.Thesis.Year);
+        Assert.Equal(2022, Sources.EventDriven.Year);
+    }
+
+    [Fact]
+    public void Results_name_the_paper_in_their_json_too()
+    {
+        Assert.Equal(Sources.Prototype.Title, TitleIn(Results<PaperReport>("paper"), PaperReport.Format, "source"));
+        Assert.Equal(Sources.Thesis.Title, TitleIn(Results<ScaleReport>("scale"), ScaleReport.Format, "source"));
+        Assert.Equal(Sources.EventDriven.Title, TitleIn(Results<EdaReport>("eda"), EdaReport.Format, "source"));
+        Assert.Equal(Sources.IceLab.Title, TitleIn(Results<SweepReport>("sweep"), SweepReport.Format, "source"));
+        Assert.Equal(Sources.Rpcx.Title, TitleIn(ExampleResults.Rpc(), RpcComparison.Format, "paper", "source"));
+    }
+
+    [Theory]
+    [MemberData(nameof(WithLatencies))]
+    public void A_page_with_failed_requests_says_that_no_latency_counts_them(string kind)
+    {
+        var sentence = FailedRequests.Sentence(3);
+
+        Assert.Contains(ExampleResults.Of(kind, [ExampleResults.Clean], failed: 3).Page().Facts, fact => fact.Value == sentence);
+        Assert.DoesNotContain(ExampleResults.Of(kind, [ExampleResults.Clean]).Page().Facts, fact => fact.Name == "Failed requests");
+    }
+
+    [Fact]
+    public void The_prototypes_figures_stand_beside_the_times_since_the_burst_began()
+    {
+        var report = Results<PaperReport>("paper");
+        var table = PaperReport.Format.Page(report).Sections[0].Blocks.OfType<Table>().Single();
+
+        Assert.Equal("Since the burst began: shortest", table.Columns[2].Name);
+        Assert.Equal(["0.20", "2.40", "1.20", "1.66", "7.89", "4.45"], table.Rows[0].Cells.Skip(2).Take(6).Select(c => c.Text));
+        Assert.Equal(7.89 / 2.4, report.Cases[0].LongestSinceStartRatio);
+        Assert.Equal(7.89 / 2, report.Cases[0].LongestRatio);
+    }
+
+    [Fact]
+    public void A_burst_that_nobody_timed_from_its_start_is_not_compared_with_the_prototype()
+    {
+        var report = Results<PaperReport>("paper");
+        var measured = report.Cases[0];
+        var old = report with { Cases = [measured with { Rounds = [.. measured.Rounds.Select(r => r with { SinceStart = null })] }] };
+
+        Assert.Null(old.Cases[0].LongestSinceStartRatio);
+        Assert.Contains("Nothing was measured", PaperReport.Format.Page(old).Subtitle, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Both_kinds_of_backends_of_the_event_driven_side_are_counted()
+    {
+        var sides = EdaReport.Format.Page(Results<EdaReport>("eda")).Facts.Single(f => f.Name == "Sides").Value;
+
+        Assert.Contains("3 payment backends and 3 balance backends", sides, StringComparison.Ordinal);
+        Assert.Contains("3 backends that do both", sides, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_scales_is_called_simulated_work_and_no_node_of_the_thesis()
+    {
+        var report = Results<ScaleReport>("scale") with
+        {
+            Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(80, 1, 2, 0)]), new ScaleStep(8, [new ScaleRound(560, 1, 2, 0)])])],
+        };
+        var page = ScaleReport.Format.Page(report);
+        var text = page.Sections[0].Blocks.OfType<Prose>().Single().Content;
+
+        Assert.Equal("Writes: 8 times the backends do 7.0 times as much simulated work, on the same cores.", page.Subtitle);
+        Assert.Contains("at most 80/s, where one node of the thesis answered 175/s", text, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(1, "one sample")]
+    [InlineData(3, "medians of 3 samples")]
+    public void The_cost_of_a_request_says_of_how_many_samples_it_is(int samples, string said)
+    {
+        var costs = StageCosts.Of(ScaleKind.Writes, [.. Enumerable.Range(1, samples).Select(n => new StageSample(1000 * n, 0, new Dictionary<string, double> { ["proxy"] = 100 * n }))]);
+        var page = HtmlPage.Of(ScaleReport.Format.Page(Results<ScaleReport>("scale") with { Costs = [costs] }));
+
+        Assert.Contains(said, page, StringComparison.Ordinal);
+        Assert.Equal(samples == 1 ? 100 : 200, costs.MicrosecondsByProgram["proxy"]);
+        Assert.Equal(samples > 1, page.Contains("200 (100–300) µs", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void A_page_of_a_sweep_claims_stored_payments_only_of_a_clean_audit()
+    {
+        const string Claim = "The audit found an event stored for every payment";
+        string Page(params AuditCounts[] audits) => HtmlPage.Of(SweepReport.Format.Page(ExampleResults.Sweep(audits, [ExampleResults.Cell(1, 1, 100)])));
+
+        Assert.Contains(Claim, Page(ExampleResults.Clean), StringComparison.Ordinal);
+        Assert.DoesNotContain(Claim, Page(ExampleResults.Clean with { Lost = 1 }), StringComparison.Ordinal);
+        Assert.Contains("was not audited", Page(), StringComparison.Ordinal);
+        Assert.Contains("56,000/s on 16 cores, 3,500/s for each; 7,500/s on one core", Page(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_burst_against_the_echo_says_what_its_latencies_count_from() => Assert.Contains(
+        "of a burst count from when it began", HtmlPage.Of(CeilingReport.Format.Page(Results<CeilingReport>("ceiling"))), StringComparison.Ordinal);
+
+    private static T Results<T>(string kind) => (T)ExampleResults.Of(kind, [ExampleResults.Clean]).Results;
+
+    private static string? TitleIn<T>(T results, ResultFormat<T> format, params string[] path)
+    {
+        using var json = JsonDocument.Parse(JsonSerializer.SerializeToUtf8Bytes(results, format.Json));
+        return path.Aggregate(json.RootElement, (element, name) => element.GetProperty(name)).GetProperty("title").GetString();
+    }
+}

@@ -1,0 +1,142 @@
+using System.Text.Json;
+using Billing.LocalStack.Processes;
+using Billing.Measuring;
+using Billing.Measuring.Comparing.Ceiling;
+using Billing.Reporting;
+using Billing.UnitTests.Measuring.Comparing;
+using Spectre.Console;
+
+namespace Billing.UnitTests.Measuring;
+
+/// <summary>What is left of a measurement, however it ends.</summary>
+public sealed class MeasurementTests : IDisposable
+{
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-measurement-");
+    private readonly StringWriter _output = new();
+    private readonly List<CeilingCase> _cases = [];
+
+    private string ResultFile => Path.Combine(_folder.FullName, "results", "result.json");
+
+    public void Dispose()
+    {
+        _folder.Delete(recursive: true);
+        _output.Dispose();
+    }
+
+    [Fact]
+    public async Task One_that_runs_to_its_end_is_complete()
+    {
+        Assert.Equal(0, await RunAsync(_ => Measure(), CancellationToken.None));
+
+        var run = Run();
+        Assert.True(run.GetProperty("complete").GetBoolean());
+        Assert.Equal(JsonValueKind.Null, run.GetProperty("reason").ValueKind);
+    }
+
+    [Fact]
+    public async Task One_that_breaks_keeps_what_it_measured_and_the_reason_and_fails()
+    {
+        var thrown = await Assert.ThrowsAsync<StackException>(() => RunAsync(
+            async _ =>
+            {
+                await Measure();
+                throw new StackException("payments-2 has ended");
+            },
+            CancellationToken.None));
+
+        Assert.Equal("payments-2 has ended", thrown.Message);
+        Assert.False(Run().GetProperty("complete").GetBoolean());
+        Assert.Equal("payments-2 has ended", Run().GetProperty("reason").GetString());
+        Assert.Contains("Not complete: payments-2 has ended.", _output.ToString(), StringComparison.Ordinal);
+        Assert.Contains("payments-2 has ended", await File.ReadAllTextAsync(Path.Combine(_folder.FullName, "results", "report.html"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_exception_that_nobody_expected_takes_no_results_along_either()
+    {
+        await Assert.ThrowsAsync<InvalidOperationException>(() => RunAsync(
+            async _ =>
+            {
+                await Measure();
+                throw new InvalidOperationException("a bug");
+            },
+            CancellationToken.None));
+
+        Assert.Equal("a bug", Run().GetProperty("reason").GetString());
+    }
+
+    [Fact]
+    public async Task One_that_breaks_before_there_are_figures_writes_none()
+    {
+        await Assert.ThrowsAsync<StackException>(() => RunAsync(_ => throw new StackException("no Kafka"), CancellationToken.None));
+
+        Assert.False(File.Exists(ResultFile));
+    }
+
+    [Fact]
+    public async Task One_that_breaks_fails_for_that_even_if_its_results_cannot_be_written()
+    {
+        await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "results"), "a file, where the folder is to be", TestContext.Current.CancellationToken);
+
+        var thrown = await Assert.ThrowsAsync<StackException>(() => RunAsync(
+            async _ =>
+            {
+                await Measure();
+                throw new StackException("payments-2 has ended");
+            },
+            CancellationToken.None));
+
+        Assert.Equal("payments-2 has ended", thrown.Message);
+        Assert.Contains("It could not be written", _output.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task One_that_is_stopped_keeps_what_it_measured_even_if_the_stop_broke_something()
+    {
+        using var stop = new CancellationTokenSource();
+
+        var exit = await RunAsync(
+            async _ =>
+            {
+                await Measure();
+                await stop.CancelAsync();
+                throw new StackException("a client was killed");
+            },
+            stop.Token);
+
+        Assert.Equal(130, exit);
+        Assert.Equal("it was stopped", Run().GetProperty("reason").GetString());
+    }
+
+    [Fact]
+    public async Task One_that_is_stopped_before_there_are_figures_was_stopped()
+    {
+        using var stop = new CancellationTokenSource();
+        await stop.CancelAsync();
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => RunAsync(token => Task.FromCanceled(token), stop.Token));
+        Assert.False(File.Exists(ResultFile));
+    }
+
+    private Task Measure()
+    {
+        _cases.AddRange(((CeilingReport)ExampleResults.Of("ceiling", [ExampleResults.Clean]).Results).Cases);
+        return Task.CompletedTask;
+    }
+
+    private Task<int> RunAsync(Func<CancellationToken, Task> measure, CancellationToken cancellationToken)
+    {
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(_output) });
+        console.Profile.Width = 200;
+        var folder = new ResultFolder(console, Path.Combine(_folder.FullName, "results"));
+        return new Measurement("./billing compare ceiling", folder, console, TimeProvider.System).RunAsync(
+            CeilingReport.Format, measure,
+            run => new CeilingReport { Run = run, Proxies = 3, Rounds = 1, Cases = _cases, Audits = [ExampleResults.Clean] }, cancellationToken);
+    }
+
+    private JsonElement Run()
+    {
+        using var json = JsonDocument.Parse(File.ReadAllBytes(ResultFile));
+        return json.RootElement.GetProperty("run").Clone();
+    }
+}
