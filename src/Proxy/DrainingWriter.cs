@@ -38,9 +38,13 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
         {
             await write.WaitAsync(closing);
         }
-        catch (OperationCanceledException) when (closing.IsCancellationRequested && !write.IsCompleted)
+        catch (OperationCanceledException) when (closing.IsCancellationRequested)
         {
-            await AbandonAsync(write);
+            // It may have completed since.
+            if (!write.IsCompleted)
+            {
+                await AbandonAsync(write);
+            }
         }
     }
 

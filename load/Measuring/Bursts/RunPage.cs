@@ -13,7 +13,7 @@ internal static class RunPage
         Subtitle = $"{Numbers.Whole(report.TotalS > 0 ? report.RequestsPerS : 0)} requests/s: {Numbers.Whole(report.Payments.Count + report.Balances.Count)} requests in {Numbers.Fixed(report.TotalS, 3)} s, {Numbers.Whole(report.Retried)} calls sent again.",
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact([report.Audit]), Sources.Prototype.Fact(),
+            .. Facts.Of(report.Run), Books.Fact([report.Audit]),
             new Fact("Shape", $"{Numbers.Counted(report.Clients, "client")}, {report.Proxies} proxies, {Backends(report)}, transport {report.Transport}, jitter {(report.Jitter ? "on" : "off")}; all on one machine, the clients too"),
             new Fact("Times", "of each call, from when its client got to it; and since start: from when all were to be sent at once"),
         ],

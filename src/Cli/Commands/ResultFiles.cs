@@ -22,7 +22,7 @@ internal static class ResultFiles
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
         SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, ProfileReport.Format,
-        RunReport.Format, ChaosReport.Format,         TraceSummary.Format,
+        RunReport.Format, ChaosReport.Format, TraceSummary.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>

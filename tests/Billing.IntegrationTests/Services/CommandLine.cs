@@ -35,10 +35,15 @@ public sealed class CommandLine : IAsyncLifetime
         {
             Assert.True(root.GetProperty("payments").GetProperty(name).GetDouble() > 0, name);
         }
-        foreach (var name in new[] { "clients", "proxies", "backends", "jitter", "total_s", "requests_per_s", "machine" })
+        foreach (var name in new[] { "clients", "proxies", "backends", "jitter", "total_s", "requests_per_s", "run" })
         {
             Assert.True(root.TryGetProperty(name, out _), name);
         }
+        Assert.StartsWith("./billing run ", root.GetProperty("run").GetProperty("command").GetString(), StringComparison.Ordinal);
+        Assert.True(File.Exists(Path.ChangeExtension(report, ".html")));
+        var page = Path.Combine(_folder.FullName, "again.html");
+        Assert.Equal(0, (await RunAsync("report", report, "--out", page)).ExitCode);
+        Assert.Contains("The billing prototype's experiment", await File.ReadAllTextAsync(page), StringComparison.Ordinal);
     }
 
     [Theory]

@@ -1,5 +1,6 @@
 using Billing.Auditing;
 using Billing.Measuring;
+using Billing.Measuring.Bursts;
 using Billing.Measuring.Comparing.Ceiling;
 using Billing.Measuring.Comparing.Cost;
 using Billing.Measuring.Comparing.Eda;
@@ -8,6 +9,7 @@ using Billing.Measuring.Comparing.Paper;
 using Billing.Measuring.Comparing.Rpc;
 using Billing.Measuring.Comparing.Scale;
 using Billing.Measuring.Driving;
+using Billing.Measuring.Soaks;
 using Billing.Measuring.Sweeping;
 using Billing.Reporting;
 using Billing.UnitTests.Measuring.Profiling;
@@ -23,7 +25,7 @@ internal static class ExampleResults
     private static readonly LatencyFigures Latency = new(1, 2, 2, 3, 4, 5, 6, 7);
 
     /// <summary>All kinds.</summary>
-    public static IReadOnlyList<string> Kinds { get; } = ["paper", "eda", "rpc", "scale", "ceiling", "overload", "cost", "sweep", "profile"];
+    public static IReadOnlyList<string> Kinds { get; } = ["paper", "eda", "rpc", "scale", "ceiling", "overload", "cost", "sweep", "profile", "run", "chaos"];
 
     /// <summary>Those that load stacks of their own, which are audited.</summary>
     public static IReadOnlyList<string> Audited { get; } = [.. Kinds.Except(["rpc", "sweep"])];
@@ -41,6 +43,8 @@ internal static class ExampleResults
         "overload" => Shown(Overload(audits, failed), OverloadReport.Format),
         "cost" => Shown(Cost(audits, failed), CostReport.Format),
         "sweep" => Shown(Sweep(audits, [Cell(4, 8, 1000, failed)]), SweepReport.Format),
+        "run" => Shown(Run(audits, failed), RunReport.Format),
+        "chaos" => Shown(Chaos(audits, failed), ChaosReport.Format),
         _ => Shown(ProfileReports.With(Complete, failed, [.. audits]), Billing.Measuring.Profiling.ProfileReport.Format),
     };
 
@@ -144,6 +148,65 @@ internal static class ExampleResults
         Phases = [new OverloadPhase("Normal", 350, 7000, 350, 0, failed, Latency, Latency)],
         Audits = audits,
     };
+
+    private static RunReport Run(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    {
+        Run = Complete,
+        Transport = "kafka",
+        Clients = 3,
+        Proxies = 3,
+        Backends = new BackendCounts(3, 3),
+        Jitter = false,
+        Payments = Kind(failed),
+        Balances = Kind(0),
+        TotalS = 2,
+        RequestsPerS = 100,
+        Retried = 0,
+        Audit = Together(audits),
+    };
+
+    private static KindReport Kind(int errors) => new()
+    {
+        Count = 100, Ok = 100 - errors, Declined = 1, Errors = errors, ShortestS = 0.1, LongestS = 2, AverageS = 1, P50S = 0.9, P99S = 1.9,
+        SinceStart = new BurstTimes { ShortestS = 0.2, LongestS = 2, AverageS = 1.1, P50S = 1, P99S = 1.9 },
+    };
+
+    private static ChaosReport Chaos(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    {
+        Run = Complete,
+        Seed = 1,
+        DurationS = 180,
+        Brokers = 3,
+        Proxies = 3,
+        Backends = new BackendCounts(3, 3),
+        Jitter = true,
+        Rate = 300,
+        Faults = [new FaultReport("kill -9 proxy 1", 1, 1.1, 2, 0.5)],
+        Kinds = [new KindOfFaultReport("kill -9 broker", 1, 12, 10), new KindOfFaultReport("kill -9 proxy", 1, 0.5, null)],
+        Payments = 1000,
+        Declined = 10,
+        SentTwice = 10,
+        Balances = 100,
+        Unanswered = failed,
+        Retried = 5,
+        AskedAgain = 2,
+        Failures = new Dictionary<string, long> { ["Unavailable"] = 5 },
+        Violations = [],
+        Slowest = [],
+        Direct = 10,
+        Forgotten = [],
+        Unpublished = [],
+        EndedThemselves = 0,
+        BadRecords = 8,
+        PutAside = 8,
+        Wrong = failed > 0 ? ["a payment was not answered"] : [],
+        Audit = Together(audits),
+        Clean = failed == 0 && audits.Count > 0 && audits.All(a => a.IsClean),
+    };
+
+    // These hold one audit, which is always made: none is one that lost everything.
+    private static AuditCounts Together(IReadOnlyList<AuditCounts> audits) =>
+        audits.Count == 0 ? Clean with { Lost = 1 } : audits.FirstOrDefault(a => !a.IsClean) ?? Clean;
 
     private static CostReport Cost(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
