@@ -315,7 +315,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [Fact]
     public async Task A_database_without_an_event_store_is_named()
     {
-        var refusal = await Assert.ThrowsAsync<LocalStack.Processes.StackException>(
+        var refusal = await Assert.ThrowsAsync<Billing.Auditing.AuditException>(
             () => new Auditor(stack.ConnectionString, "nowhere").RunAsync([], CancellationToken.None));
 
         Assert.Contains("'nowhere'", refusal.Message, StringComparison.Ordinal);

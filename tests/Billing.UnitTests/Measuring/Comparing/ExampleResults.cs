@@ -167,7 +167,15 @@ internal static class ExampleResults
 
     private static KindReport Kind(int errors) => new()
     {
-        Count = 100, Ok = 100 - errors, Declined = 1, Errors = errors, ShortestS = 0.1, LongestS = 2, AverageS = 1, P50S = 0.9, P99S = 1.9,
+        Count = 100,
+        Ok = 100 - errors,
+        Declined = 1,
+        Errors = errors,
+        ShortestS = 0.1,
+        LongestS = 2,
+        AverageS = 1,
+        P50S = 0.9,
+        P99S = 1.9,
         SinceStart = new BurstTimes { ShortestS = 0.2, LongestS = 2, AverageS = 1.1, P50S = 1, P99S = 1.9 },
     };
 
