@@ -3,7 +3,6 @@ using System.Text.Json.Serialization;
 using Billing.Measuring;
 using Billing.Rehearsal.Network;
 using Billing.Rehearsal.Steps;
-using Billing.Reporting;
 
 namespace Billing.Rehearsal;
 

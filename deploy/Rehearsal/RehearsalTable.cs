@@ -1,8 +1,9 @@
 using System.Globalization;
 using Billing.Client.Load;
+using Billing.Measuring;
 using Billing.Measuring.Comparing.Paper;
-using Billing.Reporting;
 using Spectre.Console;
+
 using Table = Spectre.Console.Table;
 
 namespace Billing.Rehearsal;

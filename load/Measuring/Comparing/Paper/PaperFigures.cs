@@ -6,7 +6,7 @@ namespace Billing.Measuring.Comparing.Paper;
 /// <param name="Average">The mean.</param>
 internal sealed record PaperRow(double Shortest, double Longest, double Average);
 
-/// <summary>The figures that <see cref="Reporting.Sources.Prototype"/> printed: three clients, three proxies, three brokers, each
+/// <summary>The figures that <see cref="Sources.Prototype"/> printed: three clients, three proxies, three brokers, each
 /// on a machine of its own (t2.micro: 1 CPU, 1 GB).</summary>
 internal static class PaperFigures
 {

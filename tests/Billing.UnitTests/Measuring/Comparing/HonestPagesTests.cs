@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Billing.Auditing;
+using Billing.Measuring;
 using Billing.Measuring.Comparing.Ceiling;
 using Billing.Measuring.Comparing.Eda;
 using Billing.Measuring.Comparing.Paper;

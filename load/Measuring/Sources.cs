@@ -1,4 +1,6 @@
-namespace Billing.Reporting;
+using Billing.Reporting;
+
+namespace Billing.Measuring;
 
 /// <summary>Somebody else's work whose figures stand beside ours, as JSON too; the names are part of the interface.</summary>
 /// <param name="Title">Its title.</param>
