@@ -1,5 +1,4 @@
 using Spectre.Console;
-using ReportTable = Billing.Reporting.Table;
 
 namespace Billing.Reporting;
 
@@ -32,7 +31,7 @@ internal static class ConsoleReport
     {
         switch (block)
         {
-            case ReportTable table:
+            case Table table:
                 console.Write(Drawn(table));
                 break;
             case Prose prose:
@@ -44,7 +43,7 @@ internal static class ConsoleReport
         }
     }
 
-    private static Spectre.Console.Table Drawn(ReportTable table)
+    private static Spectre.Console.Table Drawn(Table table)
     {
         var drawn = new Spectre.Console.Table().Border(TableBorder.Rounded);
         if (table.Title.Length > 0)
@@ -56,7 +55,7 @@ internal static class ConsoleReport
             var heading = Markup.Escape(column.Unit.Length > 0 ? $"{column.Name} ({column.Unit})" : column.Name);
             drawn.AddColumn(new TableColumn(column.IsPaper ? $"[italic]{heading}[/]" : heading)
             {
-                Alignment = column.Align == Reporting.Align.Right ? Justify.Right : Justify.Left,
+                Alignment = column.Align == Align.Right ? Justify.Right : Justify.Left,
             });
         }
         foreach (var row in table.Rows)

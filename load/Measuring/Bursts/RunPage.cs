@@ -10,7 +10,7 @@ internal static class RunPage
     public static Report Of(RunReport report) => new()
     {
         Title = "The billing prototype's experiment",
-        Subtitle = $"{Numbers.Whole(report.TotalS > 0 ? report.RequestsPerS : 0)} requests/s: {Numbers.Whole(report.Payments.Count + report.Balances.Count)} requests in {Numbers.Fixed(report.TotalS, 3)} s, {Numbers.Whole(report.Retried)} calls sent again.",
+        Subtitle = $"{Numbers.Whole(report.RequestsPerS)} requests/s: {Numbers.Whole(report.Payments.Count + report.Balances.Count)} requests in {Numbers.Fixed(report.TotalS, 3)} s, {Numbers.Whole(report.Retried)} calls sent again.",
         Facts =
         [
             .. Facts.Of(report.Run), Books.Fact([report.Audit]),
