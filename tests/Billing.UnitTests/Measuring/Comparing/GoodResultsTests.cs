@@ -17,6 +17,8 @@ public sealed class GoodResultsTests
 
     public static TheoryData<string> Audited => [.. ExampleResults.Audited];
 
+    public static TheoryData<string> AuditedApart => [.. ExampleResults.AuditedApart];
+
     [Theory]
     [MemberData(nameof(Kinds))]
     public void With_clean_books_and_no_failure_they_are_good(string kind) => Assert.True(ExampleResults.Of(kind, [Clean, Clean]).Results.IsGood);
@@ -41,7 +43,7 @@ public sealed class GoodResultsTests
     }
 
     [Theory]
-    [MemberData(nameof(Audited))]
+    [MemberData(nameof(AuditedApart))]
     public void Without_an_audit_they_are_not(string kind) => Assert.False(ExampleResults.Of(kind, []).Results.IsGood);
 
     [Fact]
