@@ -22,7 +22,7 @@ public sealed class Measurements : IAsyncLifetime
     public async Task A_static_sweep_measures_one_place_over_every_protocol()
     {
         var (exitCode, output) = await RunAsync(
-            "sweep", "static", "--kafka", "embedded", "--connections", "2", "--in-flight", "4", "--amount", "60", "--workers", "2", "--warm-up", "0", "--out", Results);
+            "sweep", "static", "--kafka", "embedded", "--connections", "2", "--in-flight", "4", "--amount", "60", "--during", "60", "--workers", "2", "--warm-up", "0", "--out", Results);
 
         Assert.Equal(0, exitCode);
         Assert.Contains("gRPC bulk streams", output, StringComparison.Ordinal);
@@ -44,7 +44,7 @@ public sealed class Measurements : IAsyncLifetime
     public async Task A_dynamic_sweep_measures_the_places_that_came_first_again_in_turn()
     {
         var (exitCode, _) = await RunAsync(
-            "sweep", "dynamic", "--kafka", "embedded", "--protocols", "unary", "--connections", "1", "--in-flight", "2", "--amount", "20", "--warm-up", "0", "--out", Results);
+            "sweep", "dynamic", "--kafka", "embedded", "--protocols", "unary", "--connections", "1", "--in-flight", "2", "--amount", "20", "--during", "60", "--warm-up", "0", "--out", Results);
 
         Assert.Equal(0, exitCode);
         using var result = Result();
