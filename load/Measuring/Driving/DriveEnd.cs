@@ -9,12 +9,12 @@ internal sealed class DriveEnd(TimeProvider time, TimeSpan duration, long amount
     /// <summary>The time.</summary>
     public TimeSpan Duration => duration;
 
-    /// <summary>Whether someone stopped it.</summary>
-    public bool IsStopped => stopped.IsCancellationRequested;
+    /// <summary>Cancelled when someone stopped it.</summary>
+    public CancellationToken Stopped => stopped;
 
     /// <summary>Whether one more request of a closed loop may go out; it then counts towards the amount.</summary>
     public bool Admits() =>
-        !IsStopped
+        !stopped.IsCancellationRequested
         && time.GetElapsedTime(_start) < duration
         && (amount == 0 || Interlocked.Increment(ref _admitted) <= amount);
 

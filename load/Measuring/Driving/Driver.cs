@@ -7,8 +7,6 @@ namespace Billing.Measuring.Driving;
 /// and are measured from then on, however late the platform is.</summary>
 public sealed class Driver : IAsyncDisposable
 {
-    // An open loop's timer need not be finer than the scheduler: what is due in between goes out together.
-    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan WarmUpPause = TimeSpan.FromMilliseconds(200);
 
     private readonly DriveSpec _spec;
@@ -78,32 +76,19 @@ public sealed class Driver : IAsyncDisposable
         }
     }
 
-    private async Task SendWhenDueAsync(DriveMeter meter, DriveEnd end, int seed)
+    private Task SendWhenDueAsync(DriveMeter meter, DriveEnd end, int seed)
     {
         var random = new RandomRequests(_spec.Accounts, new Random(seed));
         var arrivals = new Arrivals(_spec.RatePerS);
-        var all = end.Bound(arrivals.Within(end.Duration));
-        var underWay = new UnderWay();
-        var start = _time.GetTimestamp();
-        using var timer = new PeriodicTimer(Tick, _time);
-        var sent = 0L;
-        do
-        {
-            // What became due while this loop was late goes out all the same, and its lateness counts.
-            for (var due = Math.Min(all, arrivals.DueBy(_time.GetElapsedTime(start))); sent < due && !end.IsStopped; sent++)
+        var loop = new OpenLoop(arrivals, _time);
+        return loop.RunAsync(
+            end.Bound(arrivals.Within(end.Duration)),
+            async (request, due) =>
             {
-                underWay.Add(SendOneAsync(_channels[sent % _channels.Length], random, meter, start, arrivals.TimeOf(sent)));
-            }
-        }
-        while (sent < all && !end.IsStopped && await timer.WaitForNextTickAsync(CancellationToken.None));
-        await underWay.EndAsync();
-    }
-
-    private async Task SendOneAsync(
-        IRequestChannel channel, RandomRequests random, DriveMeter meter, long start, TimeSpan due)
-    {
-        var outcome = await SendAsync(channel, random);
-        meter.Count(outcome, _time.GetElapsedTime(start) - due);
+                var outcome = await SendAsync(_channels[request % _channels.Length], random);
+                meter.Count(outcome, _time.GetElapsedTime(loop.Start) - due);
+            },
+            end.Stopped);
     }
 
     private Task<RequestOutcome> SendAsync(IRequestChannel channel, RandomRequests random) => random.IsAmong(_spec.BalancePercent)
@@ -117,31 +102,4 @@ public sealed class Driver : IAsyncDisposable
         DriveProtocol.Rest => new DeadlineChannel(new RestChannel(address), TimeSpan.FromSeconds(_spec.DeadlineS), _time),
         _ => throw new InvalidOperationException($"There is no protocol {_spec.Protocol}."),
     };
-
-    /// <summary>Counts what is under way, in memory that does not grow with what has been.</summary>
-    private sealed class UnderWay
-    {
-        private readonly TaskCompletionSource _none = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        private int _count = 1;
-
-        public void Add(Task request)
-        {
-            Interlocked.Increment(ref _count);
-            _ = request.ContinueWith(_ => Leave(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-        }
-
-        public Task EndAsync()
-        {
-            Leave();
-            return _none.Task;
-        }
-
-        private void Leave()
-        {
-            if (Interlocked.Decrement(ref _count) == 0)
-            {
-                _none.SetResult();
-            }
-        }
-    }
 }

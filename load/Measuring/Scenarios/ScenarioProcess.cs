@@ -98,19 +98,9 @@ internal static class ScenarioProcess
         await Task.Delay(StopTimeout, CancellationToken.None);
     }
 
-    /// <summary>In a session of its own, so that Ctrl-C reaches this process alone; the parent-death signal takes it along however
-    /// this one ends.</summary>
     private static ProcessStartInfo StartInfo(IEnumerable<string> arguments)
     {
-        var start = new ProcessStartInfo("setsid",
-            ["setpriv", "--pdeathsig=KILL", DotnetProgram.Launcher, DotnetProgram.FileOf(Program), .. arguments])
-        {
-            RedirectStandardInput = true,
-        };
-        foreach (var (variable, value) in DotnetProgram.Settings)
-        {
-            start.Environment[variable] = value;
-        }
+        var start = DotnetProgram.StartInfo(Program, arguments);
         if (Console.IsOutputRedirected)
         {
             // NBomber takes its colours from here, whatever its output is.

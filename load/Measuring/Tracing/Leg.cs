@@ -1,3 +1,5 @@
+using Billing.Client.Load;
+
 namespace Billing.Measuring.Tracing;
 
 /// <summary>A part of a payment's way, from one step to another.</summary>
@@ -81,9 +83,5 @@ public sealed record LegTimes(Leg Leg, IReadOnlyList<double> Sorted)
 
     /// <summary>The least of the times that at least this share of them do not exceed; zero where there is none.</summary>
     /// <param name="share">Above 0, up to 1.</param>
-    public double Percentile(double share) => Percentile(Sorted, share);
-
-    internal static double Percentile(IReadOnlyList<double> sorted, double share) => sorted.Count == 0
-        ? 0
-        : sorted[Math.Clamp((int)Math.Ceiling((share * sorted.Count) - 1e-9) - 1, 0, sorted.Count - 1)];
+    public double Percentile(double share) => NearestRank.Percentile(Sorted, share);
 }

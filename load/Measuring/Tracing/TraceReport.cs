@@ -1,6 +1,7 @@
 using System.Globalization;
-using Billing.Reporting;
+using Billing.Client.Load;
 using Billing.Reporting.Charts;
+using Billing.Reporting;
 
 namespace Billing.Measuring.Tracing;
 
@@ -130,7 +131,7 @@ internal static class TraceReport
 
     private static string Arrived(TraceCounts counts, IReadOnlyList<TracedPayment> payments)
     {
-        var late = LegTimes.Percentile([.. payments.Select(p => p.Milliseconds(Moment.Planned, Moment.Sent)).OfType<double>().Order()], 0.99);
+        var late = NearestRank.Percentile([.. payments.Select(p => p.Milliseconds(Moment.Planned, Moment.Sent)).OfType<double>().Order()], 0.99);
         var answered = counts.Accepted + counts.Declined;
         var store = counts.InStore == 0
             ? "The event store was not asked which payments it holds."

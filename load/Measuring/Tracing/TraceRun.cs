@@ -23,9 +23,9 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
         var proxies = stack?.ProxyAddresses ?? options.Subject.Targets;
         var startedAt = time.GetUtcNow();
-        await using var loop = new OpenLoop(options, proxies, time);
-        var failure = await FailureOfSendingAsync(loop, cancellationToken);
-        var payments = loop.Payments;
+        await using var tracer = new PaymentTracer(options, proxies, time);
+        var failure = await FailureOfSendingAsync(tracer, cancellationToken);
+        var payments = tracer.Payments;
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
         var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt) with
         {
@@ -41,24 +41,24 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         return summary.Requests.Failed == 0 && (isJoined is null || (isJoined.Value && summary.Requests.InStore == payments.Count)) ? 0 : 1;
     }
 
-    private async Task<ExceptionDispatchInfo?> FailureOfSendingAsync(OpenLoop loop, CancellationToken cancellationToken)
+    private async Task<ExceptionDispatchInfo?> FailureOfSendingAsync(PaymentTracer tracer, CancellationToken cancellationToken)
     {
         try
         {
-            await SendAsync(loop, cancellationToken);
+            await SendAsync(tracer, cancellationToken);
             return null;
         }
-        catch (Exception e) when (loop.Done > 0)
+        catch (Exception e) when (tracer.Done > 0)
         {
             // Thrown again when what was traced is written.
             return ExceptionDispatchInfo.Capture(e);
         }
     }
 
-    private async Task SendAsync(OpenLoop loop, CancellationToken cancellationToken)
+    private async Task SendAsync(PaymentTracer tracer, CancellationToken cancellationToken)
     {
-        await console.Status().StartAsync("Warming up", _ => loop.WarmUpAsync(cancellationToken));
-        var running = loop.RunAsync(cancellationToken);
+        await console.Status().StartAsync("Warming up", _ => tracer.WarmUpAsync(cancellationToken));
+        var running = tracer.RunAsync(cancellationToken);
         await console.Progress()
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
             .StartAsync(async progress =>
@@ -67,14 +67,14 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
                 while (!cancellationToken.IsCancellationRequested
                     && await Task.WhenAny(running, Task.Delay(ProgressInterval, time, CancellationToken.None)) != running)
                 {
-                    bar.Value = loop.Done;
+                    bar.Value = tracer.Done;
                 }
                 if (!cancellationToken.IsCancellationRequested
                     || await Task.WhenAny(running, Task.Delay(StopMax, time, CancellationToken.None)) == running)
                 {
                     await running;
                 }
-                bar.Value = loop.Done;
+                bar.Value = tracer.Done;
             });
     }
 

@@ -1,3 +1,4 @@
+using Billing.Client.Load;
 using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;
@@ -40,7 +41,7 @@ internal static class TraceTimeline
             .Select(g => (At: g.Key * width / 1e6, Sorted: g.Select(p => p.Milliseconds(first, Moment.Returned)).OfType<double>().Order().ToList()))
             .ToList();
         Series Line(string name, double share) =>
-            new(name, [.. bySlot.Select(slot => (slot.At, LegTimes.Percentile(slot.Sorted, share)))]);
+            new(name, [.. bySlot.Select(slot => (slot.At, NearestRank.Percentile(slot.Sorted, share)))]);
         return new LineChart(
             first == Moment.Planned ? "Latency of the payments due in each second" : "Latency of the payments sent in each second", Time, new Axis("Latency", "ms", IsLogarithmic: true),
             Line("p50", 0.5), Line("p99", 0.99), Line("longest", 1));

@@ -22,12 +22,8 @@ public sealed record Summary(
         return new Summary(
             sorted.Length + errors, clients.Sum(c => c.Ok), clients.Sum(c => c.Declined), errors,
             Seconds(sorted.FirstOrDefault()), Seconds(sorted.LastOrDefault()),
-            sorted.Length == 0 ? 0 : Seconds(sorted.Average()), Percentile(sorted, 0.50), Percentile(sorted, 0.99));
+            sorted.Length == 0 ? 0 : Seconds(sorted.Average()), Seconds(NearestRank.Percentile(sorted, 0.50)), Seconds(NearestRank.Percentile(sorted, 0.99)));
     }
-
-    /// <summary>The smallest value that at least the given share of the values does not exceed (nearest rank).</summary>
-    private static double Percentile(long[] sorted, double share) =>
-        sorted.Length == 0 ? 0 : Seconds(sorted[Math.Max(0, (int)Math.Ceiling(share * sorted.Length) - 1)]);
 
     private static double Seconds(double microseconds) => microseconds / 1e6;
 }

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Billing.LocalStack.Processes;
 
 /// <summary>How the programs of this repository are started.</summary>
@@ -15,6 +17,23 @@ public static class DotnetProgram
     {
         ["DOTNET_GCgen0size"] = "0x8000000",
     };
+
+    /// <summary>How a program is started that this one talks to by its standard input: in a session of its own, so that Ctrl-C reaches
+    /// this process alone, and with the parent-death signal, which takes it along however this one ends.</summary>
+    /// <param name="project">The program's project.</param>
+    /// <param name="arguments">Its command line.</param>
+    internal static ProcessStartInfo StartInfo(string project, IEnumerable<string> arguments)
+    {
+        var start = new ProcessStartInfo("setsid", ["setpriv", "--pdeathsig=KILL", Launcher, FileOf(project), .. arguments])
+        {
+            RedirectStandardInput = true,
+        };
+        foreach (var (variable, value) in Settings)
+        {
+            start.Environment[variable] = value;
+        }
+        return start;
+    }
 
     /// <summary>A program's build output, beside this program's own.</summary>
     public static string FileOf(string project)

@@ -29,17 +29,8 @@ internal sealed class SteeredProcess : IAsyncDisposable
     /// <param name="name">What messages call it, e.g. <c>A client</c>.</param>
     /// <param name="project">The program's project.</param>
     /// <param name="arguments">Its command line.</param>
-    public static SteeredProcess Start(string name, string project, IEnumerable<string> arguments)
-    {
-        // The parent-death signal takes it along however this process ends.
-        var start = new ProcessStartInfo("setsid",
-            ["setpriv", "--pdeathsig=KILL", DotnetProgram.Launcher, DotnetProgram.FileOf(project), .. arguments]);
-        foreach (var (variable, value) in DotnetProgram.Settings)
-        {
-            start.Environment[variable] = value;
-        }
-        return Start(name, start);
-    }
+    public static SteeredProcess Start(string name, string project, IEnumerable<string> arguments) =>
+        Start(name, DotnetProgram.StartInfo(project, arguments));
 
     /// <param name="name">What messages call it.</param>
     /// <param name="start">How it is started; its standard streams are taken over.</param>

@@ -6,14 +6,11 @@ using Grpc.Core;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>Sends timed payments at a constant rate, whatever becomes of those before: a system that slows down is not spared
-/// by callers who wait for it.</summary>
-internal sealed class OpenLoop : IAsyncDisposable
+/// <summary>Sends timed payments at a constant rate, and keeps when each of their steps was taken.</summary>
+internal sealed class PaymentTracer : IAsyncDisposable
 {
     // Enough to open every connection and to have the code compiled; too few to be a load.
     private const int WarmUpConcurrency = 32;
-
-    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(1);
 
     private readonly TraceOptions _options;
     private readonly TimeProvider _time;
@@ -22,7 +19,7 @@ internal sealed class OpenLoop : IAsyncDisposable
     private readonly TracedPayment?[] _payments;
     private int _done;
 
-    public OpenLoop(TraceOptions options, IReadOnlyList<string> proxies, TimeProvider time)
+    public PaymentTracer(TraceOptions options, IReadOnlyList<string> proxies, TimeProvider time)
     {
         _options = options;
         _time = time;
@@ -52,21 +49,9 @@ internal sealed class OpenLoop : IAsyncDisposable
     /// <param name="stopping">Sends no more; those under way are still waited for.</param>
     public async Task RunAsync(CancellationToken stopping)
     {
-        var calls = new List<Task>(_options.Requests);
-        using var timer = new PeriodicTimer(Tick, _time);
-        var start = _time.GetTimestamp();
+        var loop = new OpenLoop(new Arrivals(_options.Rate), _time);
         var startUnixUs = _time.Microseconds();
-        var arrivals = new Arrivals(_options.Rate);
-        do
-        {
-            var due = Math.Min(_options.Requests, arrivals.DueBy(_time.GetElapsedTime(start)));
-            while (calls.Count < due && !stopping.IsCancellationRequested)
-            {
-                calls.Add(PayAsync(calls.Count, startUnixUs + (long)arrivals.TimeOf(calls.Count).TotalMicroseconds));
-            }
-        }
-        while (calls.Count < _options.Requests && await NextAsync(timer, stopping));
-        await Task.WhenAll(calls);
+        await loop.RunAsync(_options.Requests, (number, due) => PayAsync((int)number, startUnixUs + (long)due.TotalMicroseconds), stopping);
     }
 
     public ValueTask DisposeAsync()
@@ -76,18 +61,6 @@ internal sealed class OpenLoop : IAsyncDisposable
             client.Dispose();
         }
         return ValueTask.CompletedTask;
-    }
-
-    private static async Task<bool> NextAsync(PeriodicTimer timer, CancellationToken stopping)
-    {
-        try
-        {
-            return await timer.WaitForNextTickAsync(stopping);
-        }
-        catch (OperationCanceledException)
-        {
-            return false;
-        }
     }
 
     /// <summary>A client of one connection, to one proxy.</summary>
