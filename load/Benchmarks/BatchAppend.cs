@@ -2,6 +2,7 @@ using BenchmarkDotNet.Attributes;
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.Configuration;

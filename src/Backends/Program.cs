@@ -1,5 +1,6 @@
 using Billing.Backends;
 using Billing.Backends.Direct;
+using Billing.Backends.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;

@@ -1,11 +1,10 @@
-using Billing.Backends;
+using Billing.Backends.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
 using Billing.Messaging.Hosting;
-using Billing.Proxy;
-using Billing.Proxy.Live;
+using Billing.Proxy.Hosting;
+using Billing.Proxy.Live.Front;
 using Billing.Proxy.Rest;
-using Billing.Proxy.Security;
 using Billing.Proxy.Telemetry;
 
 return await Service.RunAsync(() =>

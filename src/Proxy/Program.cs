@@ -2,10 +2,9 @@ using Billing.Messaging;
 using Billing.Messaging.Direct;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
-using Billing.Proxy;
-using Billing.Proxy.Live;
+using Billing.Proxy.Hosting;
+using Billing.Proxy.Live.Front;
 using Billing.Proxy.Rest;
-using Billing.Proxy.Security;
 using Billing.Proxy.Telemetry;
 
 return await Service.RunAsync(() =>

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Proxy.Failures;
 using Billing.Wire.V1;
 using Grpc.Core;
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Billing.Backends;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;

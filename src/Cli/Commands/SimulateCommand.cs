@@ -1,6 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
-using Billing.Simulation;
+using Billing.Simulation.Runs;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

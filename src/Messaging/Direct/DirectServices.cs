@@ -1,5 +1,5 @@
 using Billing.Messaging.Hosting;
-using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Grpc.Core;

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka;

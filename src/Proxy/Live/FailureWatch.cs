@@ -1,6 +1,6 @@
 using System.Net;
 using Billing.Contracts;
-using Billing.Proxy.Rest;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.AspNetCore.Http.Features;

@@ -3,6 +3,7 @@ using System.Text.Json.Serialization.Metadata;
 using Billing.Messaging;
 using Billing.Messaging.Direct;
 using Billing.Messaging.Kafka;
+using Billing.Proxy.Limits;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;

@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization.Metadata;
+using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Rest;
 

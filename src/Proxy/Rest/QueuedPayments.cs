@@ -1,6 +1,9 @@
 using System.ComponentModel;
 using System.Globalization;
 using Billing.Contracts;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;

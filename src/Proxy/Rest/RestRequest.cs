@@ -4,6 +4,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using System.Text.RegularExpressions;
 using Billing.Contracts;
+using Billing.Proxy.Failures;
 using Billing.V1;
 using Grpc.Core;
 

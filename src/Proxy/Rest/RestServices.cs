@@ -1,4 +1,5 @@
 using Billing.Messaging.Hosting;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Grpc.Core;
 using Microsoft.Extensions.Options;

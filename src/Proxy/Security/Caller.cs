@@ -1,5 +1,6 @@
 using System.Security.Claims;
 using Billing.Contracts;
+using Billing.Proxy.Failures;
 using Grpc.Core;
 
 namespace Billing.Proxy.Security;

@@ -1,5 +1,5 @@
 using Billing.Contracts;
-using Billing.Proxy.Rest;
+using Billing.Proxy.Failures;
 using Grpc.Core;
 
 namespace Billing.Proxy.Security;

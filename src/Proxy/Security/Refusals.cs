@@ -1,5 +1,5 @@
 using Billing.Contracts;
-using Billing.Proxy.Rest;
+using Billing.Proxy.Failures;
 using Grpc.Core;
 using Microsoft.AspNetCore.Authentication;
 using Microsoft.AspNetCore.Authorization;

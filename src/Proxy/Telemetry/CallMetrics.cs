@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Billing.Messaging.Telemetry;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;

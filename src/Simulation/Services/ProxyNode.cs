@@ -1,7 +1,7 @@
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
-using Billing.Proxy;
+using Billing.Proxy.Calls;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
+using Billing.Messaging.Rpcx.Serving;
 using Billing.V1;
 using Microsoft.Extensions.Logging;
 

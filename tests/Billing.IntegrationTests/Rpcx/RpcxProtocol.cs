@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Text;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf;

@@ -1,6 +1,7 @@
 using Billing.Backends;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Hosting;

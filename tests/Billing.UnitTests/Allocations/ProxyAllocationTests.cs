@@ -3,6 +3,7 @@ using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
+using Billing.Proxy.Calls;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
 using Billing.V1;

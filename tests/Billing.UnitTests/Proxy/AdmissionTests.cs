@@ -1,6 +1,6 @@
 using Billing.Contracts;
 using Billing.Proxy;
-using Billing.Proxy.Security;
+using Billing.Proxy.Limits;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;

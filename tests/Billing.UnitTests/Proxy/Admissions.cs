@@ -1,4 +1,5 @@
 using Billing.Proxy;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Microsoft.Extensions.Options;
 

@@ -2,6 +2,8 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;

@@ -1,6 +1,8 @@
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Health;
+using Billing.Proxy.Hosting;
+using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
 using Microsoft.Extensions.Options;

@@ -1,4 +1,4 @@
-using Billing.Proxy;
+using Billing.Proxy.Calls;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;

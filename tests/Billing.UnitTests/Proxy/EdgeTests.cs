@@ -1,6 +1,6 @@
 using System.Net.Sockets;
 using Billing.Contracts;
-using Billing.Proxy;
+using Billing.Proxy.Calls;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;

@@ -1,4 +1,4 @@
-using Billing.Proxy;
+using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Proxy;

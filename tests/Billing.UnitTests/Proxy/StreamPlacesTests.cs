@@ -1,4 +1,5 @@
 using Billing.Proxy;
+using Billing.Proxy.Limits;
 
 namespace Billing.UnitTests.Proxy;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Simulation;
+using Billing.Simulation.Runs;
 
 namespace Billing.UnitTests.Simulation;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Serving;
 using Billing.Proxy;
 using Billing.V1;
 using Grpc.Core;

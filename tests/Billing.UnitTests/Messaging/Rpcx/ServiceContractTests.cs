@@ -1,4 +1,6 @@
 using Billing.Messaging.Rpcx;
+using Billing.Messaging.Rpcx.Calling;
+using Billing.Messaging.Rpcx.Serving;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Microsoft.Extensions.Logging.Abstractions;

@@ -2,6 +2,7 @@ using System.ComponentModel.DataAnnotations;
 using System.Net;
 using System.Text.Json;
 using Billing.Proxy.Live;
+using Billing.Proxy.Live.Front;
 
 namespace Billing.UnitTests.Proxy.Live;
 

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Proxy;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;
 using Grpc.Core;

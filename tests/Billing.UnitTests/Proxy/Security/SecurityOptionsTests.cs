@@ -1,3 +1,5 @@
+using Billing.Proxy.Hosting;
+using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Microsoft.Extensions.Configuration;
 

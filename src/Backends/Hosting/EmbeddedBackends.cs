@@ -1,0 +1,47 @@
+using Billing.Backends.Balances;
+using Billing.Backends.Payments;
+using Billing.Messaging;
+using Billing.Messaging.Embedded;
+using Billing.Messaging.Hosting;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Backends.Hosting;
+
+/// <summary>Payment and balance backends in one process, over queues in memory.</summary>
+public static class EmbeddedBackends
+{
+    /// <summary>Adds the backends and the <see cref="EmbeddedTransport"/> that leads to them. Whoever adds them starts and
+    /// stops that.</summary>
+    public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddOptions<EmbeddedOptions>().Bind(configuration.GetSection(EmbeddedOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        return services
+            .AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>())
+            .AddSingleton<PendingReplies>()
+            .AddSingleton(provider => new EmbeddedTransport(
+                provider.GetRequiredService<PendingReplies>(), publisher => Handlers(provider, publisher),
+                provider.GetRequiredService<Supervisor>()))
+            .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<EmbeddedTransport>());
+    }
+
+    private static EmbeddedHandlers Handlers(IServiceProvider provider, IAnswerPublisher publisher)
+    {
+        var options = provider.GetRequiredService<IOptions<EmbeddedOptions>>().Value;
+        return new EmbeddedHandlers(
+            [.. Enumerable.Range(0, options.PaymentBackends).Select(_ => PaymentHandler(provider, publisher))],
+            [.. Enumerable.Range(0, options.BalanceBackends).Select(_ => BalanceHandler(provider, publisher))],
+            // In one process one view serves them all.
+            [provider.GetRequiredService<BalanceReadModel>()]);
+    }
+
+    private static PaymentProcessor PaymentHandler(IServiceProvider provider, IAnswerPublisher publisher) =>
+        ActivatorUtilities.CreateInstance<PaymentProcessor>(
+            provider, ActivatorUtilities.CreateInstance<PaymentRecorder>(provider), Settler(provider, publisher));
+
+    private static BalanceProcessor BalanceHandler(IServiceProvider provider, IAnswerPublisher publisher) =>
+        ActivatorUtilities.CreateInstance<BalanceProcessor>(provider, Settler(provider, publisher));
+
+    private static AnswerSettler Settler(IServiceProvider provider, IAnswerPublisher publisher) =>
+        ActivatorUtilities.CreateInstance<AnswerSettler>(provider, publisher);
+}

@@ -1,0 +1,40 @@
+using Billing.Backends.Telemetry;
+using Billing.Wire.V1;
+
+namespace Billing.Backends.Payments;
+
+/// <summary>What became of the commands of a batch, counted in one go.</summary>
+internal static class CommandOutcomes
+{
+    /// <summary>Counts commands that have their result.</summary>
+    public static void Count(IReadOnlyList<PendingCommand> done)
+    {
+        var (accepted, declined, limits, refused, failed) = (0, 0, 0, 0, 0);
+        foreach (var command in done)
+        {
+            switch (command)
+            {
+                case { Rejection: not null }:
+                    failed++;
+                    break;
+                case { Refusal: not null }:
+                    refused++;
+                    break;
+                case { Recorded.FactCase: Event.FactOneofCase.PaymentAccepted }:
+                    accepted++;
+                    break;
+                case { Recorded.FactCase: Event.FactOneofCase.PaymentDeclined }:
+                    declined++;
+                    break;
+                default:
+                    limits++;
+                    break;
+            }
+        }
+        BackendMetrics.Ended(BackendMetrics.Outcomes.Accepted, accepted);
+        BackendMetrics.Ended(BackendMetrics.Outcomes.Declined, declined);
+        BackendMetrics.Ended(BackendMetrics.Outcomes.LimitChanged, limits);
+        BackendMetrics.Ended(BackendMetrics.Outcomes.Refused, refused);
+        BackendMetrics.Ended(BackendMetrics.Outcomes.Failed, failed);
+    }
+}

@@ -1,0 +1,176 @@
+using System.Reflection;
+using Google.Protobuf;
+using Grpc.Core;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Rpcx.Calling;
+
+/// <summary>Calls the services of one server. Many calls are in flight on each connection at the same time, and their replies
+/// come in any order. Connections are made when the first call needs them and again when they are lost: a lost connection fails
+/// the calls on it at once with UNAVAILABLE, and the next call connects again. Safe from any thread; a program has one for each
+/// server.</summary>
+/// <remarks>A call through a proxy ends with its reply; with an <see cref="RpcxException"/>; or with an
+/// <see cref="OperationCanceledException"/>, where its caller's token was cancelled.</remarks>
+public sealed class RpcxClient : IAsyncDisposable
+{
+    private const int AttemptsMax = 3;
+
+    // Timers reach no further than some weeks.
+    private static readonly TimeSpan PatienceMax = TimeSpan.FromDays(7);
+
+    private readonly RpcxClientOptions _options;
+    private readonly CallClock _clock;
+    private readonly MethodNumbers _methods = new();
+    private readonly CancellationTokenSource _disposed = new();
+    private readonly ConnectionSlot[] _slots;
+    private uint _turn;
+
+    /// <summary>Creates a client; it connects with the first call.</summary>
+    /// <exception cref="ArgumentException">The settings cannot be used; the message names each.</exception>
+    public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        OptionsCheck.ThrowIfWrong(options, options.Problems(), nameof(options));
+        _options = options;
+        _clock = new CallClock(time);
+        var connector = new Connector(options, _methods, _clock, logger);
+        _slots = [.. Enumerable.Range(0, options.Connections)
+            .Select(_ => new ConnectionSlot(connector, options, _clock, logger, _disposed.Token))];
+    }
+
+    /// <summary>Makes a local object whose methods are those of the remote service. Make it once and keep it: it looks at the
+    /// interface's attributes and types here, and at none when it is called.</summary>
+    /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
+    /// <exception cref="ArgumentException">The interface describes no service; the message names what is wrong.</exception>
+    public TService Proxy<TService>()
+        where TService : class
+    {
+        var contract = ServiceContract.Read(typeof(TService));
+        return ServiceProxy.Create<TService>(contract.Methods.ToDictionary(m => m.Method, m => Prepare(contract.Name, m)));
+    }
+
+    /// <summary>Makes the connections, for a first call that is as fast as any.</summary>
+    /// <exception cref="RpcxException">There is none to be had; UNAVAILABLE.</exception>
+    public async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        foreach (var slot in _slots)
+        {
+            _ = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
+        }
+    }
+
+    /// <summary>Closes the connections. Calls that wait fail with UNAVAILABLE.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _disposed.CancelAsync();
+        await Task.WhenAll(_slots.Select(slot => slot.CloseAsync()));
+    }
+
+    internal Task<TReply> CallAsync<TRequest, TReply>(
+        RemoteMethod<TRequest, TReply> method, TRequest request, RpcxCallOptions options)
+        where TRequest : class, IMessage<TRequest>
+        where TReply : class, IMessage<TReply>, new()
+    {
+        if (options.CancellationToken.IsCancellationRequested)
+        {
+            return Task.FromCanceled<TReply>(options.CancellationToken);
+        }
+        var timeout = options.Timeout ?? _options.TimeoutDefault;
+        if (timeout <= TimeSpan.Zero && timeout != Timeout.InfiniteTimeSpan)
+        {
+            return Task.FromException<TReply>(OutOfTime());
+        }
+        var dueAt = _clock.DueAfter(timeout);
+        var call = new PendingCall<TReply>(method.ReplyParser);
+        call.Watch(options.CancellationToken);
+        var slot = Choose();
+        try
+        {
+            if (slot.Open is { } connection && connection.TryTakePlace()
+                && connection.TrySend(method, request, call, dueAt))
+            {
+                return call.Task;
+            }
+        }
+        catch (Exception e)
+        {
+            call.Fail(e);
+            return call.Task;
+        }
+        return SendWhenReadyAsync(slot, method, request, call, dueAt, options.CancellationToken);
+    }
+
+    internal static RpcxException OutOfTime() => new(
+        StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime,
+        "No reply came before the deadline; the call may or may not have been carried out.");
+
+    private async Task<TReply> SendWhenReadyAsync<TRequest, TReply>(
+        ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
+        CancellationToken cancellationToken)
+        where TRequest : class, IMessage<TRequest>
+        where TReply : class, IMessage<TReply>, new()
+    {
+        using var patience = new CancellationTokenSource(
+            _clock.Left(dueAt) is { } left && left < PatienceMax ? left : Timeout.InfiniteTimeSpan, _clock.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        try
+        {
+            await SendAsync(slot, method, request, call, dueAt, either.Token);
+        }
+        catch (OperationCanceledException) when (patience.IsCancellationRequested)
+        {
+            call.Fail(OutOfTime());
+        }
+        catch (OperationCanceledException)
+        {
+            call.TrySetCanceled(cancellationToken);
+        }
+        catch (Exception e)
+        {
+            call.Fail(e);
+        }
+        return await call.Task;
+    }
+
+    private static async Task SendAsync<TRequest, TReply>(
+        ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
+        CancellationToken cancellationToken)
+        where TRequest : class, IMessage<TRequest>
+        where TReply : class, IMessage<TReply>, new()
+    {
+        for (var attempt = 1; attempt <= AttemptsMax; attempt++)
+        {
+            var connection = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
+            await connection.TakePlaceAsync(cancellationToken);
+            if (connection.TrySend(method, request, call, dueAt))
+            {
+                return;
+            }
+        }
+        throw slot.Failure();
+    }
+
+    /// <summary>The next connection in turn; while it is made, one that is open, if there is one.</summary>
+    private ConnectionSlot Choose()
+    {
+        if (_slots.Length == 1)
+        {
+            return _slots[0];
+        }
+        var first = Interlocked.Increment(ref _turn) % (uint)_slots.Length;
+        if (_slots[first].Open is not null)
+        {
+            return _slots[first];
+        }
+        _ = _slots[first].OpenAsync();
+        return Array.Find(_slots, slot => slot.Open is not null) ?? _slots[first];
+    }
+
+    private RemoteMethod Prepare(string service, MethodContract contract)
+    {
+        var number = _methods.Number(service, contract.Name);
+        return (RemoteMethod)Activator.CreateInstance(
+            typeof(RemoteMethod<,>).MakeGenericType(contract.Request, contract.Reply),
+            BindingFlags.Instance | BindingFlags.Public, null, [this, number, $"{service}/{contract.Name}"], null)!;
+    }
+}

@@ -1,0 +1,182 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+using Billing.Messaging.Hosting;
+using Billing.Messaging.Rpcx.Wire;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Rpcx.Serving;
+
+/// <summary>Serves the services that are published on it. Publish first, then start.</summary>
+public sealed class RpcxServer : IHostedService, IAsyncDisposable
+{
+    private const int AcceptQueue = 512;
+    private static readonly TimeSpan AcceptRetry = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LeaveTimeout = TimeSpan.FromSeconds(1);
+
+    private readonly RpcxServerOptions _options;
+    private readonly CallClock _clock;
+    private readonly ILogger _logger;
+    private readonly Supervisor? _supervisor;
+    private readonly Publications _publications = new();
+    private readonly ConcurrentDictionary<ServerConnection, Task> _connections = new();
+    private readonly CancellationTokenSource _stopping = new();
+    private Socket? _listener;
+    private Task _accepting = Task.CompletedTask;
+    private IPEndPoint? _endPoint;
+
+    /// <summary>Creates a server that listens when it is started.</summary>
+    /// <exception cref="ArgumentException">The settings cannot be used; the message names each.</exception>
+    public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        OptionsCheck.ThrowIfWrong(options, options.Problems(), nameof(options));
+        _options = options;
+        _clock = new CallClock(time);
+        _logger = logger;
+        _supervisor = supervisor;
+    }
+
+    /// <summary>The address it listens on.</summary>
+    /// <exception cref="InvalidOperationException">It is not started.</exception>
+    public IPEndPoint EndPoint => _endPoint ?? throw new InvalidOperationException("The server is not started.");
+
+    /// <summary>Publishes an implementation under the interface's public names.</summary>
+    /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
+    /// <param name="implementation">Is called from many threads at the same time. To refuse a call it throws an
+    /// <see cref="RpcxException"/>.</param>
+    /// <param name="dispatch">Where it runs.</param>
+    /// <exception cref="ArgumentException">The interface describes no service, or its name is published already; the message
+    /// names what is wrong.</exception>
+    /// <exception cref="InvalidOperationException">The server is started.</exception>
+    public void Publish<TService>(TService implementation, RpcxDispatch dispatch = RpcxDispatch.Inline)
+        where TService : class
+    {
+        ArgumentNullException.ThrowIfNull(implementation);
+        if (_listener is not null)
+        {
+            throw new InvalidOperationException("Publish before the server is started.");
+        }
+        _publications.Add(typeof(TService), implementation, dispatch);
+    }
+
+    /// <summary>Listens.</summary>
+    /// <exception cref="StartupException">The address cannot be listened on.</exception>
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        _options.TryReadEndPoint(out var endPoint);
+        var listener = new Socket(endPoint.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            listener.Bind(endPoint);
+            listener.Listen(AcceptQueue);
+        }
+        catch (SocketException e)
+        {
+            listener.Dispose();
+            throw new StartupException($"Billing:Rpcx:Listen: cannot listen on {_options.Listen}: {e.Message}", e);
+        }
+        _listener = listener;
+        _endPoint = (IPEndPoint)listener.LocalEndPoint!;
+        RpcxLog.Listening(_logger, EndPoint.ToString());
+        using (ExecutionContext.SuppressFlow())
+        {
+            _accepting = Task.Run(
+                () => _supervisor?.RunAsync(nameof(RpcxServer), _ => AcceptAsync(listener), _stopping.Token) ?? AcceptAsync(listener),
+                CancellationToken.None);
+        }
+        return Task.CompletedTask;
+    }
+
+    /// <summary>Accepts no further connections and calls, waits for the calls it has taken, at most
+    /// <see cref="RpcxServerOptions.StopTimeout"/>, and closes.</summary>
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        await _stopping.CancelAsync();
+        _listener?.Dispose();
+        await _accepting;
+        using var patience = new CancellationTokenSource(_options.StopTimeout, _clock.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        await Task.WhenAll(_connections.Select(open => StopAsync(open.Key, open.Value, either.Token)));
+    }
+
+    /// <summary>Closes what <see cref="StopAsync(CancellationToken)"/> has not.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync();
+        _listener?.Dispose();
+        await _accepting;
+        foreach (var connection in _connections.Keys)
+        {
+            connection.Dispose();
+        }
+        await Task.WhenAll(_connections.Values);
+    }
+
+    private async Task StopAsync(ServerConnection connection, Task running, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await connection.StopAsync().WaitAsync(cancellationToken);
+            await running.WaitAsync(LeaveTimeout, _clock.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            connection.Leave();
+            await running.WaitAsync(LeaveTimeout, _clock.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+        catch (OperationCanceledException)
+        {
+            RpcxLog.Abandoned(_logger, connection.CallsInFlight, _options.StopTimeout);
+        }
+        connection.Dispose();
+        await running;
+    }
+
+    private async Task AcceptAsync(Socket listener)
+    {
+        while (!_stopping.IsCancellationRequested)
+        {
+            try
+            {
+                Serve(await listener.AcceptAsync(_stopping.Token));
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+            catch (ObjectDisposedException)
+            {
+                return;
+            }
+            catch (SocketException e) when (!_stopping.IsCancellationRequested)
+            {
+                // Out of descriptors, for one: connections that close make room.
+                RpcxLog.AcceptFailed(_logger, e.Message);
+                await Task.Delay(AcceptRetry, _clock.Time, _stopping.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+            catch (SocketException)
+            {
+                return;
+            }
+        }
+    }
+
+    private void Serve(Socket socket)
+    {
+        if (_connections.Count >= _options.ConnectionsMax)
+        {
+            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"there are Billing:Rpcx:ConnectionsMax ({_options.ConnectionsMax}) others");
+            socket.Dispose();
+            return;
+        }
+        SocketSettings.Apply(socket);
+        var connection = new ServerConnection(socket, _options, _publications, _clock, _logger);
+        var served = new TaskCompletionSource();
+        _connections[connection] = served.Task;
+        _ = Task.Run(async () =>
+        {
+            await connection.RunAsync();
+            _connections.TryRemove(connection, out _);
+            served.SetResult();
+        });
+    }
+}

@@ -1,0 +1,37 @@
+using Billing.Messaging.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Messaging.Rpcx.Serving;
+
+/// <summary>What RPCX is made of, in a host.</summary>
+public static class RpcxServices
+{
+    /// <summary>A server with the settings of <see cref="RpcxServerOptions.Section"/>, which starts and stops with the host.
+    /// </summary>
+    /// <param name="services">The host's services.</param>
+    /// <param name="configuration">The host's configuration.</param>
+    /// <param name="publish">Publishes the implementations.</param>
+    public static IServiceCollection AddRpcxServer(
+        this IServiceCollection services, IConfiguration configuration, Action<IServiceProvider, RpcxServer> publish)
+    {
+        services.AddOptions<RpcxServerOptions>().Bind(configuration.GetSection(RpcxServerOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        services.AddSingleton<IValidateOptions<RpcxServerOptions>>(
+            new ProblemValidation<RpcxServerOptions>(options => options.Problems()));
+        services.AddServiceTime();
+        services.AddSingleton(provider =>
+        {
+            var server = new RpcxServer(
+                provider.GetRequiredService<IOptions<RpcxServerOptions>>().Value,
+                provider.GetRequiredService<TimeProvider>(),
+                provider.GetRequiredService<ILogger<RpcxServer>>(),
+                provider.GetRequiredService<Supervisor>());
+            publish(provider, server);
+            return server;
+        });
+        return services.AddHostedService(provider => provider.GetRequiredService<RpcxServer>());
+    }
+}

@@ -1,0 +1,112 @@
+using Billing.Contracts;
+using Billing.Proxy.Failures;
+using Google.Protobuf;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>Gives what no service has foreseen a status and a reason: bytes that are no message are their sender's mistake and
+/// nothing to log, anything else is this program's and logged.</summary>
+public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
+{
+    private const string StatusTrailer = "grpc-status";
+    private const string MessageTrailer = "grpc-message";
+    private const string NoMessage = "The request is not a message of this method.";
+
+    private static readonly string UnknownCode = Code(StatusCode.Unknown);
+    private static readonly string ExhaustedCode = Code(StatusCode.ResourceExhausted);
+
+    /// <inheritdoc/>
+    public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
+        TRequest request, ServerCallContext context, UnaryServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            return await continuation(request, context);
+        }
+        catch (Exception e) when (IsUnforeseen(e, context))
+        {
+            throw Answer(e, context);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override async Task ServerStreamingServerHandler<TRequest, TResponse>(
+        TRequest request, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
+        ServerStreamingServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            await continuation(request, responseStream, context);
+        }
+        catch (Exception e) when (IsUnforeseen(e, context))
+        {
+            throw Answer(e, context);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
+        IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
+        DuplexStreamingServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            await continuation(requestStream, responseStream, context);
+        }
+        catch (Exception e) when (IsUnforeseen(e, context))
+        {
+            throw Answer(e, context);
+        }
+    }
+
+    /// <summary>The middleware around the services: the library reads the message of a call before any code of ours. One that it
+    /// cannot read it answers UNKNOWN, one that is too large RESOURCE_EXHAUSTED, both without a reason, which whatever is ours
+    /// has.</summary>
+    public async Task InvokeAsync(HttpContext http, RequestDelegate next)
+    {
+        await next(http);
+        // An answer without a message has its trailers among the headers.
+        var trailers = http.Response.Headers;
+        if (http.Response.HasStarted || !trailers.TryGetValue(StatusTrailer, out var status) || trailers.ContainsKey(Trailers.Reason))
+        {
+            return;
+        }
+        if (status == UnknownCode)
+        {
+            Refuse(trailers, ErrorReasons.MalformedMessage, NoMessage);
+        }
+        else if (status == ExhaustedCode)
+        {
+            Refuse(trailers, ErrorReasons.RequestTooLarge, $"The request is far larger than Billing:Proxy:RequestBytesMax allows, which is {options.Value.RequestBytesMax} bytes.");
+        }
+    }
+
+    private static void Refuse(IHeaderDictionary trailers, string reason, string message)
+    {
+        trailers[StatusTrailer] = Code(StatusCode.InvalidArgument);
+        trailers[MessageTrailer] = Uri.EscapeDataString(message);
+        trailers[Trailers.Reason] = reason;
+    }
+
+    // Where the caller has gone, whatever was being done for it ends in all kinds of ways.
+    private static bool IsUnforeseen(Exception e, ServerCallContext context) =>
+        e is not RpcException && !context.CancellationToken.IsCancellationRequested;
+
+    private static string Code(StatusCode status) => ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
+
+    private RpcException Answer(Exception e, ServerCallContext context)
+    {
+        if (e is InvalidProtocolBufferException)
+        {
+            return Failure.Create(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage);
+        }
+        Unforeseen(e, context.Method);
+        return Failure.Create(StatusCode.Internal, ErrorReasons.Unforeseen, "The proxy could not process the call.");
+    }
+
+    [LoggerMessage(1, LogLevel.Error, "{Method} failed in a way that nobody has foreseen")]
+    private partial void Unforeseen(Exception cause, string method);
+}

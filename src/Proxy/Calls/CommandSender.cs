@@ -1,0 +1,92 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Hosting;
+using Billing.Proxy.Failures;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>The way of every request: checked, sent on as a command that expires with its caller's deadline, and its reply
+/// awaited.</summary>
+public sealed class CommandSender(
+    IRequestTransport transport, IOptions<ProxyOptions> options, TimeProvider time, Live.LiveWatch? watch = null)
+{
+    private readonly ProxyOptions _options = options.Value;
+
+    /// <summary>Refuses a request that is too large or breaks a rule.</summary>
+    /// <exception cref="RpcException">INVALID_ARGUMENT.</exception>
+    public void Check(IMessage request, FieldViolation? violation)
+    {
+        var size = request.CalculateSize();
+        if (size > _options.RequestBytesMax)
+        {
+            throw Failure.Create(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
+                $"The request has {size} bytes; Billing:Proxy:RequestBytesMax allows {_options.RequestBytesMax}.");
+        }
+        if (violation is not null)
+        {
+            throw Failure.BadField(violation);
+        }
+    }
+
+    /// <summary>How long a call's caller waits.</summary>
+    public CallerDeadline DeadlineOf(ServerCallContext call)
+    {
+        // A call without a deadline carries the end of time. The server gives deadlines by the machine's wall clock, which
+        // may have been set since this process started; what is left of one has the same length on every clock.
+        TimeSpan? left = call.Deadline == DateTime.MaxValue
+            ? null
+            : call.Deadline - time.WallClock().GetUtcNow().UtcDateTime;
+        return new CallerDeadline(time.GetTimestamp(), left);
+    }
+
+    /// <summary>Sends a command and waits for its reply.</summary>
+    /// <param name="command">Gets its times here.</param>
+    /// <param name="deadline">How long its caller waits.</param>
+    /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
+    /// <returns>A reply that is not an error.</returns>
+    /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
+    public async Task<Reply> SendAsync(Command command, CallerDeadline deadline, CancellationToken cancellationToken)
+    {
+        Stamp(command, deadline);
+        return Checked(await (watch?.Record is { } record
+            ? record.SendAsync(transport, command, cancellationToken)
+            : transport.SendAsync(command, cancellationToken)));
+    }
+
+    /// <summary>Whether the transport can say that it has a command before there is a reply.</summary>
+    public bool IsQueued => transport is IQueuedTransport;
+
+    /// <summary>Sends a command and waits for its reply, whether or not its caller does. Only where <see cref="IsQueued"/>.
+    /// </summary>
+    /// <param name="command">Gets its times here.</param>
+    /// <param name="deadline">How long the command may take.</param>
+    /// <param name="queued">Is called once the transport has the command.</param>
+    /// <returns>A reply that is not an error.</returns>
+    /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
+    public async Task<Reply> SendQueuedAsync(Command command, CallerDeadline deadline, Action queued)
+    {
+        Stamp(command, deadline);
+        return Checked(await ((IQueuedTransport)transport).SendAsync(command, queued, CancellationToken.None));
+    }
+
+    private void Stamp(Command command, CallerDeadline deadline)
+    {
+        var now = time.Microseconds();
+        command.ReceivedUnixUs = now;
+        command.DeadlineUnixUs = now + WaitMicroseconds(deadline);
+    }
+
+    private static Reply Checked(Reply reply) =>
+        reply.ResultCase == Reply.ResultOneofCase.Error ? throw Failure.From(reply.Error) : reply;
+
+    private long WaitMicroseconds(CallerDeadline deadline)
+    {
+        var asked = deadline.Left is { } left ? left - time.GetElapsedTime(deadline.Since) : _options.DeadlineDefault;
+        var wait = asked < _options.DeadlineMax ? asked : _options.DeadlineMax;
+        return wait.Ticks / TimeSpan.TicksPerMicrosecond;
+    }
+}

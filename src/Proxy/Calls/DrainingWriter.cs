@@ -1,0 +1,66 @@
+using Billing.Proxy.Limits;
+using Grpc.Core;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>Writes the answers of one stream, one at a time. A caller that does not read holds its stream up for as long as
+/// it likes, but not the shutdown of the proxy: once that has begun, a write that takes too long ends the call.</summary>
+internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, CancellationToken closing)
+    : IDisposable
+{
+    /// <summary>How long a write may take while the proxy shuts down.</summary>
+    public static readonly TimeSpan Grace = TimeSpan.FromSeconds(2);
+
+    private static readonly WriteOptions Buffered = new(WriteFlags.BufferHint);
+
+    private readonly CancellationTokenSource _abandoned = new();
+
+    /// <summary>Writes an answer; completes when the transport has room for more.</summary>
+    /// <param name="answer">The answer.</param>
+    /// <param name="flush">Whether to send it and those before it now; without it they may wait for the next one.</param>
+    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down and the caller does not read.</exception>
+    public async ValueTask WriteAsync(T answer, bool flush)
+    {
+        stream.WriteOptions = flush ? null : Buffered;
+        var write = stream.WriteAsync(answer, _abandoned.Token);
+        if (!write.IsCompleted)
+        {
+            await WaitAsync(write);
+        }
+        await write;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _abandoned.Dispose();
+
+    private async Task WaitAsync(Task write)
+    {
+        try
+        {
+            await write.WaitAsync(closing);
+        }
+        catch (OperationCanceledException) when (closing.IsCancellationRequested)
+        {
+            // It may have completed since.
+            if (!write.IsCompleted)
+            {
+                await AbandonAsync(write);
+            }
+        }
+    }
+
+    private async Task AbandonAsync(Task write)
+    {
+        try
+        {
+            await write.WaitAsync(Grace, time, CancellationToken.None);
+        }
+        catch (TimeoutException)
+        {
+            await _abandoned.CancelAsync();
+            await write.ContinueWith(
+                _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            throw Admission.Closed();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+using System.Threading.Channels;
+using Billing.Contracts;
+using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
+using Billing.V1;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>One MakePayments call. It holds a bounded number of payments, each from the reading of its request until its
+/// answer is written: where the caller reads slowly, requests are read slowly, and HTTP/2 stops the caller.</summary>
+internal sealed class PaymentStream : IDisposable
+{
+    // A write for each answer costs more than the answer. So many go out together, where as many wait.
+    private const int FlushEvery = 64;
+
+    private readonly CommandSender _sender;
+    private readonly IAsyncStreamReader<MakePaymentRequest> _requests;
+    private readonly DrainingWriter<MakePaymentResponse> _responses;
+    private readonly CallerDeadline _deadline;
+    private readonly StreamEnds _ends;
+    private readonly StreamPlaces _places;
+    private readonly CancellationTokenSource _ended;
+    private readonly CancellationTokenSource _unused = new();
+    private readonly ITimer _watch;
+    private readonly TaskCompletionSource _idle = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private readonly Channel<MakePaymentResponse> _answers =
+        Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
+
+    // The payments that have no answer yet, and the reading of requests.
+    private int _active = 1;
+
+    // The payments whose answer is not written yet.
+    private int _inHand;
+    private long _lastUsed;
+
+    public PaymentStream(
+        CommandSender sender, IAsyncStreamReader<MakePaymentRequest> requests, DrainingWriter<MakePaymentResponse> responses,
+        StreamPlaces places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
+    {
+        _sender = sender;
+        _requests = requests;
+        _responses = responses;
+        _deadline = deadline;
+        _ends = ends;
+        _places = places;
+        _ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        _lastUsed = ends.Time.GetTimestamp();
+        _watch = ends.Time.CreateTimer(_ => EndIfIdle(), null, ends.IdleMax, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Answers every payment until the caller has no more.</summary>
+    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down, or nothing happened on the stream for too long;
+    /// what it had taken is answered.</exception>
+    public async Task RunAsync()
+    {
+        var reading = EndingAllAsync(ReadAsync());
+        var writing = EndingAllAsync(WriteAsync());
+        try
+        {
+            await Task.WhenAll(reading, writing);
+        }
+        finally
+        {
+            // The stream's places in the proxy are given back when this returns: nothing may be under way by then.
+            await _idle.Task;
+        }
+        if (!await reading)
+        {
+            throw _ends.Closing.IsCancellationRequested ? Admission.Closed() : _ends.Idle();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _watch.Dispose();
+        _unused.Dispose();
+        _ended.Dispose();
+    }
+
+    private async Task<bool> EndingAllAsync(Task<bool> work)
+    {
+        try
+        {
+            return await work;
+        }
+        catch
+        {
+            await _ended.CancelAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Reads the requests; false where it stopped because the proxy is shutting down, or the stream idle.</summary>
+    private async Task<bool> ReadAsync()
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, _ends.Closing, _unused.Token);
+        try
+        {
+            await _places.TakeAsync(stop.Token);
+            while (await _requests.MoveNext(stop.Token))
+            {
+                await _places.WaitForTurnAsync(stop.Token);
+                Interlocked.Increment(ref _inHand);
+                Interlocked.Increment(ref _active);
+                _ = AnswerAsync(_requests.Current);
+                await _places.TakeAsync(stop.Token);
+            }
+            return true;
+        }
+        catch (OperationCanceledException) when (stop.IsCancellationRequested && !_ended.IsCancellationRequested)
+        {
+            return false;
+        }
+        finally
+        {
+            Leave();
+        }
+    }
+
+    private async Task AnswerAsync(MakePaymentRequest request)
+    {
+        try
+        {
+            _answers.Writer.TryWrite(await PayAsync(request));
+        }
+        catch (Exception e)
+        {
+            _answers.Writer.TryComplete(e);
+        }
+        finally
+        {
+            Leave();
+        }
+    }
+
+    private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest request)
+    {
+        try
+        {
+            _sender.Check(request, FieldRules.Check(request));
+            _places.Caller.MustReach(request.AccountId);
+            var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
+            var reply = await _sender.SendAsync(command, _deadline, _ended.Token);
+            return reply.Payment ?? throw Failure.OtherReply(reply);
+        }
+        catch (RpcException e)
+        {
+            return new MakePaymentResponse
+            {
+                TransactionId = request.TransactionId,
+                Outcome = PaymentOutcome.Failed,
+                Error = Failure.ToPaymentError(e),
+            };
+        }
+    }
+
+    private async Task<bool> WriteAsync()
+    {
+        while (await _answers.Reader.WaitToReadAsync(_ended.Token))
+        {
+            var written = 0;
+            while (_answers.Reader.TryRead(out var answer))
+            {
+                var flush = ++written == FlushEvery || !_answers.Reader.TryPeek(out _);
+                await _responses.WriteAsync(answer, flush);
+                if (flush)
+                {
+                    // The time first: a stream that looks unused must not look idle for as long as it was in use.
+                    Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
+                    Interlocked.Add(ref _inHand, -written);
+                    _places.GiveBack(written);
+                    written = 0;
+                }
+            }
+        }
+        return true;
+    }
+
+    private void EndIfIdle()
+    {
+        try
+        {
+            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : _ends.Time.GetElapsedTime(Volatile.Read(ref _lastUsed));
+            if (unused >= _ends.IdleMax)
+            {
+                _unused.Cancel();
+            }
+            else
+            {
+                _watch.Change(_ends.IdleMax - unused, Timeout.InfiniteTimeSpan);
+            }
+        }
+        catch (ObjectDisposedException)
+        {
+            // The stream has ended meanwhile.
+        }
+    }
+
+    private void Leave()
+    {
+        if (Interlocked.Decrement(ref _active) == 0)
+        {
+            _answers.Writer.TryComplete();
+            _idle.TrySetResult();
+        }
+    }
+}
+
+/// <summary>What ends a stream of payments before its caller does.</summary>
+/// <param name="Time">The clock.</param>
+/// <param name="IdleMax">How long it may be open with nothing in hand.</param>
+/// <param name="Closing">The proxy begins to shut down.</param>
+internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
+{
+    /// <summary>What the caller of a stream is told that was idle for too long.</summary>
+    public RpcException Idle() => Failure.Create(
+        StatusCode.Unavailable, ErrorReasons.StreamIdle,
+        $"Nothing happened on the stream for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
+}

@@ -1,0 +1,50 @@
+using Billing.Proxy.Limits;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>One GetStatement call: asks for page after page, each only when the one before is written, so a slow reader is
+/// read for slowly.</summary>
+internal sealed class StatementStream(
+    CommandSender sender, DrainingWriter<StatementEntry> responses, CallerDeadline deadline, CancellationToken closing)
+{
+    private const int PageMax = 500;
+
+    public async Task RunAsync(GetStatementRequest request, CancellationToken cancellationToken)
+    {
+        var left = request.Limit == 0 ? long.MaxValue : request.Limit;
+        var next = new StatementPageRequest
+        {
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            AfterVersion = request.AfterVersion,
+        };
+        while (left > 0)
+        {
+            next.Limit = (int)Math.Min(PageMax, left);
+            var page = await PageAsync(next.Clone(), cancellationToken);
+            await WriteAsync(page);
+            left -= page.Entries.Count;
+            if (!page.HasMore)
+            {
+                return;
+            }
+            next.AfterVersion = page.Entries[^1].Version;
+            next.Opening = page.Closing;
+        }
+    }
+
+    private Task<StatementPage> PageAsync(StatementPageRequest request, CancellationToken cancellationToken) =>
+        closing.IsCancellationRequested
+            ? throw Admission.Closed()
+            : StatementPages.AskAsync(sender, request, deadline, cancellationToken);
+
+    private async Task WriteAsync(StatementPage page)
+    {
+        for (var i = 0; i < page.Entries.Count; i++)
+        {
+            await responses.WriteAsync(page.Entries[i], flush: i == page.Entries.Count - 1);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+using Billing.Messaging.Hosting;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Health;
+using Billing.Proxy.Limits;
+using Billing.Proxy.Reflection;
+using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.Options;
+using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
+
+namespace Billing.Proxy.Hosting;
+
+/// <summary>What a proxy is made of, whatever its transport.</summary>
+public static class ProxyServices
+{
+    /// <summary>The platform's own services, which health reports one by one.</summary>
+    public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.Billing.Descriptor, V1.BillingAdmin.Descriptor];
+
+    /// <summary>Adds the gRPC services and their server.</summary>
+    public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddOptions<ProxyOptions>().Bind(configuration.GetSection(ProxyOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        services.AddSingleton<IValidateOptions<ProxyOptions>>(
+            new ProblemValidation<ProxyOptions>(options => options.Problems()));
+        services.AddOptions<RestOptions>().Bind(configuration.GetSection(RestOptions.Section)).ValidateOnStart();
+        services.AddServiceTime();
+        services.AddGrpc(grpc =>
+        {
+            grpc.MaxReceiveMessageSize = MessageBytesMax;
+            grpc.Interceptors.Add<CallErrors>();
+        });
+        // CallErrors logs what is this program's fault; what is left is that of callers, who could fill the log with it.
+        services.AddLogging(logging => logging.AddFilter("Grpc.AspNetCore.Server", LogLevel.None));
+        services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
+        services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
+            (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
+        return services
+            .AddSingleton<CallErrors>()
+            .AddSingleton<CallerRates>()
+            .AddSingleton<Admission>()
+            .AddSingleton<CommandSender>()
+            .AddSingleton<ServingState>()
+            .AddSingleton(new DescriptorIndex(
+            [
+                .. PublicServices, Contracts.Health.V1.Health.Descriptor,
+                Contracts.Reflection.V1.ServerReflection.Descriptor, Contracts.Reflection.V1Alpha.ServerReflection.Descriptor,
+            ]))
+            .AddSingleton<Drain>()
+            .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Drain>())
+            .AddHostedService(provider => provider.GetRequiredService<Drain>());
+    }
+
+    /// <summary>Maps the public API, health and reflection.</summary>
+    public static void MapProxy(this WebApplication routes)
+    {
+        routes.Use(routes.Services.GetRequiredService<CallErrors>().InvokeAsync);
+        routes.MapGrpcService<BillingService>();
+        routes.MapGrpcService<BillingAdminService>().ForOperators();
+        routes.MapGrpcService<HealthService>().AllowAnonymous();
+        routes.MapGrpcService<ReflectionService>().AllowAnonymous();
+        routes.MapGrpcService<ReflectionV1AlphaService>().AllowAnonymous();
+    }
+
+    private const int StreamWindowBytes = 128 * 1024;
+
+    // What is above Billing:Proxy:RequestBytesMax, but not so far that it is not worth reading, is refused with its size.
+    private const int MessageBytesMax = 64 * 1024;
+
+    private sealed class FrontServer(
+        IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, IOptions<RestOptions> rest, IOptions<AdminOptions> admin,
+        IOptions<TlsOptions> tls, TlsServer server) : IConfigureOptions<KestrelServerOptions>
+    {
+        public void Configure(KestrelServerOptions kestrel)
+        {
+            kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
+            kestrel.Limits.MaxConcurrentConnections = options.Value.ConnectionsMax;
+            kestrel.Limits.MaxRequestHeadersTotalSize = limits.Value.HeaderBytesMax;
+            kestrel.Limits.RequestHeadersTimeout = limits.Value.HeadersTimeout;
+            kestrel.Limits.KeepAliveTimeout = limits.Value.ConnectionIdleMax;
+            // What one call may have sent and nobody has read: a stream's whole window of ordinary payments, and no more.
+            kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
+            var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
+            // gRPC without TLS needs HTTP/2 by prior knowledge.
+            kestrel.UseProtocols(HttpProtocols.Http2, Further(), endpoint => endpoint.Use(next => connection => connections.ServeAsync(connection, next)));
+            if (tls.Value.IsOn)
+            {
+                kestrel.ConfigureHttpsDefaults(server.Configure);
+            }
+        }
+
+        private IEnumerable<(string Url, HttpProtocols Protocols)> Further()
+        {
+            foreach (var url in new[] { rest.Value.Url, admin.Value.Url }.Where(url => url.Length > 0))
+            {
+                yield return (url, ServiceAddresses.HasTls(url) ? HttpProtocols.Http1AndHttp2 : HttpProtocols.Http1);
+            }
+            if (admin.Value.GrpcUrl.Length > 0)
+            {
+                yield return (admin.Value.GrpcUrl, HttpProtocols.Http2);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+using Billing.Messaging.Hosting;
+using Billing.Proxy.Limits;
+using Billing.Proxy.Security;
+using Microsoft.AspNetCore.Authentication;
+using Microsoft.AspNetCore.Authentication.JwtBearer;
+using Microsoft.AspNetCore.Authorization;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Hosting;
+
+/// <summary>Who may reach a proxy, and what each may do there.</summary>
+public static class SecurityServices
+{
+    private const string EitherScheme = "TokenOrCertificate";
+
+    /// <summary>Adds TLS, the knowledge of callers, the admin addresses and the limits. Comes after the REST front: the
+    /// addresses are checked together.</summary>
+    public static void AddSecurity(this WebApplicationBuilder builder)
+    {
+        var (services, configuration) = (builder.Services, builder.Configuration);
+        var urls = configuration[WebHostDefaults.ServerUrlsKey];
+        var auth = Bind<AuthOptions>(builder, AuthOptions.Section, options => options.Problems());
+        var tls = Bind<TlsOptions>(builder, TlsOptions.Section, options => options.Problems());
+        var admin = Bind<AdminOptions>(builder, AdminOptions.Section, options => options.Problems(urls));
+        Bind<LimitOptions>(builder, LimitOptions.Section, options => options.Problems());
+        services.AddSingleton<IValidateOptions<TlsOptions>>(new ProblemValidation<TlsOptions>(
+            _ => HttpsProblems(configuration, tls).Concat(Exposure.Problems(configuration, KnowsCallers(auth, tls)))));
+        foreach (var url in admin.Addresses)
+        {
+            builder.AlsoListen(url);
+        }
+        services.AddSingleton<TlsServer>();
+        if (tls.IsOn)
+        {
+            builder.WebHost.UseKestrelHttpsConfiguration();
+        }
+        if (KnowsCallers(auth, tls))
+        {
+            AddCallers(services, auth);
+        }
+        else
+        {
+            // The endpoints name scopes that nobody asks for.
+            services.Configure<RouteOptions>(routes => routes.SuppressCheckForUnhandledSecurityMetadata = true);
+        }
+    }
+
+    /// <summary>Puts the checks before the endpoints.</summary>
+    /// <exception cref="StartupException">A certificate or a key set cannot be used.</exception>
+    public static void UseSecurity(this WebApplication app)
+    {
+        var tls = app.Services.GetRequiredService<IOptions<TlsOptions>>().Value;
+        var auth = app.Services.GetRequiredService<IOptions<AuthOptions>>().Value;
+        if (tls.IsOn)
+        {
+            app.Services.GetRequiredService<TlsServer>().Load();
+        }
+        if (!KnowsCallers(auth, tls))
+        {
+            return;
+        }
+        if (auth.JwksFile.Length > 0)
+        {
+            Load(auth.JwksFile);
+        }
+        var admin = app.Services.GetRequiredService<IOptions<AdminOptions>>().Value;
+        app.UseMiddleware<ListenerGate>((object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
+        app.UseAuthentication();
+        app.UseAuthorization();
+    }
+
+    private static void AddCallers(IServiceCollection services, AuthOptions auth)
+    {
+        services.AddSingleton<IConfigureOptions<JwtBearerOptions>, TokenCallers>();
+        services.AddSingleton<IAuthorizationMiddlewareResultHandler, Refusals>();
+        services.AddAuthentication(EitherScheme)
+            .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>
+                auth.TakesTokens && (http.Request.Headers.Authorization.Count > 0 || http.Connection.ClientCertificate is null)
+                    ? JwtBearerDefaults.AuthenticationScheme
+                    : CertificateCallers.SchemeName)
+            .AddScheme<AuthenticationSchemeOptions, CertificateCallers>(CertificateCallers.SchemeName, null)
+            .AddJwtBearer();
+        services.AddAuthorization(authorization =>
+        {
+            foreach (var scope in Scopes.All)
+            {
+                authorization.AddPolicy(scope, policy => policy.AddRequirements(new ScopeRequirement(scope)));
+            }
+            // Whatever nobody has thought of is for known callers.
+            authorization.FallbackPolicy = new AuthorizationPolicyBuilder().RequireAuthenticatedUser().Build();
+        });
+    }
+
+    private static bool KnowsCallers(AuthOptions auth, TlsOptions tls) => auth.TakesTokens || tls.KnowsClients;
+
+    private static IEnumerable<string> HttpsProblems(IConfiguration configuration, TlsOptions tls) =>
+        tls.IsOn ? [] : Exposure.Addresses(configuration)
+            .Where(a => ServiceAddresses.HasTls(a.Url))
+            .Select(a => $"{a.Setting}: '{a.Url}' needs {TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)}.");
+
+    private static T Bind<T>(WebApplicationBuilder builder, string section, Func<T, IEnumerable<string>> problems)
+        where T : class, new()
+    {
+        var values = builder.Configuration.GetSection(section);
+        builder.Services.AddOptions<T>().Bind(values).ValidateDataAnnotations().ValidateOnStart();
+        builder.Services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(problems));
+        return values.Get<T>() ?? new T();
+    }
+
+    private static void Load(string jwksFile)
+    {
+        try
+        {
+            TokenCallers.ReadKeys([File.ReadAllBytes(jwksFile)]);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or InvalidDataException)
+        {
+            throw new StartupException($"{AuthOptions.Section}:{nameof(AuthOptions.JwksFile)} ('{jwksFile}') cannot be used: {e.Message}");
+        }
+    }
+}

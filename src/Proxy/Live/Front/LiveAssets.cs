@@ -1,0 +1,58 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using Microsoft.Net.Http.Headers;
+
+namespace Billing.Proxy.Live.Front;
+
+/// <summary>The page's files, which are part of the program.</summary>
+internal static class LiveAssets
+{
+    // Nothing from elsewhere, nothing inline, and no other page may frame it.
+    private const string Policy =
+        "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'";
+
+    private const string Prefix = "Billing.Proxy.Live.Page.";
+
+    private static readonly Dictionary<string, string> Types = new(StringComparer.Ordinal)
+    {
+        ["html"] = "text/html; charset=utf-8",
+        ["css"] = "text/css; charset=utf-8",
+        ["js"] = "text/javascript; charset=utf-8",
+        ["svg"] = "image/svg+xml",
+    };
+
+    /// <summary>Every file, by its name.</summary>
+    public static IReadOnlyList<Asset> All { get; } =
+    [
+        .. typeof(LiveAssets).Assembly.GetManifestResourceNames().Where(name => name.StartsWith(Prefix, StringComparison.Ordinal))
+            .Select(name => Load(name[Prefix.Length..])),
+    ];
+
+    private static Asset Load(string name)
+    {
+        using var stream = typeof(LiveAssets).Assembly.GetManifestResourceStream(Prefix + name)!;
+        var content = new byte[stream.Length];
+        stream.ReadExactly(content);
+        return new Asset(name, Types[name.Split('.')[^1]], content, $"\"{Base64Url.EncodeToString(SHA256.HashData(content).AsSpan(0, 12))}\"");
+    }
+
+    /// <summary>A file.</summary>
+    /// <param name="Name">Its name.</param>
+    /// <param name="Type">Its media type.</param>
+    /// <param name="Content">What it holds.</param>
+    /// <param name="Tag">Its entity tag.</param>
+    internal sealed record Asset(string Name, string Type, byte[] Content, string Tag)
+    {
+        /// <summary>Answers with it, or that it has not changed.</summary>
+        public IResult Answer(HttpContext http)
+        {
+            var headers = http.Response.Headers;
+            headers.XContentTypeOptions = "nosniff";
+            headers.ContentSecurityPolicy = Policy;
+            headers["Referrer-Policy"] = "no-referrer";
+            // Kept, and asked for each time: a new version of the proxy is seen at once.
+            headers.CacheControl = "no-cache";
+            return Results.Bytes(Content, Type, entityTag: new EntityTagHeaderValue(Tag));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+using System.Text.Json;
+using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
+using Billing.Proxy.Rest;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Live.Front;
+
+/// <summary>What the page asks for.</summary>
+internal sealed class LiveFront(
+    Watchers watchers, LiveWatch watch, LiveView view, Admission admission, RestFront rest, IOptions<LiveOptions> options)
+{
+    /// <summary>The header of a payment's answer with its steps, as JSON.</summary>
+    public const string StepsHeader = "billing-steps";
+
+    /// <summary>Tells what happens, second by second, until the page or the proxy goes.</summary>
+    public async Task WatchAsync(HttpContext http)
+    {
+        using var watcher = watchers.TryEnter();
+        if (watcher is null)
+        {
+            RestFailure.Write(http.Response, StatusCodes.Status503ServiceUnavailable, null,
+                $"{options.Value.WatchersMax} pages watch already, as many as may (Billing:Live:WatchersMax).");
+            return;
+        }
+        http.Response.ContentType = "text/event-stream";
+        http.Response.Headers.CacheControl = "no-store";
+        http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing, watcher.TooSlow);
+        try
+        {
+            await TellAsync(http.Response, watcher, end.Token);
+        }
+        catch (OperationCanceledException) when (end.IsCancellationRequested)
+        {
+            if (watcher.TooSlow.IsCancellationRequested)
+            {
+                http.Abort();
+            }
+        }
+    }
+
+    /// <summary>Makes a payment as the REST front does, and says when each step was taken; a page that
+    /// makes one watches.</summary>
+    public async Task<IResult> PayAsync(string transactionId, HttpContext http)
+    {
+        var own = LiveRecord.TimeNext();
+        var answer = await rest.PayAsync(transactionId, http);
+        if (own.Steps is { } steps)
+        {
+            http.Response.Headers[StepsHeader] = JsonSerializer.Serialize(steps, LiveJson.Default.TimedPayment);
+        }
+        return answer;
+    }
+
+    private async Task TellAsync(HttpResponse response, Watcher watcher, CancellationToken end)
+    {
+        await SendAsync(view.Hello(watch.Begin()));
+        await foreach (var message in watcher.Messages(end))
+        {
+            await SendAsync(message);
+        }
+
+        async Task SendAsync(ReadOnlyMemory<byte> message)
+        {
+            await response.Body.WriteAsync(message, end);
+            await response.Body.FlushAsync(end);
+        }
+    }
+}

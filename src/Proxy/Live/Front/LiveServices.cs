@@ -1,0 +1,55 @@
+using Billing.Messaging.Hosting;
+using Billing.Messaging.Kafka;
+using Billing.Proxy.Rest;
+using Billing.Proxy.Security;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Live.Front;
+
+/// <summary>What the live page is made of. It is there beside the REST front.</summary>
+public static class LiveServices
+{
+    private const string Page = "index.html";
+
+    /// <summary>Adds the live page, unless <see cref="LiveOptions.Enabled"/> says otherwise.</summary>
+    public static void AddLive(this WebApplicationBuilder builder)
+    {
+        var services = builder.Services;
+        services.AddOptions<LiveOptions>().Bind(builder.Configuration.GetSection(LiveOptions.Section))
+            .ValidateDataAnnotations().ValidateOnStart();
+        services.AddSingleton<IValidateOptions<LiveOptions>>(new ProblemValidation<LiveOptions>(options => options.Problems()));
+        if (!IsOn(builder.Configuration))
+        {
+            return;
+        }
+        if (services.Any(service => service.ServiceType == typeof(KafkaRequestTransport)))
+        {
+            services.AddSingleton<KafkaWatch>();
+        }
+        services.AddSingleton<LiveWatch>().AddSingleton<Watchers>().AddSingleton<LiveView>().AddSingleton<LiveFront>()
+            .AddHostedService<LiveFeed>();
+    }
+
+    /// <summary>Maps the live page, its files, its events and its payments.</summary>
+    public static void MapLive(this WebApplication app)
+    {
+        if (!IsOn(app.Configuration))
+        {
+            return;
+        }
+        var watch = app.Services.GetRequiredService<LiveWatch>();
+        app.Use((http, next) => FailureWatch.InvokeAsync(watch, http, next));
+        foreach (var asset in LiveAssets.All)
+        {
+            // Readable by whoever gets here: it says nothing, and asks for the token that the events may take.
+            app.MapGet(asset.Name == Page ? "/" : "/live/" + asset.Name, asset.Answer)
+                .AllowAnonymous().ForOperators().ExcludeFromDescription();
+        }
+        var front = app.Services.GetRequiredService<LiveFront>();
+        app.MapGet("/live/events", front.WatchAsync).RequireAuthorization(Scopes.Admin).ForOperators().ExcludeFromDescription();
+        app.MapPut("/live/payments/{transactionId}", front.PayAsync).RequireAuthorization(Scopes.PaymentsWrite).ForOperators().ExcludeFromDescription();
+    }
+
+    private static bool IsOn(IConfiguration configuration) =>
+        configuration[RestOptions.Section + ":Url"] is { Length: > 0 } && configuration.GetValue(LiveOptions.Section + ":Enabled", true);
+}

@@ -1,0 +1,142 @@
+using Billing.Simulation.Kafka;
+using Billing.Simulation.Services;
+using Billing.Simulation.Store;
+
+namespace Billing.Simulation.Runs;
+
+/// <summary>The platform of a run: its processes, each of which may crash and is started again, and what they stand on.
+/// </summary>
+internal sealed class Platform
+{
+    private static readonly TimeSpan RestartDelay = TimeSpan.FromSeconds(1);
+
+    private readonly Scheduler _scheduler;
+    private readonly Dice _dice;
+    private readonly Settings _settings;
+    private readonly Trace _trace;
+    private readonly ProxyNode[] _proxies;
+    private readonly PaymentBackendNode[] _payments;
+    private readonly BalanceBackendNode[] _balances;
+    private int _started;
+
+    public Platform(Scheduler scheduler, Dice dice, Settings settings, Trace trace)
+    {
+        _scheduler = scheduler;
+        _dice = dice;
+        _settings = settings;
+        _trace = trace;
+        Brokers = new Brokers(scheduler, dice, settings.Partitions) { LatencyMs = settings.LatencyMs };
+        Store = new StoreServer(scheduler, dice);
+        _proxies = [.. Enumerable.Range(0, settings.Proxies).Select(NewProxy)];
+        _payments = [.. Enumerable.Range(0, settings.PaymentBackends).Select(NewPayments)];
+        _balances = [.. Enumerable.Range(0, settings.BalanceBackends).Select(NewBalances)];
+    }
+
+    public Brokers Brokers { get; }
+
+    public StoreServer Store { get; }
+
+    public IReadOnlyList<ProxyNode> Proxies => _proxies;
+
+    public IReadOnlyList<PaymentBackendNode> Payments => _payments;
+
+    public IReadOnlyList<BalanceBackendNode> Balances => _balances;
+
+    /// <summary>Backends of both kinds.</summary>
+    public IEnumerable<BackendNode> Backends => _payments.Concat<BackendNode>(_balances);
+
+    /// <summary>Why a supervisor has ended a process, where nothing that was done to it explains that.</summary>
+    public string? Failure { get; private set; }
+
+    /// <summary>Whether a record's way into a topic may have failed for good, so that backends may give up.</summary>
+    public bool MayFail { get; set; }
+
+    public void CrashProxy(int number, TimeSpan down) => Crash(_proxies[number].Node, down, () => _proxies[number] = NewProxy(number));
+
+    public void CrashPayments(int number, TimeSpan down) =>
+        Crash(_payments[number].Node, down, () => _payments[number] = NewPayments(number));
+
+    public void CrashBalances(int number, TimeSpan down) =>
+        Crash(_balances[number].Node, down, () => _balances[number] = NewBalances(number));
+
+    public void StopPayments(int number, TimeSpan down) =>
+        Stop(_payments[number], down, () => _payments[number] = NewPayments(number));
+
+    public void StopBalances(int number, TimeSpan down) =>
+        Stop(_balances[number], down, () => _balances[number] = NewBalances(number));
+
+    /// <summary>Has a process do nothing; where that lasts, its group gives its share to others meanwhile.</summary>
+    public void Freeze(Node node, TimeSpan time)
+    {
+        node.FrozenUntil = Math.Max(node.FrozenUntil, _scheduler.Now + time.Ticks);
+        if (time > Group.SessionTimeout)
+        {
+            _scheduler.After(Group.SessionTimeout, null, () => Evict(node));
+        }
+    }
+
+    /// <summary>Has the groups take everything from a process.</summary>
+    public void Evict(Node node)
+    {
+        foreach (var group in Brokers.Groups)
+        {
+            group.Evict(node.Name);
+        }
+    }
+
+    private void Crash(Node node, TimeSpan down, Action restart)
+    {
+        if (node.IsAlive && !node.IsStopping)
+        {
+            _trace.Write(node.Name, "crashes");
+            node.Crash();
+            _scheduler.After(down, null, restart);
+        }
+    }
+
+    private void Stop(BackendNode backend, TimeSpan down, Action restart)
+    {
+        if (backend.Node.IsAlive && !backend.Node.IsStopping)
+        {
+            _trace.Write(backend.Node.Name, "stops");
+            backend.Node.IsStopping = true;
+            backend.Node.OnCrash(() => _scheduler.After(down, null, restart));
+            backend.Stop();
+        }
+    }
+
+    private ProxyNode NewProxy(int number) => Start(
+        "proxy", number, () => CrashProxy(number, RestartDelay),
+        node => new ProxyNode(node, _scheduler, _dice, Brokers, _started * 1_000_000L));
+
+    private PaymentBackendNode NewPayments(int number) => Start(
+        "payments", number, () => CrashPayments(number, RestartDelay),
+        node => new PaymentBackendNode(node, _scheduler, _dice, Brokers, Store, _settings));
+
+    private BalanceBackendNode NewBalances(int number) => Start(
+        "balances", number, () => CrashBalances(number, RestartDelay),
+        node => new BalanceBackendNode(node, _scheduler, _dice, Brokers, Store, _settings));
+
+    private T Start<T>(string role, int number, Action crash, Func<Node, T> start)
+        where T : class
+    {
+        T? started = null;
+        var node = NewNode(role, number, crash);
+        node.Run(() => started = start(node));
+        return started!;
+    }
+
+    private Node NewNode(string role, int number, Action crash)
+    {
+        var node = new Node($"{role}-{number}.{_started++}", _scheduler)
+        {
+            Failed = failed =>
+            {
+                Failure ??= MayFail ? null : $"{failed.Name}: {failed.Failure}";
+                crash();
+            },
+        };
+        _trace.Write(node.Name, "starts");
+        return node;
+    }
+}
