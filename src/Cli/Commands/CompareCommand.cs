@@ -56,9 +56,13 @@ internal static class CompareCommand
         var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loops, in turn", [1, 200, 1000], 1, 10_000);
         var rounds = Rounds(3);
         var during = DurationFlag.During("How long each closed loop takes", TimeSpan.FromSeconds(8));
+        var warmUp = DurationFlag.WarmUp("Load before each closed loop", TimeSpan.FromSeconds(2));
         var size = Size();
         var folder = MeasurementFlags.Folder();
-        var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.") { burst, inFlight, rounds, during, size, folder };
+        var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.")
+        {
+            burst, inFlight, rounds, during, warmUp, size, folder,
+        };
         ThroughKafka(command, (parsed, cancellationToken) => new CeilingComparison(
             new CeilingOptions
             {
@@ -72,6 +76,7 @@ internal static class CompareCommand
                 InFlight = parsed.GetRequiredValue(inFlight),
                 Rounds = parsed.GetValue(rounds),
                 During = parsed.GetValue(during),
+                WarmUp = parsed.GetValue(warmUp),
             },
             MeasurementFlags.Measurement(parsed, folder, CeilingReport.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;

@@ -26,10 +26,11 @@ internal static class CompareRpcCommand
             }
         });
         var connections = Flags.Number("--connections", "Connections of rpcx and of grpc each, shared by the callers", 1, 1, 1000);
+        var warmUp = Flags.Number("--warm-up", "Requests of each of a hundred callers before a server is measured, not measured", RpcGrid.Default.WarmUp, 0, NumberMax);
         var folder = MeasurementFlags.Folder();
         var command = new Command("rpc", "RPCX against gRPC and REST, as the paper does: callers times requests.")
         {
-            quick, full, threads, requests, runs, connections, folder,
+            quick, full, threads, requests, runs, connections, warmUp, folder,
         };
         command.SetAction((parsed, cancellationToken) =>
         {
@@ -40,6 +41,7 @@ internal static class CompareRpcCommand
                 Requests = Given(parsed.GetValue(requests)) ?? preset.Requests,
                 Runs = parsed.GetValue(runs) ?? preset.Runs,
                 Connections = parsed.GetValue(connections),
+                WarmUp = parsed.GetValue(warmUp),
             };
             var measurement = MeasurementFlags.Measurement(parsed, folder, RpcComparison.Format.Kind, console);
             return BillingCommand.GuardedAsync(() => new RpcContest(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));

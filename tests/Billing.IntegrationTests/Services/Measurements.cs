@@ -80,7 +80,7 @@ public sealed class Measurements : IAsyncLifetime
     {
         Assert.SkipWhen(KafkaPrograms.FindHome() is null, "There is no Kafka, through which the echo is compared with the whole path.");
         var (exitCode, _) = await RunAsync(
-            "compare", "ceiling", "--burst", "50", "--in-flight", "6", "--rounds", "1", "--during", "1", "--size", "1", "--out", Results);
+            "compare", "ceiling", "--burst", "50", "--in-flight", "6", "--rounds", "1", "--during", "1", "--warm-up", "0", "--size", "1", "--out", Results);
         var page = Path.Combine(Results, "again.html");
         var again = await RunAsync("report", Path.Combine(Results, "result.json"), "--out", page);
 
@@ -96,7 +96,7 @@ public sealed class Measurements : IAsyncLifetime
     public async Task The_comparison_of_remote_procedure_calls_measures_every_cell()
     {
         var (exitCode, _) = await RunAsync(
-            "compare", "rpc", "--threads", "2,5", "--requests", "3", "--runs", "2", "--out", Results);
+            "compare", "rpc", "--threads", "2,5", "--requests", "3", "--runs", "2", "--warm-up", "1", "--out", Results);
 
         Assert.Equal(0, exitCode);
         using var result = Result();

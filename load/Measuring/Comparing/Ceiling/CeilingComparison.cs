@@ -26,6 +26,9 @@ internal sealed record CeilingOptions
 
     /// <summary>How long each closed loop takes.</summary>
     public required TimeSpan During { get; init; }
+
+    /// <summary>How long each closed loop sends before it is measured.</summary>
+    public required TimeSpan WarmUp { get; init; }
 }
 
 /// <summary>What the platform costs beside the calls themselves: its whole path against a plain gRPC echo in the same shape,
@@ -35,7 +38,6 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
     private const string WholePath = "whole path";
     private const int Clients = 3;
     private const int WarmUp = 1000;
-    private const int WarmUpS = 2;
 
     private readonly List<CeilingCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
@@ -68,7 +70,7 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
             {
                 var connections = Math.Min(inFlight, options.Stack.Proxies);
                 var figures = await fleet.RunAsync(
-                    new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.During.TotalSeconds, WarmUpS = WarmUpS },
+                    new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.During.TotalSeconds, WarmUpS = options.WarmUp.TotalSeconds },
                     1, [], cancellationToken);
                 answered += side.Name == WholePath ? figures.Ok : 0;
                 return new CeilingRound(figures.DurationS, figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed);

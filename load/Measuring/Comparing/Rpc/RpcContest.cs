@@ -7,7 +7,6 @@ namespace Billing.Measuring.Comparing.Rpc;
 internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiConsole console, TimeProvider time)
 {
     private const int WarmUpCallers = 100;
-    private const int WarmUpRequests = 300;
 
     private readonly List<RpcCell> _cells = [];
     private readonly List<RpcVariant> _variants = [];
@@ -55,10 +54,9 @@ internal sealed class RpcContest(RpcGrid grid, Measurement measurement, IAnsiCon
             {
                 sides.Add(await EchoSide.StartAsync(protocol, ports.Take(), conditions, folder, cancellationToken));
             }
-            // The runtime compiles what is called often again, better; the first cell is not to pay for that.
             foreach (var side in sides)
             {
-                await side.RunAsync(WarmUpCallers, WarmUpRequests, time, cancellationToken);
+                await side.RunAsync(WarmUpCallers, grid.WarmUp, time, cancellationToken);
             }
             await measure(sides);
         }

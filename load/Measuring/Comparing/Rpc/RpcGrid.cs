@@ -5,7 +5,9 @@ namespace Billing.Measuring.Comparing.Rpc;
 /// <param name="Requests">Requests of each, ascending.</param>
 /// <param name="Runs">Runs of each side in each cell, of which the first is dropped.</param>
 /// <param name="Connections">Connections of the protocols that put many calls on one.</param>
-internal sealed record RpcGrid(IReadOnlyList<int> Threads, IReadOnlyList<int> Requests, int Runs, int Connections = 1)
+/// <param name="WarmUp">Requests of each of a hundred callers before a server is measured: the runtime compiles what is called often again,
+/// better, and the first cell is not to pay for that.</param>
+internal sealed record RpcGrid(IReadOnlyList<int> Threads, IReadOnlyList<int> Requests, int Runs, int Connections = 1, int WarmUp = 300)
 {
     /// <summary>The paper's range, from 10 to 990 callers and 10 to 900 requests, in few steps: some millions of calls of each
     /// side.</summary>
