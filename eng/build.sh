@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # A build of what a command needs, left out when neither its input nor its output has changed since the last one.
 
+# What most commands run.
+billing_program=src/Cli/Billing.Cli.csproj
+
 # The pipe that the compiler of a build under way listens at.
 billing_compiler=
 
@@ -29,9 +32,10 @@ build_projects() {
 
 # build_if_changed NAME PROJECT...
 build_if_changed() {
-  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input settings=()
+  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input of_program= settings=()
   shift
   input=$(build_input "$@")
+  [[ $* != *Billing.IntegrationTests.csproj* ]] || of_program=$(build_input "$billing_program")
   if [[ -f $stamp && $(<"$stamp") == "$input $(build_output "$@")" ]]; then
     return
   fi
@@ -48,6 +52,8 @@ build_if_changed() {
     die "the build failed; everything it said is in $log"
   end_compiler
   printf '%s' "$input $(build_output "$@")" >"$stamp"
+  # These tests come with the program that most commands run: it need not be built once more for those.
+  [[ -z $of_program ]] || printf '%s' "$of_program $(build_output "$billing_program")" >"$BILLING_STATE/built-$package_set-Billing.Cli"
 }
 
 # Also part of the clean-up. One that cannot be told ends by itself when it has had nothing to do for ten minutes.

@@ -21,7 +21,7 @@ internal sealed class AuditedTraffic : IAsyncDisposable
                 Proxies = proxies.Count > 0 ? proxies : stack.Stack.ProxyAddresses,
                 Journal = _journal,
                 Workers = 48,
-                Rate = 400,
+                Rate = 250,
                 AccountPrefix = "chaos-" + Guid.NewGuid().ToString("N")[..8] + "-",
                 TwinPercent = 10,
                 OtherCurrencyPercent = 2,

@@ -13,7 +13,7 @@ namespace Billing.ChaosTests;
 [Collection(OverBrokers.Name)]
 public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
 {
-    private static readonly TimeSpan SoakDuration = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan SoakDuration = TimeSpan.FromSeconds(20);
 
     protected override ServiceRole Backend => ServiceRole.PaymentBackend;
 
@@ -46,12 +46,12 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     public async Task A_broker_of_three_killed_and_started_again_costs_a_delay()
     {
         await using var traffic = Pay();
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         Stack.Kafka!.KillBroker(2);
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
         await Stack.Kafka.StartBrokerAsync(2);
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
         await AllReplicasAreInSyncAsync();
@@ -61,16 +61,16 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     public async Task A_backend_that_slept_past_its_session_finds_that_others_have_done_its_work()
     {
         await using var traffic = Pay();
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
         var (sleeper, other) = (Stack.Of(ServiceRole.PaymentBackend).First(), Stack.Of(ServiceRole.PaymentBackend).Last());
         var (sleeps, takesOver) = (new LogTail(sleeper.Process), new LogTail(other.Process));
 
         sleeper.Process.Pause();
         await takesOver.WaitForAsync("Assigned billing.payments");
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
         sleeper.Process.Resume();
         await sleeps.WaitForAsync("Lost billing.payments", "A batch was not stored");
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
     }

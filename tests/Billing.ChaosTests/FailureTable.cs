@@ -21,11 +21,11 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
     public async Task A_backend_killed_in_the_middle_loses_and_doubles_nothing()
     {
         await using var traffic = Pay();
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         await KillAsync(Stack.Of(Backend).First());
         await Conditions.ReviveAsync(Stack);
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
     }
@@ -34,11 +34,11 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
     public async Task PostgreSQL_crashed_and_started_again_costs_a_delay()
     {
         await using var traffic = Pay();
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         await Stack.Postgres!.CrashAsync();
         await Stack.Postgres.StartAsync();
-        await traffic.WaitForMoreAsync(300);
+        await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
     }

@@ -60,7 +60,7 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
             var (request, told) = await PayUntilRefusedAsync();
             File.Delete(ballast);
             var paid = await Conditions.AskUntilAnsweredAsync(stack.Proxy(), request);
-            await traffic.WaitForMoreAsync(300);
+            await traffic.WaitForMoreAsync(150);
 
             await traffic.EndCleanAsync();
             Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);

@@ -63,7 +63,7 @@ public sealed class Surroundings(BrokerStack stack) : IAsyncLifetime
             await using var traffic = new AuditedTraffic(
                 stack, [$"http://127.0.0.1:{toProxy.Port}", Stack.ProxyAddresses[0]]);
 
-            await traffic.WaitForMoreAsync(400);
+            await traffic.WaitForMoreAsync(200);
 
             await traffic.EndCleanAsync();
         }

@@ -4,8 +4,8 @@ using Billing.LocalStack;
 using Xunit.Sdk;
 using Xunit.v3;
 
-// Tests wait for processes most of the time: one more than there are cores keeps two of them busy.
-[assembly: CollectionBehavior(MaxParallelThreads = 3)]
+// Tests wait for processes most of the time: twice as many as there are cores keep two of them busy.
+[assembly: CollectionBehavior(MaxParallelThreads = 4)]
 [assembly: TestCollectionOrderer(typeof(Billing.IntegrationTests.Services.LongestFirst))]
 
 namespace Billing.IntegrationTests.Services;
@@ -15,8 +15,8 @@ public sealed class LongestFirst : ITestCollectionOrderer
 {
     private static readonly string[] Longest =
     [
-        OverFailingKafka.Name, nameof(Measurements), OverKafka.Name, nameof(BackgroundStacks), OneStackAtATime.Name, InOneProcess.Name,
-        nameof(CommandLine), nameof(EventFollowing), OverTls.Name, nameof(Profiles),
+        OverFailingKafka.Name, InOneProcess.Name, OverKafka.Name, nameof(Measurements), OneStackAtATime.Name, nameof(EventFollowing),
+        nameof(BackgroundStacks), OverTls.Name, nameof(CommandLine), nameof(ReadSideOverKafka), nameof(Profiles), OverEventStore.Name,
     ];
 
     public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
