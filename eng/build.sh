@@ -32,7 +32,7 @@ build_projects() {
 
 # build_if_changed NAME PROJECT...
 build_if_changed() {
-  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input of_program= settings=()
+  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input of_program='' settings=()
   shift
   input=$(build_input "$@")
   [[ $* != *Billing.IntegrationTests.csproj* ]] || of_program=$(build_input "$billing_program")
