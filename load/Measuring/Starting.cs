@@ -3,26 +3,22 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>Starts stacks with what happens shown on the console.</summary>
+/// <summary>Starts stacks and shows each step on the console: on a terminal in place, elsewhere on a line of its own.</summary>
 internal static class Starting
 {
     public static Task<BillingStack> StackAsync(StackOptions options, IAnsiConsole console, CancellationToken cancellationToken) =>
-        console.Status().StartAsync(
-            "Starting", status => BillingStack.StartAsync(options, new StatusProgress(console, status), cancellationToken));
+        console.Profile.Capabilities.Interactive
+            ? console.Status().StartAsync(
+                "Starting the stack", status => BillingStack.StartAsync(options, new InPlace(status), cancellationToken))
+            : BillingStack.StartAsync(options, new LineByLine(console), cancellationToken);
 
-    /// <summary>Shows what is being done: on a terminal in place, elsewhere a line each.</summary>
-    private sealed class StatusProgress(IAnsiConsole console, StatusContext status) : IProgress<string>
+    private sealed class InPlace(StatusContext status) : IProgress<string>
     {
-        public void Report(string value)
-        {
-            if (console.Profile.Capabilities.Interactive)
-            {
-                status.Status = value;
-            }
-            else
-            {
-                console.WriteLine(value);
-            }
-        }
+        public void Report(string value) => status.Status = value;
+    }
+
+    private sealed class LineByLine(IAnsiConsole console) : IProgress<string>
+    {
+        public void Report(string value) => console.WriteLine(value);
     }
 }

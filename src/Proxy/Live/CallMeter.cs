@@ -16,7 +16,13 @@ internal sealed class CallMeter : IDisposable
     private const string HttpDuration = "http.server.request.duration";
 
     // A stream lasts as long as its caller likes.
-    private static readonly string[] OneAnswer = ["Billing/MakePayment", "Billing/CheckBalance", "BillingAdmin/SetCreditLimit"];
+    private static readonly string[] OneAnswer =
+    [
+        .. V1.BillingReflection.Descriptor.Services.SelectMany(service => service.Methods)
+            .Where(method => method is { IsClientStreaming: false, IsServerStreaming: false })
+            .Select(method => $"{method.Service.Name}/{method.Name}"),
+    ];
+
     private static readonly string[] RestRoutes = ["/v1/", "/live/payments"];
 
     private readonly CallSeconds _seconds;

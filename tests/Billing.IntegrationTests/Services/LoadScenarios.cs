@@ -6,8 +6,7 @@ using Npgsql;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary><c>./billing load</c>, run as a program.</summary>
-[Collection(InOneProcess.Name)]
-public sealed class LoadScenarios(EmbeddedStack stack) : IAsyncLifetime
+public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IAsyncLifetime
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
 

@@ -15,7 +15,7 @@ public sealed class LongestFirst : ITestCollectionOrderer
 {
     private static readonly string[] Longest =
     [
-        OverFailingKafka.Name, InOneProcess.Name, OverKafka.Name, nameof(Measurements), OneStackAtATime.Name, nameof(EventFollowing),
+        OverFailingKafka.Name, nameof(LoadScenarios), OverKafka.Name, nameof(Measurements), InOneProcess.Name, OneStackAtATime.Name, nameof(EventFollowing),
         nameof(BackgroundStacks), OverTls.Name, nameof(CommandLine), nameof(ReadSideOverKafka), nameof(Profiles), OverEventStore.Name,
     ];
 

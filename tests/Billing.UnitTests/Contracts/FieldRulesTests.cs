@@ -63,9 +63,9 @@ public sealed class FieldRulesTests
 
     [Theory]
     [InlineData(PaymentType.Unspecified, "is missing")]
-    [InlineData((PaymentType)5, "it is 5")]
+    [InlineData((PaymentType)99, "it is 99")]
     [InlineData((PaymentType)(-1), "it is -1")]
-    public void A_payment_type_is_one_of_the_four(PaymentType type, string problem)
+    public void A_payment_type_is_one_that_is_known(PaymentType type, string problem)
     {
         var payment = Samples.Payment();
         payment.PaymentType = type;
