@@ -5,26 +5,26 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends;
 
-/// <summary>The last step of every command: publish its answer and event, wait for the acknowledgement, and only then let
-/// the transport forget it.</summary>
+/// <summary>The last step of every command: publishes its answer and event, waits for the acknowledgement, and only then
+/// settles the delivery.</summary>
 public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor supervisor, ILogger<AnswerSettler> logger)
 {
     private int _inFlight;
 
-    /// <summary>Commands entered and not yet settled.</summary>
+    /// <summary>Number of commands entered and not yet settled.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
-    /// <summary>Enters commands.</summary>
+    /// <summary>Counts commands as in flight.</summary>
     public void Enter(int count)
     {
         Interlocked.Add(ref _inFlight, count);
         BackendMetrics.Flight(count);
     }
 
-    /// <summary>Publishes answers and events, and settles the deliveries when the broker has them. Returns at once, having
-    /// sent: what one caller publishes in turn stays in order.</summary>
-    /// <param name="answered">Deliveries and their answers; null for one whose caller was told before.</param>
-    /// <param name="events">What happened.</param>
+    /// <summary>Publishes answers and events, and settles the deliveries when the broker has acknowledged them. Returns as
+    /// soon as they are handed to the producer, so successive calls by one caller are published in order.</summary>
+    /// <param name="answered">Deliveries and their answers; null where the caller has already been answered.</param>
+    /// <param name="events">The events that the commands caused.</param>
     public void Settle(IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered, IReadOnlyList<Event> events)
     {
         var answers = new List<Answer>(answered.Count);
@@ -38,11 +38,12 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
         _ = SettleWhenSentAsync(PublishAsync(answers, events), answered);
     }
 
-    /// <summary>Answers commands that stay in flight: their callers need not wait for what may take long.</summary>
+    /// <summary>Answers commands that stay in flight, so that their callers do not wait for something that may take long.
+    /// </summary>
     public void Tell(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
         "Publishing answers", PublishAsync([.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
 
-    /// <summary>Puts a command aside that cannot be processed, and tells its sender, unless that was told before.</summary>
+    /// <summary>Rejects a command that cannot be processed, and answers its caller with the error unless it is null.</summary>
     public void Reject(Delivery delivery, string reason, Reply? error)
     {
         delivery.Reject(reason);
@@ -69,8 +70,8 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
         }
         catch (Exception e)
         {
-            // Not settled: the commands come again, to the next process, and find their receipts. To this one they would not
-            // come, and all that is settled behind them would wait for them.
+            // Not settled, so the commands are delivered again to the next process, which finds their receipts. This process
+            // would not receive them again, and offsets behind them could never be committed: it has to fail.
             PublishingFailed(answered.Count);
             supervisor.Fail("Publishing answers", e);
         }
@@ -81,7 +82,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
         }
     }
 
-    // A task in any case: what cannot even be sent is treated as what was not acknowledged.
+    // Async, so that an exception while sending ends up in the task, like a missing acknowledgement.
     private async Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events) =>
         await publisher.PublishAsync(answers, events, CancellationToken.None);
 

@@ -8,42 +8,43 @@ public sealed class BackendOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Backend";
 
-    /// <summary>Which requests the process serves, over Kafka; elsewhere it serves both.</summary>
+    /// <summary>Which requests the process serves over Kafka. With any other transport it serves both.</summary>
     public BackendRole? Role { get; set; }
 
-    /// <summary>Commands that one transaction takes at most. A batch is whatever has piled up while the one before it was
-    /// stored, so a small load sees small batches.</summary>
-    [Range(1, 10_000, ErrorMessage = "Billing:Backend:BatchMax must be within 1 and 10000.")]
+    /// <summary>The most commands in one transaction. A batch is whatever has accumulated while the previous one was stored,
+    /// so batches are small under a small load.</summary>
+    [Range(1, 10_000, ErrorMessage = "Billing:Backend:BatchMax must be between 1 and 10000.")]
     public int BatchMax { get; set; } = 1000;
 
-    /// <summary>Commands taken and not yet answered at which the backend pauses its partitions. With jitter on, this
-    /// bounds how many card-network calls wait at the same time.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Backend:InFlightMax must be within 1 and 1000000.")]
+    /// <summary>The number of commands taken and not yet answered at which the backend pauses its partitions. With jitter
+    /// enabled, this bounds the number of concurrent card-network calls.</summary>
+    [Range(1, 1_000_000, ErrorMessage = "Billing:Backend:InFlightMax must be between 1 and 1000000.")]
     public int InFlightMax { get; set; } = 50_000;
 
-    /// <summary>Accounts kept in memory; those not used for longest are dropped and read again when they are needed.
+    /// <summary>The most accounts kept in memory. The least recently used ones are dropped, and read again when needed.
     /// </summary>
-    [Range(1, 10_000_000, ErrorMessage = "Billing:Backend:CachedAccountsMax must be within 1 and 10000000.")]
+    [Range(1, 10_000_000, ErrorMessage = "Billing:Backend:CachedAccountsMax must be between 1 and 10000000.")]
     public int CachedAccountsMax { get; set; } = 200_000;
 
-    /// <summary>How long the event store may be away before the callers that have waited that long are told UNAVAILABLE.
-    /// Their commands stay; each one's transaction id tells whether it was recorded after all.</summary>
+    /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
+    /// UNAVAILABLE. Their commands stay in flight and may still be recorded; a retry with the same transaction id shows
+    /// the result.</summary>
     public TimeSpan StoreAwayMax { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>What an account may owe before a limit of its own is set, in units of its currency.</summary>
-    [Range(0, 1e15, ErrorMessage = "Billing:Backend:DefaultCreditLimit must be within 0 and 10^15.")]
+    /// <summary>The credit limit of an account for which none was set, in units of its currency.</summary>
+    [Range(0, 1e15, ErrorMessage = "Billing:Backend:DefaultCreditLimit must be between 0 and 10^15.")]
     public decimal DefaultCreditLimit { get; set; } = 10_000;
 
-    /// <summary>How long a balance check that names a min_version waits for the view to reach it, before the event store is
-    /// asked; at most a minute. It never waits longer than half of the time to its deadline.</summary>
+    /// <summary>How long a balance check with a min_version waits for the view to reach that version before the event store
+    /// is read; at most one minute. It never waits longer than half of the time left to its deadline.</summary>
     public TimeSpan MinVersionWait { get; set; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>What is wrong with the settings taken together, naming each.</summary>
+    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> Problems()
     {
         if (BatchMax > InFlightMax)
         {
-            yield return $"Billing:Backend:BatchMax ({BatchMax}) must not be above Billing:Backend:InFlightMax ({InFlightMax}): such a batch could never fill.";
+            yield return $"Billing:Backend:BatchMax ({BatchMax}) must not be above Billing:Backend:InFlightMax ({InFlightMax}): a batch could never fill.";
         }
         if (StoreAwayMax <= TimeSpan.Zero)
         {
@@ -51,7 +52,7 @@ public sealed class BackendOptions
         }
         if (MinVersionWait < TimeSpan.Zero || MinVersionWait > TimeSpan.FromMinutes(1))
         {
-            yield return $"Billing:Backend:MinVersionWait ({MinVersionWait}) must be within zero and one minute.";
+            yield return $"Billing:Backend:MinVersionWait ({MinVersionWait}) must be between zero and one minute.";
         }
     }
 }

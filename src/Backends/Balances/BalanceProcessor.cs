@@ -14,9 +14,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>The read side: balance checks in, balances out. All enquiries wait for the card network at the same time;
-/// whatever is ready together is answered together, from the view. Who asks for a version that the view has not reached waits
-/// for it beside the others; where it does not come in time, the event store is asked, for all such checks at once.
+/// <summary>The read side: answers balance checks. All card-network enquiries run concurrently; the checks that are ready at the
+/// same time are answered together, from the view. A check for a version that the view has not reached waits without holding
+/// up the others; if the version does not arrive in time, the event store is read, once for all such checks.
 /// </summary>
 public sealed partial class BalanceProcessor : Worker, ICommandHandler
 {
@@ -80,7 +80,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
         }
     }
 
-    /// <summary>Nothing to forget: the view has all accounts, whoever answers for them.</summary>
+    /// <summary>Does nothing: the view holds all accounts, whichever partitions are assigned.</summary>
     public void Forget(IReadOnlyCollection<SourcePartition> partitions)
     {
     }
@@ -88,7 +88,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        // None of these ends by itself: the first one to end was stopped or has failed, and says so for all.
+        // None of these ends by itself: the first one to end was cancelled or has failed, and ends this worker likewise.
         var first = await Task.WhenAny(
             AnswerAsync(_ready, FromView, stopping),
             AnswerAsync(_ahead, batch => FromStoreAsync(batch, stopping), stopping),
@@ -148,8 +148,8 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     {
         var command = delivery.Command;
         var wait = _minVersionWait;
-        // Half of what is left at most, so that there is time to ask the event store. In microseconds: a deadline may be
-        // farther away than a TimeSpan reaches.
+        // At most half of the time left, so that there is time to read the event store. In microseconds, because a deadline
+        // may be further away than a TimeSpan can express.
         var halfLeftUs = (command.DeadlineUnixUs - nowUnixUs) / 2;
         if (command.DeadlineUnixUs != 0 && halfLeftUs < wait.TotalMicroseconds)
         {
@@ -163,7 +163,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     {
         try
         {
-            // What is read is at least as new as this.
+            // Taken before the read, so that what is read is at least this recent.
             var asOf = _time.GetUtcNow();
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(

@@ -9,9 +9,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Keeps the view of the balances: builds it from the event store, takes in what is published, and reads the
-/// accounts again that have missed an event. That is done in the background, however long the event store is away.
-/// </summary>
+/// <summary>Maintains the view of the balances: builds it from the event store, applies published events, and reloads the
+/// accounts that have missed an event. Reloading runs in the background, and retries for as long as the event store is
+/// unavailable.</summary>
 public sealed partial class BalanceReadModel : Worker, IReadModel
 {
     private const int PageSize = 10_000;
@@ -64,10 +64,10 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
         Built(last.Accounts, last.Events, _time.GetElapsedTime(start).TotalSeconds);
     }
 
-    /// <summary>Builds the view from the event store. What the view holds already stays: versions only grow.</summary>
-    /// <param name="report">Is told, after each page of events, how far the rebuild has come.</param>
+    /// <summary>Builds the view from the event store. Accounts that the view already holds stay: versions only grow.</summary>
+    /// <param name="report">Receives the progress after each page of events.</param>
     /// <param name="cancellationToken">Ends the rebuild at once.</param>
-    /// <returns>What the rebuild ended with.</returns>
+    /// <returns>The final progress.</returns>
     /// <exception cref="InvalidOperationException">The store holds an event that this program does not know.</exception>
     public async Task<RebuildProgress> RebuildAsync(Action<RebuildProgress> report, CancellationToken cancellationToken)
     {
@@ -85,7 +85,7 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
         var (events, after) = (0L, EventScan.Start);
         while (true)
         {
-            // A page that breaks off is read again; the view drops what it had of it.
+            // A page that fails halfway is read again; the view ignores the events it already has.
             var (count, last) = await _retry.ExecuteAsync(
                 async token => await _scan.ReadPageAsync(after, PageSize, Take, token), cancellationToken);
             (events, after) = (events + count, last);
@@ -131,7 +131,7 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
             }
             catch (Exception e) when (!stopping.IsCancellationRequested)
             {
-                // The accounts stay as they are; their next event is a gap again and leads here again.
+                // The accounts stay as they are; their next event is a gap again, which triggers another reload.
                 ReloadFailed(e, batch.Count);
             }
         }
@@ -153,12 +153,12 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
     [LoggerMessage(241, LogLevel.Information, "Built the view of the balances: {Accounts} accounts from {Events} events in {Seconds:0.000} s")]
     private partial void Built(int accounts, long events, double seconds);
 
-    [LoggerMessage(242, LogLevel.Warning, "An event of {StreamId} does not follow version {Version}; the account is read from the event store")]
+    [LoggerMessage(242, LogLevel.Warning, "An event of {StreamId} does not follow version {Version}; the account will be reloaded from the event store")]
     private partial void Gap(string streamId, long version);
 
     [LoggerMessage(243, LogLevel.Warning, "Events could not be read, attempt {Attempt}: {Reason}")]
     private partial void Waiting(int attempt, string reason);
 
-    [LoggerMessage(244, LogLevel.Error, "{Count} accounts with a gap could not be read")]
+    [LoggerMessage(244, LogLevel.Error, "{Count} accounts with a gap could not be reloaded; each is tried again at its next event")]
     private partial void ReloadFailed(Exception e, int count);
 }

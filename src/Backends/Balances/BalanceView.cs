@@ -7,14 +7,14 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>All accounts, each as of the last event that is known of it. Events may come more than once: what an account's
-/// version covers is dropped, the next one is folded in, and one that skips a version is reported as a gap, for someone to
-/// read the account from the event store. So is one that repeats the account's version with other contents: one of the two
-/// is not from a backend, and until the store is read the account takes no further events. An account takes about 170 bytes:
-/// 64 for its state, 22 and two a character for its stream id, 36 for its place in the table, which may be up to half empty.
-/// Safe from any thread.</summary>
-/// <param name="opened">What an account without events is like.</param>
-/// <param name="time">Bounds the waits.</param>
+/// <summary>All accounts, each as of its last known event. Events may arrive more than once: an event at or below the account's
+/// version is ignored, the next one is applied, and one that skips a version is reported as a gap, so that the caller
+/// reloads the account from the event store. An event that repeats the account's version with different contents is reported
+/// too: one of the two is not from a backend, and until it is reloaded the account takes no further events. An account takes
+/// about 170 bytes: 64 for its state, 22 plus two per character for its stream id, 36 for its place in the hash table, which
+/// may be up to half empty. Thread-safe.</summary>
+/// <param name="opened">The state of an account without events.</param>
+/// <param name="time">Measures the timeouts.</param>
 public sealed class BalanceView(Account opened, TimeProvider time)
 {
     private readonly Lock _gate = new();
@@ -24,7 +24,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
     // Accounts share the few currencies there are, instead of each keeping the copy that came with its first event.
     private readonly Dictionary<string, string> _currencies = new(StringComparer.Ordinal);
 
-    /// <summary>Accounts with events.</summary>
+    /// <summary>Number of accounts with events.</summary>
     public int Count
     {
         get
@@ -36,7 +36,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    /// <summary>Calls of <see cref="WaitAsync"/> that wait now.</summary>
+    /// <summary>Number of calls of <see cref="WaitAsync"/> that are waiting.</summary>
     public int Waiting
     {
         get
@@ -48,7 +48,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    /// <summary>An account as far as it is known.</summary>
+    /// <summary>An account as of its last known event.</summary>
     public Account Get(string streamId)
     {
         lock (_gate)
@@ -57,9 +57,9 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    /// <summary>Takes events as they were published.</summary>
-    /// <returns>The accounts that need to be read from the event store, each once: some event between is missing, or the
-    /// next event does not lead to the balance that it states.</returns>
+    /// <summary>Applies published events.</summary>
+    /// <returns>The streams of the accounts that need to be reloaded from the event store, without duplicates: an event is
+    /// missing, contradicts a known one, or does not lead to the balance that it states.</returns>
     public IReadOnlyCollection<string> Apply(IReadOnlyList<Event> events)
     {
         HashSet<string>? gaps = null;
@@ -73,8 +73,8 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         return gaps is null ? [] : gaps;
     }
 
-    /// <summary>Takes one event as it lies in the event store.</summary>
-    /// <returns>False where an event between is missing.</returns>
+    /// <summary>Applies one event read from the event store.</summary>
+    /// <returns>False if an event before it is missing.</returns>
     public bool Apply(string streamId, long version, AccountEvent fact)
     {
         lock (_gate)
@@ -88,7 +88,8 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    /// <summary>Takes an account as the event store has it, unless a newer one is known and not in doubt.</summary>
+    /// <summary>Replaces an account by the one read from the event store, unless the known one is as new and not in doubt.
+    /// </summary>
     public void Put(string streamId, Account account)
     {
         lock (_gate)
@@ -104,7 +105,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
     /// <param name="streamId">The account's stream.</param>
     /// <param name="version">The version.</param>
     /// <param name="atMost">The longest wait.</param>
-    /// <returns>Whether it has; false when the time was up.</returns>
+    /// <returns>Whether it has; false on timeout.</returns>
     public Task<bool> WaitAsync(string streamId, long version, TimeSpan atMost)
     {
         lock (_gate)
@@ -138,7 +139,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
             {
                 return false;
             }
-            // Anyone who may write to the topic can make an event up; one that does not even fit the account is not believed.
+            // Anyone who may write to the topic can forge an event; at least one that does not fit the account is not applied.
             var after = known.Apply(fact);
             if (recorded.Balance is null || recorded.Balance.ToDecimal() != after.Balance)
             {
@@ -149,12 +150,12 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    /// <summary>Whether an event of the version that is known says the same as the one that led to it; if not, the account is
-    /// in doubt.</summary>
+    /// <summary>Whether an event at the known version has the same contents as the one that led to that version; if not, marks
+    /// the account as in doubt.</summary>
     private bool Repeats(Event recorded, Account known)
     {
         ref var entry = ref CollectionsMarshal.GetValueRefOrNullRef(_accounts, recorded.StreamId);
-        // What came from the store has no fingerprint: only what the event states of the account can be compared.
+        // An account from the store has no fingerprint: only the balance that the event states can be compared.
         var same = entry.Fingerprint != 0
             ? entry.Fingerprint == Fingerprint(recorded)
             : recorded.Balance is { } balance && balance.ToDecimal() == known.Balance;
@@ -162,7 +163,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         return same;
     }
 
-    // Of what the event says happened; never 0.
+    // A hash of the event's contents; never 0.
     private static int Fingerprint(Event recorded) => HashCode.Combine(
         recorded.TransactionId, recorded.FactCase, recorded.PaymentAccepted, recorded.PaymentDeclined,
         recorded.CreditLimitChanged, recorded.Balance) is not 0 and var hash ? hash : 1;
@@ -220,14 +221,14 @@ public sealed class BalanceView(Account opened, TimeProvider time)
     }
 
     /// <param name="Account">The account.</param>
-    /// <param name="Fingerprint">Of the event that led to it; 0 where it came from the event store.</param>
+    /// <param name="Fingerprint">The hash of the event that led to it; 0 if the account came from the event store.</param>
     private record struct Entry(Account Account, int Fingerprint = 0)
     {
         /// <summary>Whether two events claimed the account's version.</summary>
         public bool IsInDoubt { get; set; }
     }
 
-    // Continuations run elsewhere: whoever brings an event must not run the work that waited for it.
+    // Continuations run asynchronously: the thread that applies an event must not run the work that waited for it.
     private sealed class Waiter(long version) : TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
         public long Version => version;

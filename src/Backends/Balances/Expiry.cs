@@ -5,8 +5,8 @@ using Grpc.Core;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Commands that read and whose caller has stopped waiting: they are answered, so that the transport forgets them,
-/// and not worked on.</summary>
+/// <summary>Read commands whose deadline has passed: they are answered, so that their deliveries are settled, but not
+/// processed.</summary>
 internal static class Expiry
 {
     public static bool IsExpired(Command command, long nowUnixUs) =>

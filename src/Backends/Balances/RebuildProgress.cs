@@ -1,7 +1,7 @@
 namespace Billing.Backends.Balances;
 
-/// <summary>How far a rebuild has come.</summary>
-/// <param name="Events">Events read.</param>
-/// <param name="EventsEstimate">Events there are to read, about; exact at the end.</param>
-/// <param name="Accounts">Accounts known.</param>
+/// <summary>The progress of a rebuild.</summary>
+/// <param name="Events">Events read so far.</param>
+/// <param name="EventsEstimate">The approximate total of events to read; exact at the end.</param>
+/// <param name="Accounts">Accounts in the view so far.</param>
 public readonly record struct RebuildProgress(long Events, long EventsEstimate, int Accounts);

@@ -7,8 +7,8 @@ using Grpc.Core;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Answers requests for statements beside the balance checks, so that a long one holds up neither these nor, up to
-/// a few at a time, other statements.</summary>
+/// <summary>Answers requests for statements separately from the balance checks, with several readers at a time, so that a
+/// long statement holds up neither balance checks nor the other readers.</summary>
 internal sealed partial class StatementProcessor(
     IStatementReader reader, AnswerSettler settler, EventStoreRetry retry, TimeProvider time, ILogger logger)
 {
@@ -56,7 +56,7 @@ internal sealed partial class StatementProcessor(
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)
         {
-            // A reader that went on for nobody would be missing for the others.
+            // The deadline ends the read: nobody waits for it any longer, and the reader is needed for other requests.
             settler.Settle([(delivery, Expiry.Reply(command))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsAway(e))

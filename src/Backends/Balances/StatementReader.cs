@@ -9,9 +9,9 @@ using Npgsql;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>Reads statements from Marten's tables. A page that comes with its opening state costs its own entries; one without
-/// is folded from the account's last snapshot before it, or from its first event, holding no more than the page in memory.
-/// </summary>
+/// <summary>Reads statements from Marten's tables. With an opening state in the request, only the page's own entries are read.
+/// Without one, the account is folded from its last snapshot before the page, or from its first event; only the page is held
+/// in memory.</summary>
 public sealed class StatementReader(
     NpgsqlDataSource database, IAccountStore accounts, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
     : IStatementReader
@@ -66,8 +66,8 @@ public sealed class StatementReader(
         return page;
     }
 
-    /// <summary>The nearest known state of an account at or before a version; null where the account has not gone beyond that
-    /// version, so that there is no entry: whoever asks for what comes after any version has no stream folded.</summary>
+    /// <summary>The nearest known state of an account at or before a version. Null if the account has no later version: then
+    /// there are no entries, and no stream is folded in vain.</summary>
     private async Task<Account?> OpeningAsync(string streamId, long afterVersion, CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand($"""

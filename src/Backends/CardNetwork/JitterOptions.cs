@@ -1,7 +1,7 @@
 namespace Billing.Backends.CardNetwork;
 
-/// <summary>How long the simulated card network takes; section <c>Billing:Jitter</c>. The ranges are the billing
-/// prototype's: payments 100 to 1000 ms, balance checks 2 to 5 s, uniform.</summary>
+/// <summary>The delays of the simulated card network; section <c>Billing:Jitter</c>. The default ranges are those of the
+/// billing prototype: payments 100 to 1000 ms, balance checks 2 to 5 s, uniformly distributed.</summary>
 public sealed class JitterOptions
 {
     /// <summary>The configuration section.</summary>
@@ -22,27 +22,27 @@ public sealed class JitterOptions
     /// <summary>The longest delay of a balance check.</summary>
     public TimeSpan BalanceMax { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Calls that the network takes from one backend at a time, the others waiting their turn; 0 for no such bound.
+    /// <summary>The most concurrent calls that the network takes from one backend; further calls wait. 0 for no limit.
     /// </summary>
     public int ConcurrencyMax { get; set; }
 
     /// <summary>Seed of the delays; 0 takes one from the clock.</summary>
     public int Seed { get; set; }
 
-    /// <summary>What is wrong with the settings, naming each.</summary>
+    /// <summary>One message for each invalid setting, naming it.</summary>
     public IEnumerable<string> Problems()
     {
         if (PaymentMin < TimeSpan.Zero || PaymentMin > PaymentMax)
         {
-            yield return $"Billing:Jitter:PaymentMin ({PaymentMin}) must be within zero and Billing:Jitter:PaymentMax ({PaymentMax}).";
+            yield return $"Billing:Jitter:PaymentMin ({PaymentMin}) must be between zero and Billing:Jitter:PaymentMax ({PaymentMax}).";
         }
         if (ConcurrencyMax is < 0 or > 1_000_000)
         {
-            yield return $"Billing:Jitter:ConcurrencyMax ({ConcurrencyMax}) must be within 0 and 1000000.";
+            yield return $"Billing:Jitter:ConcurrencyMax ({ConcurrencyMax}) must be between 0 and 1000000.";
         }
         if (BalanceMin < TimeSpan.Zero || BalanceMin > BalanceMax)
         {
-            yield return $"Billing:Jitter:BalanceMin ({BalanceMin}) must be within zero and Billing:Jitter:BalanceMax ({BalanceMax}).";
+            yield return $"Billing:Jitter:BalanceMin ({BalanceMin}) must be between zero and Billing:Jitter:BalanceMax ({BalanceMax}).";
         }
     }
 }

@@ -2,8 +2,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.CardNetwork;
 
-/// <summary>Stands for the world outside: a card network that takes its time. A waiting call costs a timer, never a
-/// thread.</summary>
+/// <summary>Simulates an external card network that answers after a delay. A waiting call never blocks a thread.</summary>
 public sealed class SimulatedCardNetwork : IDisposable
 {
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(10);
@@ -24,11 +23,11 @@ public sealed class SimulatedCardNetwork : IDisposable
         _places = _options.ConcurrencyMax > 0 ? new SemaphoreSlim(_options.ConcurrencyMax) : null;
     }
 
-    /// <summary>Asks the network about a payment. It is completed already where there is no jitter.</summary>
+    /// <summary>Asks the network about a payment. The task is already completed if jitter is disabled.</summary>
     public Task AuthoriseAsync(CancellationToken cancellationToken) =>
         DelayAsync(_options.PaymentMin, _options.PaymentMax, cancellationToken);
 
-    /// <summary>Asks the network about a balance. It is completed already where there is no jitter.</summary>
+    /// <summary>Asks the network about a balance. The task is already completed if jitter is disabled.</summary>
     public Task EnquireAsync(CancellationToken cancellationToken) =>
         DelayAsync(_options.BalanceMin, _options.BalanceMax, cancellationToken);
 
@@ -50,8 +49,8 @@ public sealed class SimulatedCardNetwork : IDisposable
         }
     }
 
-    // Calls that end within the same hundredth of a second end together: a burst has tens of thousands under way, and a timer
-    // for each would cost more than what they wait for.
+    // Calls that end within the same hundredth of a second share one timer: a burst has tens of thousands in flight, and a
+    // timer for each would cost more than the work they wait for.
     private Task EndOf(TimeSpan delay, TimeSpan min, CancellationToken cancellationToken)
     {
         var now = _time.GetElapsedTime(0).Ticks;

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Direct;
 
-/// <summary>What every protocol of the direct transport leads to: checks a command, has it processed in this process, and
-/// answers. Until the view of the balances is built it answers UNAVAILABLE.</summary>
+/// <summary>Executes commands for every protocol of the direct transport: checks a command, has it processed in this process,
+/// and returns the answer. Until the view of the balances is built, it answers UNAVAILABLE.</summary>
 public sealed partial class CommandExecutor(
     EmbeddedTransport processors, IOptions<BackendOptions> options, Supervisor supervisor, ILogger<CommandExecutor> logger)
     : Worker(supervisor), IReadyPart
@@ -21,7 +21,8 @@ public sealed partial class CommandExecutor(
     /// <inheritdoc/>
     public string? WhyNotReady => _ready ? null : "the view of the balances is being built, or the backend is stopping";
 
-    /// <summary>Processes a command. It is processed whether or not its sender waits; its deadline ends the wait.</summary>
+    /// <summary>Processes a command, whether or not its sender still waits. The command's deadline ends the wait for the
+    /// answer.</summary>
     /// <returns>The answer, or an error.</returns>
     public async Task<Reply> ExecuteAsync(Command command)
     {
@@ -54,7 +55,7 @@ public sealed partial class CommandExecutor(
         }
     }
 
-    /// <summary>Stops taking commands, then ends the processors.</summary>
+    /// <summary>Stops accepting commands, then stops the processors.</summary>
     public override async Task StopAsync(CancellationToken cancellationToken)
     {
         _ready = false;
@@ -65,7 +66,7 @@ public sealed partial class CommandExecutor(
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        // Not at the host's start: the process says that it lives, and is not ready, while the view is built.
+        // Not in StartAsync: while the view is built, the process already reports that it is live, and not ready.
         await processors.StartAsync(stopping);
         _ready = true;
         await Task.Delay(Timeout.InfiniteTimeSpan, stopping);

@@ -8,8 +8,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Direct;
 
-/// <summary>A backend that is called by the proxies, without Kafka: payments and balances of its share of the accounts in one
-/// process. It listens for commands at an address of its own; <c>Urls</c> is for health alone.</summary>
+/// <summary>A backend that the proxies call directly, without Kafka: it serves payments and balances for its share of the
+/// accounts in one process. It listens for commands at a separate address; <c>Urls</c> is for health checks only.</summary>
 public static class DirectBackend
 {
     /// <summary>Adds the backend.</summary>
@@ -34,7 +34,7 @@ public static class DirectBackend
         }
     }
 
-    /// <summary>Maps the protocol that is set.</summary>
+    /// <summary>Maps the endpoint of the configured protocol.</summary>
     public static void MapDirectBackend(this WebApplication app)
     {
         var executor = app.Services.GetRequiredService<CommandExecutor>();
@@ -47,12 +47,12 @@ public static class DirectBackend
                 app.MapRestCommands(executor);
                 break;
             default:
-                // RPCX has a server of its own.
+                // RPCX has its own server.
                 break;
         }
     }
 
-    // Whoever reaches it pays from any account.
+    // Whoever can connect to it can charge any account.
     private static IEnumerable<string> ExposureProblems(string listen, IConfiguration configuration) =>
         listen.Length == 0 || ServiceAddresses.IsLoopback("http://" + listen) || configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] :
         [
@@ -60,7 +60,7 @@ public static class DirectBackend
             + $"Listen on a loopback address, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.",
         ];
 
-    // After the executor, so that it stops before it: what it has taken is still answered.
+    // Registered after the executor, so that it stops before it: commands already taken are still answered.
     private static void AddRpcxCommands(this WebApplicationBuilder builder)
     {
         builder.Services.AddRpcxServer(builder.Configuration, (provider, server) =>

@@ -3,7 +3,7 @@ using Grpc.Core;
 
 namespace Billing.Backends.Direct;
 
-/// <summary>Commands over gRPC.</summary>
+/// <summary>Takes commands over gRPC.</summary>
 public sealed class GrpcBackendService(CommandExecutor executor) : Backend.BackendBase
 {
     /// <inheritdoc/>

@@ -3,7 +3,7 @@ using Billing.Messaging.Direct;
 
 namespace Billing.Backends.Direct;
 
-/// <summary>Commands over REST.</summary>
+/// <summary>Takes commands over REST.</summary>
 internal static class RestCommands
 {
     public static void MapRestCommands(this IEndpointRouteBuilder routes, CommandExecutor executor) =>
@@ -24,7 +24,7 @@ internal static class RestCommands
             http.Response.ContentLength = body.Length;
             await http.Response.BodyWriter.WriteAsync(body, CancellationToken.None);
         }
-        // The contract's classes refuse null with an ArgumentNullException.
+        // The setters of the generated classes throw an ArgumentNullException for null.
         catch (Exception e) when (e is JsonException or ArgumentException)
         {
             http.Response.StatusCode = StatusCodes.Status400BadRequest;

@@ -6,7 +6,7 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Direct;
 
-/// <summary>Commands over RPCX.</summary>
+/// <summary>Takes commands over RPCX.</summary>
 internal sealed class RpcxBackendService(CommandExecutor executor) : IBackendService
 {
     public Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options) => command.TraceParent.Length == 0

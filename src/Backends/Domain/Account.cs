@@ -1,22 +1,22 @@
 namespace Billing.Backends.Domain;
 
 /// <summary>The state of one card account: the fold of its events.</summary>
-/// <param name="Version">Events folded in; the version of the account's stream.</param>
+/// <param name="Version">Number of events applied; the version of the account's stream.</param>
 /// <param name="Balance">What the account owes: the sum of its accepted payments.</param>
-/// <param name="CreditLimit">What it may owe at most.</param>
+/// <param name="CreditLimit">The most it may owe.</param>
 /// <param name="Currency">ISO 4217; null until the first accepted payment or limit fixes it.</param>
 public sealed record Account(long Version, decimal Balance, decimal CreditLimit, string? Currency)
 {
     /// <summary>An account without events.</summary>
-    /// <param name="creditLimit">The limit that an account has before one is set, in whatever its currency will be.</param>
+    /// <param name="creditLimit">The limit of an account for which none was set, in whatever its currency will be.</param>
     public static Account Opened(decimal creditLimit) => new(0, 0, creditLimit, null);
 
-    /// <summary>What the account may still spend; never negative, also when a limit was lowered below the balance.
+    /// <summary>What the account may still spend; never negative, even if the limit was lowered below the balance.
     /// </summary>
     public decimal Available => Math.Max(0, CreditLimit - Balance);
 
     /// <summary>The account after one more event.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The event is of a kind that accounts do not have.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The event's type is unknown.</exception>
     public Account Apply(AccountEvent fact) => fact switch
     {
         PaymentAccepted accepted => this with

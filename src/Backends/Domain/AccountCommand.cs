@@ -4,8 +4,7 @@ namespace Billing.Backends.Domain;
 /// <param name="TransactionId">The idempotency key.</param>
 public abstract record AccountCommand(Guid TransactionId)
 {
-    /// <summary>Decides the command: what happens depends on the account, the command and the time, and on nothing else.
-    /// </summary>
-    /// <returns>The event; null where the command does not fit the account, so that there is nothing to record.</returns>
+    /// <summary>Decides the command. The result depends only on the account, the command and the time.</summary>
+    /// <returns>The event; null if the command does not fit the account, so that there is nothing to record.</returns>
     public abstract AccountEvent? Decide(Account account, DateTimeOffset now);
 }

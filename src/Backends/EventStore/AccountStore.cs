@@ -7,13 +7,13 @@ using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>One event on its way into the store.</summary>
+/// <summary>One event to be appended.</summary>
 /// <param name="Fact">The event.</param>
 /// <param name="After">The account after it; its version is the event's.</param>
 /// <param name="Recorded">The event as the wire contract states it: what the receipt holds.</param>
 public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
 
-/// <summary>The accounts in Marten, with the receipts and snapshots beside them.</summary>
+/// <summary>Reads and appends the accounts' events in Marten's tables, with their receipts and snapshots.</summary>
 public sealed class AccountStore(
     Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
@@ -23,7 +23,7 @@ public sealed class AccountStore(
     private readonly EventStoreOptions _options = options.Value;
 
     /// <inheritdoc/>
-    /// <remarks>The last snapshot and the events after it, in one statement and so as of one moment.</remarks>
+    /// <remarks>Reads the last snapshots and the events after them in one statement, and so as of one moment.</remarks>
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
@@ -116,7 +116,7 @@ public sealed class AccountStore(
         {
             return;
         }
-        // Two versions of one account may be due in one batch, and an upsert may touch a row only once: the last wins.
+        // One batch may hold two due versions of one account, and an upsert may touch a row only once: the last one wins.
         var last = due.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal).Select(g => g.Last()).ToList();
         session.QueueSqlCommand(
             $"""

@@ -1,25 +1,26 @@
 namespace Billing.Backends.EventStore;
 
-/// <summary>Appends the events of many streams at once, in Marten's tables: a function of ours in PostgreSQL, called within
-/// Marten's session and its transaction. Marten's own append calls a function for each stream, with parameters of its own: half of
-/// what a payment cost PostgreSQL, and two thirds of what a payment backend allocated for it
-/// (<see href="https://martendb.io/events/appending.html"/>; figures in docs/performance.md). What is stored is what Marten would
-/// store, and what Marten promises holds: a stream that has moved on refuses the append. Its plans are kept, and may be made while
-/// the tables are small: sessions have to be set up as <see cref="EventStoreOptions"/> does, so that they suit large ones.</summary>
+/// <summary>A PostgreSQL function of this project that appends the events of many streams at once to Marten's tables, called
+/// within Marten's session and its transaction. Marten's own append calls a function for each stream, with separate parameters:
+/// that was half of what a payment cost PostgreSQL, and two thirds of what a payment backend allocated for it
+/// (<see href="https://martendb.io/events/appending.html"/>; figures in docs/performance.md). The rows are those that Marten
+/// would store, and Marten's guarantee holds: an append to a stream whose version has changed fails. The function's query plans
+/// are cached and may be made while the tables are small, so sessions have to be set up as in <see cref="EventStoreOptions"/>,
+/// for plans that suit large tables.</summary>
 internal static class AppendFunction
 {
-    /// <summary>The SQLSTATE of an append to a stream that has moved on: of the class of broken constraints, and none of
-    /// PostgreSQL's own.</summary>
+    /// <summary>The SQLSTATE of an append to a stream whose version has changed: in the class of integrity constraint violations,
+    /// but none of PostgreSQL's own codes.</summary>
     public const string StreamMoved = "23B01";
 
     private const string Parameters = "varchar[], bigint[], bigint[], uuid[], varchar[], bigint[], varchar[], varchar[], text[]";
 
-    /// <summary>The call; its parameters are each stream's id, version before and version after, then each event's id, stream,
-    /// version, type, .NET type and JSON.</summary>
+    /// <summary>The statement that calls it; its parameters are each stream's id, version before and version after, then each
+    /// event's id, stream, version, type, .NET type and JSON.</summary>
     public static string Call(string schema) => $"select {schema}.append_events(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-    /// <summary>Makes the function where it is missing or another one. Its parameters and what they mean never change under this
-    /// name, since programs of two versions run side by side during an upgrade.</summary>
+    /// <summary>The statement that creates the function if it is missing or different. Its parameters and their meaning never
+    /// change under this name, since two versions of the program run side by side during an upgrade.</summary>
     public static string Sql(string schema) => $"""
         do $do$ begin
             if (select prosrc from pg_proc where oid = to_regprocedure('{schema}.append_events({Parameters})'))

@@ -11,6 +11,6 @@ internal sealed record CreditLimitChangedV1(decimal Limit, string Currency, Date
     /// <summary>The name under which it was stored.</summary>
     public const string Name = "credit_limit_changed_v1";
 
-    /// <summary>The same change in the shape of today.</summary>
+    /// <summary>The same change in the current shape.</summary>
     public CreditLimitChanged Upcast() => new(Guid.Empty, Limit, Currency, DecidedAt);
 }

@@ -4,17 +4,17 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>One event as it lies in the store.</summary>
+/// <summary>One event as it is stored.</summary>
 /// <param name="StreamId">Its account's stream.</param>
 /// <param name="Version">Its position in the stream, from 1.</param>
-/// <param name="Type">The name of its shape, one that <see cref="EventTypes"/> knows.</param>
-/// <param name="Json">Its content.</param>
+/// <param name="Type">The name of its shape; see <see cref="EventTypes"/>.</param>
+/// <param name="Json">Its content in JSON.</param>
 public readonly record struct StoredEvent(string StreamId, long Version, string Type, byte[] Json);
 
-/// <summary>Reads the events of all accounts in the order of their sequence numbers, a page at a time, without Marten's
-/// tombstones: no statement, and so no snapshot of PostgreSQL's, lasts as long as the whole scan, and a scan that is
-/// interrupted goes on where it was. An event whose transaction commits late, behind a page that was read, is missed.
-/// </summary>
+/// <summary>Reads the events of all accounts in the order of their sequence numbers, one page at a time, without Marten's
+/// tombstones. Because of the pages, no statement (and so no PostgreSQL snapshot) lasts as long as the whole scan, and an
+/// interrupted scan continues where it was. An event that is committed late, with a sequence number within a page already read,
+/// is missed.</summary>
 public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IEventScan
 {
     /// <summary>Where a scan begins.</summary>
@@ -25,7 +25,8 @@ public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOpti
     private readonly string _events = options.Value.Schema + ".mt_events";
 
     /// <inheritdoc/>
-    /// <remarks>Some numbers are never used, or are a tombstone's.</remarks>
+    /// <remarks>Some sequence numbers are never used or belong to tombstones, so this may be more than the number of events.
+    /// </remarks>
     public async Task<long> LastAsync(CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand($"select coalesce(max(seq_id), 0) from {_events} where {NoTombstone}");

@@ -3,7 +3,7 @@ using Polly.Retry;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>How a backend treats an event store that is away: it tries again, after waits that grow.</summary>
+/// <summary>Retries access to an event store that is unavailable, with exponential backoff.</summary>
 public sealed class EventStoreRetry
 {
     /// <summary>The first wait; each further one is about twice as long.</summary>
@@ -24,20 +24,21 @@ public sealed class EventStoreRetry
 
     /// <summary>Creates the policy.</summary>
     /// <param name="time">Measures the waits.</param>
-    /// <param name="random">Spreads them.</param>
+    /// <param name="random">Adds jitter to the waits.</param>
     internal EventStoreRetry(TimeProvider time, Random random)
     {
         _time = time;
         _random = random;
     }
 
-    /// <summary>Tries until it succeeds or is cancelled: for what must not be given up.</summary>
-    /// <param name="handles">Which failures are tried again.</param>
-    /// <param name="onRetry">Is told of each, with the number of the attempt, from 1.</param>
+    /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up.</summary>
+    /// <param name="handles">Which failures are retried.</param>
+    /// <param name="onRetry">Called for each of these failures, with the number of the attempt, from 1.</param>
     public Retries Forever(Func<Exception, bool> handles, Action<Exception, int> onRetry) => Build(handles, onRetry, int.MaxValue);
 
-    /// <summary>Tries a few times, over a few seconds, while the store is away: for what a caller can ask for again.</summary>
-    /// <param name="onRetry">Is told of each failure, with the number of the attempt, from 1.</param>
+    /// <summary>Retries a few times, over a few seconds, while the store is unavailable: for requests that a caller can repeat.
+    /// </summary>
+    /// <param name="onRetry">Called for each failure, with the number of the attempt, from 1.</param>
     public Retries Briefly(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsAway, onRetry, 10);
 
     private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
@@ -68,19 +69,19 @@ public sealed class EventStoreRetry
         }
     }
 
-    /// <summary>Tries again what fails.</summary>
+    /// <summary>Executes work with retries.</summary>
     public sealed class Retries
     {
         private readonly ResiliencePipeline _pipeline;
 
         internal Retries(ResiliencePipeline pipeline) => _pipeline = pipeline;
 
-        /// <summary>Does something, again and again until it succeeds.</summary>
-        /// <returns>What it returned.</returns>
+        /// <summary>Executes work, and retries it as the policy says.</summary>
+        /// <returns>The result of the work.</returns>
         /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
         public async Task<T> ExecuteAsync<T>(Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken)
         {
-            // On the caller's context, so that whoever gives one decides what runs when; a host has none.
+            // On the caller's synchronisation context, so that a simulation decides what runs when; a host has none.
             var context = ResilienceContextPool.Shared.Get(continueOnCapturedContext: true, cancellationToken);
             try
             {

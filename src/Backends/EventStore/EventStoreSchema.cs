@@ -7,28 +7,28 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Makes the tables: Marten's own, and two beside them, with the function that appends. Receipts hold, for each
-/// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be read
-/// from its start.</summary>
+/// <summary>Creates the schema: Marten's tables, two more tables, and the function that appends. Receipts hold, for each
+/// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be
+/// read from its start.</summary>
 public sealed class EventStoreSchema(
     Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
 {
-    // Any constant will do; services that start together take turns on it.
+    // The key of the advisory lock that lets services that start together take turns; any constant will do.
     private const long SchemaLock = 0x42494C4C;
 
-    /// <summary>The name of the table of receipts.</summary>
+    /// <summary>The unqualified name of the table of receipts.</summary>
     public const string ReceiptsTable = "payment_receipts";
 
-    /// <summary>The table of receipts.</summary>
+    /// <summary>The qualified name of the table of receipts.</summary>
     public static string Receipts(string schema) => schema + "." + ReceiptsTable;
 
-    /// <summary>The table of snapshots.</summary>
+    /// <summary>The qualified name of the table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + ".account_snapshots";
 
-    /// <summary>Makes what is missing. Where a program like this one has seen to the tables and they are as it left them, that is one
-    /// statement. Elsewhere services that start together take turns, whichever of them comes first; while one waits for its
-    /// turn it holds one connection beyond those of the pool.</summary>
-    /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses.</exception>
+    /// <summary>Creates what is missing. If the same version of the program has checked the tables before and they are unchanged, one
+    /// statement confirms that. Otherwise services that start together take turns, in any order; while one waits for its turn,
+    /// it holds one connection in addition to those of the pool.</summary>
+    /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses a statement.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
         await WaitForDatabaseAsync(cancellationToken);
@@ -38,8 +38,8 @@ public sealed class EventStoreSchema(
             {
                 return;
             }
-            // Marten takes no lock of its own, and makes its tables on a connection of the pool: with the lock's connection
-            // out of that pool too, a pool of one would wait for itself.
+            // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's connection came
+            // from the pool too, a pool of one connection would deadlock.
             await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
             await connection.OpenAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
@@ -55,14 +55,14 @@ public sealed class EventStoreSchema(
         }
         catch (Exception e) when (e is NpgsqlException or MartenException)
         {
-            // The cause alone: what Marten says of it is every statement that it would have run.
+            // Only the base exception's message: Marten's message lists every statement that it would have run.
             throw new StartupException(
-                $"Billing:EventStore: the tables could not be made in the schema '{options.Value.Schema}': {e.GetBaseException().Message}", e);
+                $"Billing:EventStore: the tables could not be created in the schema '{options.Value.Schema}': {e.GetBaseException().Message}", e);
         }
     }
 
-    // Until the transaction ends. Without a time-out: whoever holds the lock may have many tables to make, and lets go of
-    // it when its connection breaks.
+    // Held until the transaction ends. Waits without a timeout: the holder may have many tables to create, and releases the
+    // lock if its connection breaks.
     private static async Task LockAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
         await using var take = new NpgsqlCommand($"select pg_advisory_xact_lock({SchemaLock})", connection) { CommandTimeout = 0 };
@@ -113,8 +113,8 @@ public sealed class EventStoreSchema(
             """),
         AppendFunction.Sql(options.Value.Schema));
 
-    // Not "if not exists", which asks for the right to make tables even where there is nothing to make: a backend's role need
-    // not have it.
+    // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not
+    // have that right.
     private static string Missing(string table, string columns) =>
         $"do $do$ begin if to_regclass('{table}') is null then create table {table} ({columns}); end if; end $do$;";
 }

@@ -7,14 +7,14 @@ using Marten;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>The names under which events are stored, and their JSON. A name carries the version of the event's shape and
-/// is never reused; what is stored is never rewritten, so every shape that ever was can be read, and is upcast to the shape
-/// of today.</summary>
+/// <summary>The names under which events are stored, and their JSON. A name includes the version of the event's shape and
+/// is never reused. Stored events are never rewritten, so every former shape can be read, and is upcast to the current one.
+/// </summary>
 public static class EventTypes
 {
-    /// <summary>The stream of events that mean nothing. After a save that failed Marten fills the sequence numbers that it
-    /// had taken with them, so that the numbers have no holes; the stream's version stays 0. Whoever reads all streams or
-    /// all events leaves this one out.</summary>
+    /// <summary>The stream of Marten's tombstones. After a failed save, Marten stores a tombstone event under each sequence
+    /// number that the save had taken, so that the numbers have no holes; the stream's version stays 0. Queries over all
+    /// streams or all events have to exclude this stream.</summary>
     public const string TombstoneStream = "mt_tombstone";
 
     private static readonly Dictionary<string, Type> Types = new(StringComparer.Ordinal)
@@ -27,7 +27,7 @@ public static class EventTypes
     private static readonly Dictionary<Type, (string Type, string DotnetType)> Names = Types.ToDictionary(
         type => type.Value, type => (type.Key, $"{type.Value.FullName}, {type.Value.Assembly.GetName().Name}"));
 
-    /// <summary>Shapes that are no longer written, by name, and what turns each into the shape of today.</summary>
+    /// <summary>Shapes that are no longer written, by name, each with its upcast to the current shape.</summary>
     private static readonly Dictionary<string, (Type Shape, Func<object, AccountEvent> Upcast)> Former = new(StringComparer.Ordinal)
     {
         [CreditLimitChangedV1.Name] = (typeof(CreditLimitChangedV1), old => ((CreditLimitChangedV1)old).Upcast()),
@@ -49,14 +49,13 @@ public static class EventTypes
             configure: json =>
             {
                 json.TypeInfoResolver = JsonTypeInfoResolver.Combine(EventJson.Default, new DefaultJsonTypeInfoResolver());
-                // What an event need not have is left out: a payment that is not timed is stored as before there were times.
+                // Optional fields without a value are left out: a payment without timing is stored as before timing existed.
                 json.DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull;
             });
     }
 
     /// <summary>Reads a stored event, in whatever shape it was written.</summary>
-    /// <exception cref="InvalidOperationException">The event is of a type that this version of the program does not
-    /// know.</exception>
+    /// <exception cref="InvalidOperationException">This version of the program does not know the event's type.</exception>
     public static AccountEvent Read(string type, ReadOnlySpan<byte> json)
     {
         if (Types.TryGetValue(type, out var shape))
@@ -68,7 +67,7 @@ public static class EventTypes
             : throw new InvalidOperationException($"The event store holds an event of the unknown type '{type}'.");
     }
 
-    /// <summary>States an event as it is stored: its name, its .NET type as Marten states it, and its JSON.</summary>
+    /// <summary>Serialises an event for the store: its name, its .NET type as Marten writes it, and its JSON.</summary>
     internal static (string Type, string DotnetType, string Json) Write(AccountEvent fact)
     {
         var (type, dotnetType) = Names[fact.GetType()];
@@ -79,8 +78,8 @@ public static class EventTypes
         JsonSerializer.Deserialize(json, EventJson.Default.GetTypeInfo(shape)!)!;
 }
 
-/// <summary>Serialises events without reflection. What an event need not have is left out: a payment that is not timed is
-/// stored as before there were times.</summary>
+/// <summary>Serialises events without reflection. Optional fields without a value are left out: a payment without timing is
+/// stored as before timing existed.</summary>
 [JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(PaymentAccepted))]
 [JsonSerializable(typeof(PaymentDeclined))]

@@ -4,13 +4,13 @@ using Billing.V1;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Events as the wire contract states them, from the domain and back.</summary>
+/// <summary>Converts events between the domain and the wire contract.</summary>
 public static class RecordedEvent
 {
     private static readonly long DecidedUnixUsMin = UnixTime.Microseconds(DateTimeOffset.MinValue);
     private static readonly long DecidedUnixUsMax = UnixTime.Microseconds(DateTimeOffset.MaxValue);
 
-    /// <summary>An event, with the account as it is after it.</summary>
+    /// <summary>The wire event for a domain event and the account after it.</summary>
     public static Wire.V1.Event ToWire(string streamId, AccountEvent fact, Account after)
     {
         var recorded = new Wire.V1.Event
@@ -46,8 +46,8 @@ public static class RecordedEvent
         return recorded;
     }
 
-    /// <summary>The domain's event: the way back from <see cref="ToWire"/>.</summary>
-    /// <returns>Null where the event holds none that this program knows, or one that no backend would have written.</returns>
+    /// <summary>The domain event for a wire event; the reverse of <see cref="ToWire"/>.</summary>
+    /// <returns>Null if this program does not know the event's type, or no backend would have written such an event.</returns>
     public static AccountEvent? ToFact(this Wire.V1.Event recorded)
     {
         var transactionId = Guid.Empty;
@@ -70,7 +70,7 @@ public static class RecordedEvent
         };
     }
 
-    /// <summary>What was asked for in the payment that an event answers.</summary>
+    /// <summary>The amount of the payment that an event records.</summary>
     public static Money Amount(this Wire.V1.Event recorded) => recorded.FactCase == Wire.V1.Event.FactOneofCase.PaymentAccepted
         ? recorded.PaymentAccepted.Amount
         : recorded.PaymentDeclined.Amount;

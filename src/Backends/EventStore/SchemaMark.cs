@@ -6,13 +6,14 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>What the database says of its tables, so that a service that starts sees by one statement whether there is anything to make:
-/// which program saw to them last, and what they were then. It is a comment on the table of receipts, and so goes with it.
-/// Marten's own comparison takes longer than the rest of a backend's start, and reads the same catalogue.</summary>
+/// <summary>A mark in the database that states which program last checked the tables, and a checksum of their definitions, so
+/// that a starting service sees with one statement whether there is anything to create. It is a comment on the table of receipts,
+/// and so is dropped with it. Marten's own comparison takes longer than the rest of a backend's start, and reads the same
+/// catalogue.</summary>
 internal static class SchemaMark
 {
-    // Every table, sequence and index with its columns, every constraint, every function: whatever is dropped, added or altered
-    // makes another sum. Rights and statistics do not.
+    // Every table, sequence and index with its columns, every constraint, every function: anything dropped, added or altered
+    // changes the checksum. Privileges and statistics do not.
     private const string Found = """
         with tables as (select oid, relname, relkind from pg_class
                         where relnamespace = to_regnamespace($1) and relkind in ('r', 'p', 'v', 'm', 'S')),
@@ -27,14 +28,14 @@ internal static class SchemaMark
         select md5(string_agg(line, E'\n' order by line collate "C")) from lines
         """;
 
-    // By its name in the catalogue: to_regclass refuses those who may not use the schema.
+    // By its name in the catalogue: to_regclass fails for a role that may not use the schema.
     private const string IsReceipts = "relnamespace = to_regnamespace($1) and relname = $2";
 
-    /// <summary>Whether the tables are those that this program, or one built like it, left behind.</summary>
+    /// <summary>Whether the tables are as this build of the program left them.</summary>
     /// <param name="connection">An open connection.</param>
     /// <param name="schema">The schema of the tables.</param>
-    /// <param name="sql">What the program makes beside Marten's tables.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="sql">The statements that create what the program adds to Marten's tables.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
     public static async Task<bool> IsThereAsync(
         NpgsqlConnection connection, string schema, string sql, CancellationToken cancellationToken)
     {
@@ -51,7 +52,7 @@ internal static class SchemaMark
         return await command.ExecuteScalarAsync(cancellationToken) is true;
     }
 
-    /// <summary>Notes that this program has seen to the tables. A role that does not own them cannot, and need not.</summary>
+    /// <summary>Sets the mark: this program has checked the tables. Does nothing if the role does not own them.</summary>
     public static async Task SetAsync(
         NpgsqlConnection connection, string schema, string sql, CancellationToken cancellationToken)
     {
@@ -71,7 +72,7 @@ internal static class SchemaMark
         }
     }
 
-    // What decides what is made: Marten, the program that configures it, and the statements of its own.
+    // Everything that determines the schema: Marten, the program that configures it, and the program's own statements.
     private static string MadeBy(string sql)
     {
         var parts = string.Join(

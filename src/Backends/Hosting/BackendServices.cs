@@ -14,10 +14,10 @@ using Npgsql;
 
 namespace Billing.Backends.Hosting;
 
-/// <summary>What a backend is made of.</summary>
+/// <summary>Registers the services of a backend.</summary>
 public static class BackendServices
 {
-    /// <summary>The event store, the card network and the settings: what every backend needs, whatever its transport.
+    /// <summary>Adds what every backend needs, whatever its transport: the event store, the card network and the settings.
     /// </summary>
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
@@ -40,11 +40,11 @@ public static class BackendServices
             var options = new StoreOptions();
             options.Connection(provider.GetRequiredService<NpgsqlDataSource>());
             EventTypes.Configure(options, provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.Schema);
-            // The tables are seen to at the start, and at no other time: not again before the first append.
+            // The tables are created at startup only: Marten must not check them again before the first append.
             options.AutoCreateSchemaObjects = AutoCreate.None;
             return options;
         });
-        // Who reads by SQL alone never makes it.
+        // Lazy: a service that only reads with SQL never creates it.
         services.AddSingleton(provider => new Lazy<IDocumentStore>(provider.GetRequiredService<IDocumentStore>));
         return services
             .AddSingleton<EventStoreSchema>()
@@ -60,7 +60,7 @@ public static class BackendServices
             .AddHostedService<SchemaAtStart>();
     }
 
-    /// <summary>A backend that serves the topics of its role.</summary>
+    /// <summary>Adds a backend that serves the topics of its role.</summary>
     public static IServiceCollection AddKafkaBackend(this IServiceCollection services, BackendOptions backend)
     {
         services.AddSingleton<IValidateOptions<BackendOptions>>(new ProblemValidation<BackendOptions>(
@@ -84,7 +84,7 @@ public static class BackendServices
             services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<PaymentProcessor>());
             services.AddSingleton(new CommandSubscription(Contracts.Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
-        // Last, so that it stops first: no new commands while those in flight are finished.
+        // Registered last, so that it stops first: no new commands are taken while those in flight are finished.
         services.AddSingleton<CommandConsumer>();
         services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandConsumer>());
         return services.AddHostedService(provider => provider.GetRequiredService<CommandConsumer>());

@@ -10,8 +10,8 @@ namespace Billing.Backends.Hosting;
 /// <summary>Payment and balance backends in one process, over queues in memory.</summary>
 public static class EmbeddedBackends
 {
-    /// <summary>Adds the backends and the <see cref="EmbeddedTransport"/> that leads to them. Whoever adds them starts and
-    /// stops that.</summary>
+    /// <summary>Adds the backends and the <see cref="EmbeddedTransport"/> that delivers commands to them. The caller has to
+    /// start and stop that transport.</summary>
     public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddOptions<EmbeddedOptions>().Bind(configuration.GetSection(EmbeddedOptions.Section))
@@ -31,7 +31,7 @@ public static class EmbeddedBackends
         return new EmbeddedHandlers(
             [.. Enumerable.Range(0, options.PaymentBackends).Select(_ => PaymentHandler(provider, publisher))],
             [.. Enumerable.Range(0, options.BalanceBackends).Select(_ => BalanceHandler(provider, publisher))],
-            // In one process one view serves them all.
+            // One view serves all handlers in the process.
             [provider.GetRequiredService<BalanceReadModel>()]);
     }
 

@@ -3,10 +3,10 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>Accounts as of their last event, for those used lately, each with the partition its commands come from. Two
-/// generations make the passivation: a used account moves to the young one, and when that is full the old one is dropped
-/// whole. What is held may be stale, never wrong for long: the stream's version makes an append from stale state fail. Safe
-/// from any thread.</summary>
+/// <summary>Recently used accounts as of their last event, each with the partition that its commands come from. Eviction uses
+/// two generations: an account that is used moves to the young one, and when that is full, the old one is dropped as a whole. A
+/// cached account may be stale, but an append based on stale state fails, because of the stream's version. Thread-safe.
+/// </summary>
 public sealed class AccountCache(int capacity)
 {
     private readonly int _generationMax = Math.Max(1, capacity / 2);
@@ -14,7 +14,7 @@ public sealed class AccountCache(int capacity)
     private Dictionary<string, Entry> _young = new(StringComparer.Ordinal);
     private Dictionary<string, Entry> _old = new(StringComparer.Ordinal);
 
-    /// <summary>Accounts held.</summary>
+    /// <summary>Number of cached accounts.</summary>
     public int Count
     {
         get
@@ -26,7 +26,7 @@ public sealed class AccountCache(int capacity)
         }
     }
 
-    /// <summary>The account, where it is held.</summary>
+    /// <summary>Gets an account if it is cached.</summary>
     public bool TryGet(string streamId, out Account account)
     {
         lock (_gate)
@@ -47,7 +47,7 @@ public sealed class AccountCache(int capacity)
         }
     }
 
-    /// <summary>Holds an account as it is now.</summary>
+    /// <summary>Adds or replaces an account.</summary>
     public void Set(string streamId, Account account, SourcePartition partition)
     {
         lock (_gate)
@@ -77,7 +77,7 @@ public sealed class AccountCache(int capacity)
         {
             foreach (var generation in new[] { _young, _old })
             {
-                // Removing what the enumerator has passed is allowed.
+                // A Dictionary allows removing while it is enumerated.
                 foreach (var (id, entry) in generation)
                 {
                     if (partitions.Contains(entry.Partition))

@@ -3,7 +3,7 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>What became of the commands of a batch, counted in one go.</summary>
+/// <summary>Counts the outcomes of a batch of commands, with one update of each metric.</summary>
 internal static class CommandOutcomes
 {
     /// <summary>Counts commands that have their result.</summary>

@@ -3,9 +3,9 @@ using Billing.Messaging;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The commands this backend works on, by transaction id and account, so that copies of one request that arrive
+/// <summary>The commands this backend works on, by transaction id and account, so that copies of a request that arrive
 /// meanwhile join the first instead of racing it. An id that is used for two accounts makes two commands: each keeps its place
-/// among those of its own account.</summary>
+/// in the order of its own account.</summary>
 public sealed class CommandsInFlight
 {
     private readonly Dictionary<(Guid TransactionId, string StreamId), PendingCommand> _commands = [];
@@ -13,8 +13,8 @@ public sealed class CommandsInFlight
 
     /// <summary>Enters deliveries.</summary>
     /// <param name="deliveries">The deliveries.</param>
-    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
-    /// <returns>The commands that were not in flight before, and the questions about payments that are not.</returns>
+    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> uses.</param>
+    /// <returns>The commands that were not in flight before, and the questions about payments that are not in flight.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
     {
         var fresh = new List<PendingCommand>(deliveries.Count);
@@ -32,7 +32,7 @@ public sealed class CommandsInFlight
                 }
                 var command = new PendingCommand(delivery, streamId, now);
                 fresh.Add(command);
-                // A payment that comes behind a question must not join it: a question is never decided.
+                // A payment that arrives after a question about it must not join the question, which is never decided.
                 if (!command.IsQuestion)
                 {
                     _commands.Add(id, command);
@@ -42,10 +42,10 @@ public sealed class CommandsInFlight
         return fresh;
     }
 
-    /// <summary>Takes commands out: whoever asks for one from now on finds its receipt.</summary>
+    /// <summary>Removes commands: a repeated request for one of them finds its receipt from now on.</summary>
     /// <param name="commands">Commands with their results.</param>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    /// <returns>Those that had expired, and that somebody asks for again, as new commands: they are in flight.</returns>
+    /// <returns>The commands that had expired but were requested again meanwhile, as new commands; these are in flight.</returns>
     public List<PendingCommand> Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
     {
         var again = new List<PendingCommand>();
@@ -68,7 +68,7 @@ public sealed class CommandsInFlight
         return again;
     }
 
-    /// <summary>Takes the deliveries that have waited since before a moment, and whose callers were not told anything yet.
+    /// <summary>Takes the deliveries that have waited since a moment or longer, and whose callers have not been answered yet.
     /// </summary>
     public List<Delivery> TellWaiting(long since)
     {

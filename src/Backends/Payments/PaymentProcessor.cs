@@ -16,11 +16,11 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>The write side, for payments and for changes of credit limits: deliveries in, answers and events out. One loop
-/// takes turns; each turn takes whatever has piled up during the one before, so a batch grows with the load, and what it
-/// costs on top of its payments is shared by more of them. The steps of a turn are the methods in this order: deduplicate,
-/// authorise, record, settle. A step that fails for several commands together is tried for each alone; one that fails alone
-/// as well sends its command to the dead letters.</summary>
+/// <summary>The write side, for payments and changes of credit limits: takes deliveries, and publishes answers and events. A
+/// single loop works in turns; each turn takes whatever has accumulated during the previous one, so batches grow with the load,
+/// and the fixed cost of a batch is shared by more payments. The steps of a turn are the methods in this order: deduplicate,
+/// authorise, record, settle. A step that fails for several commands together is retried for each of them alone; a command that
+/// fails alone as well goes to the dead letters.</summary>
 public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPart
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
@@ -31,7 +31,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     private readonly Channel<PendingCommand> _authorised =
         Channel.CreateUnbounded<PendingCommand>(new UnboundedChannelOptions { SingleReader = true });
 
-    // Written to with every entry into either queue; whatever is in it wakes the loop, which then drains both.
+    // Written to after every write to either queue; an item in it wakes the loop, which then drains both.
     private readonly Channel<bool> _work = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { SingleReader = true, FullMode = BoundedChannelFullMode.DropWrite });
 
@@ -47,7 +47,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     private readonly Supervisor _supervisor;
     private readonly EventStoreRetry.Retries _retry;
 
-    // When the event store was last turned to; 0 where it has answered.
+    // When the pending access to the event store began; 0 if none is pending.
     private long _askedStore;
 
     /// <summary>Creates the processor.</summary>
@@ -74,7 +74,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     /// <inheritdoc/>
     public int InFlight => _settler.InFlight;
 
-    /// <summary>Not ready from when callers are told that the store is away until it answers.</summary>
+    /// <summary>Not ready from the moment callers are answered that the store is unavailable until it responds.</summary>
     public string? WhyNotReady =>
         Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) is var away && away >= _options.StoreAwayMax
             ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {away.TotalSeconds:0} s")
@@ -85,7 +85,8 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     {
         _settler.Enter(deliveries.Count);
         NoteConsumed(deliveries);
-        // In flight first, receipts later: the other way round a command could slip from one to the other between.
+        // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
+        // the two would be found in neither.
         var fresh = _inFlight.Enter(deliveries, _time.GetTimestamp());
         if (fresh.Count > 0)
         {
@@ -127,7 +128,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         }
     }
 
-    /// <summary>What has a receipt is answered from it, and so is who asks about a payment; the rest goes on.</summary>
+    /// <summary>Answers commands that have a receipt, and questions about payments; the other commands are authorised.</summary>
     private async Task DeduplicateAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         if (fresh.Count == 0 || await ReceiptsAsync(fresh, cancellationToken) is not { } receipts)
@@ -144,7 +145,8 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             }
             else if (command.IsQuestion)
             {
-                // Whatever came before it has left the flight, and so had its receipt, if it has one, when these were read.
+                // The payment was no longer in flight when the question came, so its receipt, if any, was stored before these
+                // receipts were read.
                 command.RefuseAsNotRecorded(_time.Microseconds());
                 repeated.Add(command);
             }
@@ -157,8 +159,8 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         Settle(repeated);
     }
 
-    /// <summary>The receipts of commands; null where they cannot be read for all together, and what could be done for each
-    /// alone is done.</summary>
+    /// <summary>The receipts of commands; null if they could not be read for all together, in which case each command has
+    /// been handled alone.</summary>
     private async Task<Dictionary<Guid, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
@@ -193,8 +195,8 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         }
     }
 
-    /// <summary>All card-network calls run at the same time; the commands of one account still go on in the order they
-    /// came.</summary>
+    /// <summary>Starts the card-network call. All calls run concurrently, but the commands of one account are recorded in the
+    /// order in which they arrived.</summary>
     private void Authorise(PendingCommand command, CancellationToken cancellationToken)
     {
         var authorised = command.Command is Payment ? _network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
@@ -228,7 +230,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         _work.Writer.TryWrite(true);
     }
 
-    /// <summary>One transaction for whatever is authorised by now, up to the largest batch.</summary>
+    /// <summary>Records the commands that are authorised by now, in transactions of up to the largest batch.</summary>
     private async Task RecordAsync(CancellationToken cancellationToken)
     {
         while (_authorised.Reader.TryPeek(out _))
@@ -243,15 +245,16 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 Volatile.Write(ref _askedStore, _time.GetTimestamp());
                 await _recorder.RecordAsync(batch, cancellationToken);
                 Volatile.Write(ref _askedStore, 0);
-                // Who asked again for what had expired came before whatever of the same account has not been recorded yet. Were
-                // versions in another order than commands, events that have to be published again would be so too.
+                // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
+                // first. If versions were in a different order than commands, events that have to be published again would be
+                // out of order too.
                 batch = Settle(batch);
             }
         }
     }
 
     /// <summary>Answers commands that have their result.</summary>
-    /// <returns>Those that had expired and are asked for again.</returns>
+    /// <returns>The commands that had expired but were requested again meanwhile.</returns>
     private List<PendingCommand> Settle(List<PendingCommand> done)
     {
         if (done.Count == 0)
@@ -274,14 +277,15 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 continue;
             }
             answers.AddRange(Answers(command, now));
-            // What the id was used for elsewhere is published by whoever serves that account, and in that account's order.
+            // An event of another account that used the same id is published by the backend that serves that account, in that
+            // account's order.
             if (!command.IsQuestion && command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
             {
                 events.Add(recorded);
             }
         }
-        // Commands that come again may come in another order than they were recorded in: one that had expired was not, and its
-        // copy was, behind others. Each account's events are published in the order of its versions.
+        // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not recorded, but
+        // its later copy was, after other commands. Each account's events are published in the order of their versions.
         CommandOutcomes.Count(done);
         events.Sort((one, other) => one.Version.CompareTo(other.Version));
         _settler.Settle(answers, events);
@@ -299,14 +303,14 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             Unanswerable(e, command.Command.TransactionId);
             foreach (var delivery in command.Deliveries)
             {
-                _settler.Reject(delivery, "The answer could not be stated: " + e.Message, null);
+                _settler.Reject(delivery, "The answer could not be built: " + e.Message, null);
             }
             return [];
         }
     }
 
-    /// <summary>While the event store is away, tells those who have waited for long: the turns cannot, they wait for the
-    /// store. What they wait for is done or dropped when the store is back.</summary>
+    /// <summary>While the event store is unavailable, answers the callers that have waited too long; the loop of turns cannot,
+    /// since it waits for the store. Their commands are recorded or dropped when the store is back.</summary>
     private async Task WatchStoreAsync(CancellationToken cancellationToken)
     {
         using var timer = new PeriodicTimer(WatchInterval, _time);
@@ -329,21 +333,21 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         StoreAway(waiting.Count, _options.StoreAwayMax.TotalSeconds);
         _settler.Tell(waiting.ConvertAll(delivery => (delivery, Replies.Error(
             delivery.Command.CorrelationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
-            "The event store cannot be reached at the moment; ask again with the same transaction_id."))));
+            "The event store cannot be reached at the moment; retry with the same transaction_id."))));
     }
 
     [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
     private partial void Waiting(int attempt, string reason);
 
-    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read; trying one by one")]
+    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying one by one")]
     private partial void ReceiptsUnreadable(Exception e, int count);
 
-    [LoggerMessage(223, LogLevel.Error, "The receipt of {TransactionId} cannot be read")]
+    [LoggerMessage(223, LogLevel.Error, "The receipt of transaction {TransactionId} cannot be read")]
     private partial void ReceiptUnreadable(Exception e, Guid transactionId);
 
-    [LoggerMessage(224, LogLevel.Error, "The answer to {TransactionId} cannot be stated")]
+    [LoggerMessage(224, LogLevel.Error, "The answer to transaction {TransactionId} cannot be built")]
     private partial void Unanswerable(Exception e, Guid transactionId);
 
-    [LoggerMessage(221, LogLevel.Error, "The event store does not answer: told {Count} callers that have waited for {Seconds} s")]
+    [LoggerMessage(221, LogLevel.Error, "The event store does not respond: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
     private partial void StoreAway(int count, double seconds);
 }

@@ -10,7 +10,7 @@ using Microsoft.Extensions.Options;
 namespace Billing.Backends.Payments;
 
 /// <summary>Decides a batch of commands and stores their events and receipts in one transaction. Afterwards every command
-/// of the batch has its result. One caller at a time.</summary>
+/// of the batch has its result. Not thread-safe, except <see cref="Forget"/>: one call at a time.</summary>
 public sealed partial class PaymentRecorder
 {
     private readonly IAccountStore _store;
@@ -34,10 +34,10 @@ public sealed partial class PaymentRecorder
         _retry = retry.Forever(EventStoreFailure.Passes, OnRetry);
     }
 
-    /// <summary>Drops the cached accounts of partitions that belong to another backend now.</summary>
+    /// <summary>Drops the cached accounts of partitions that are now assigned to another backend.</summary>
     public void Forget(IReadOnlyCollection<SourcePartition> partitions) => _cache.Forget(partitions);
 
-    /// <summary>Gives each command its result, however long the event store is away.</summary>
+    /// <summary>Gives each command its result, however long the event store is unavailable.</summary>
     /// <exception cref="OperationCanceledException">The token was cancelled; commands without a result may or may not be
     /// recorded.</exception>
     public async Task RecordAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
@@ -58,7 +58,7 @@ public sealed partial class PaymentRecorder
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && batch.Count > 1)
         {
-            // One of them is poison; alone it cannot take the others with it.
+            // One of them is a poison message; tried one by one, it cannot fail the others.
             BatchFailed(e, batch.Count);
             foreach (var command in batch.Where(c => !c.IsDone))
             {
@@ -80,7 +80,7 @@ public sealed partial class PaymentRecorder
             {
                 if (!first)
                 {
-                    // What the failed attempt did is not always known: a connection may break while it commits.
+                    // It is unknown whether the failed attempt was committed: the connection may break during the commit.
                     await FindRecordedAsync(batch, token);
                 }
                 first = false;
@@ -152,7 +152,7 @@ public sealed partial class PaymentRecorder
             await _store.AppendAsync(events, cancellationToken);
             BackendMetrics.Took(BackendMetrics.Steps.Append, decidedAt);
         }
-        // Only now: until the batch is stored, the account that a command does not fit may never come to be.
+        // Refused only now: until the batch is stored, the account state that contradicts the command may never exist.
         foreach (var (command, currency) in refused)
         {
             command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch,
@@ -165,7 +165,7 @@ public sealed partial class PaymentRecorder
             decided[i].Record(events[i].Recorded, stored);
             _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Partition);
         }
-        // The id was used for another account a moment before.
+        // The same id was used for another account earlier in this batch.
         reused.ForEach(command => command.Record(events[places[command.Command.TransactionId]].Recorded));
     }
 
@@ -224,7 +224,7 @@ public sealed partial class PaymentRecorder
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
     private partial void Retrying(int attempt, string reason);
 
-    [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be processed; trying one by one")]
+    [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be recorded; trying one by one")]
     private partial void BatchFailed(Exception e, int count);
 
     [LoggerMessage(212, LogLevel.Error, "The command {TransactionId} of {StreamId} cannot be processed")]

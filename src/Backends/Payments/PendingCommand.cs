@@ -8,16 +8,16 @@ using Grpc.Core;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>A command on its way through the backend, with every delivery that asks for it.</summary>
+/// <summary>A command in flight, with every delivery that requests it.</summary>
 public sealed class PendingCommand
 {
     private readonly List<Waiter> _waiters;
     private long _storedUnixUs;
 
-    /// <summary>A command that one delivery asks for so far.</summary>
+    /// <summary>Creates a command with its first delivery.</summary>
     /// <param name="delivery">The delivery.</param>
-    /// <param name="streamId">The stream of the account that it is about.</param>
-    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> is asked with.</param>
+    /// <param name="streamId">The stream of the command's account.</param>
+    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> uses.</param>
     public PendingCommand(Delivery delivery, string streamId, long now)
     {
         _waiters = [new Waiter(delivery, now)];
@@ -39,42 +39,42 @@ public sealed class PendingCommand
         Partition = expired.Partition;
     }
 
-    /// <summary>What the first delivery asks for.</summary>
+    /// <summary>The command of the first delivery.</summary>
     public AccountCommand Command { get; }
 
     /// <summary>The account's stream.</summary>
     public string StreamId { get; }
 
-    /// <summary>Where the first delivery came from.</summary>
+    /// <summary>The partition of the first delivery.</summary>
     public SourcePartition Partition { get; }
 
-    /// <summary>The span of the first delivery's processing; null where that is not traced.</summary>
+    /// <summary>The span of the first delivery's processing; null if it is not traced.</summary>
     public Activity? Processing { get; }
 
     /// <summary>When the command was taken, for <see cref="BackendMetrics.Took"/>.</summary>
     public long ConsumedAt { get; }
 
-    /// <summary>Completes when the command may be decided: authorised, and every earlier one of its account before it.
+    /// <summary>Completes when the command may be decided: it is authorised, and so are all earlier commands of its account.
     /// </summary>
     public Task Turn { get; set; } = Task.CompletedTask;
 
-    /// <summary>What is recorded for the command, once something is.</summary>
+    /// <summary>The event recorded for the command; null until there is one.</summary>
     public Event? Recorded { get; private set; }
 
-    /// <summary>Why nothing is recorded for it, where that is so.</summary>
+    /// <summary>Why no event is recorded for the command; null if it is not refused.</summary>
     public Error? Refusal { get; private set; }
 
-    /// <summary>Why the command belongs in the dead letters, where it does.</summary>
+    /// <summary>Why the command goes to the dead letters; null if it does not.</summary>
     public string? Rejection { get; private set; }
 
-    /// <summary>Whether it is a question about a payment that was not in flight: there is nothing to decide.</summary>
+    /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
     public bool IsQuestion { get; }
 
     /// <summary>Whether the command has its result.</summary>
     public bool IsDone => Recorded is not null || Refusal is not null;
 
-    /// <summary>Whether nobody waits for the command any more: every deadline has passed, or the caller was told something
-    /// else.</summary>
+    /// <summary>Whether no caller waits for the command to be executed any more: each deadline has passed, or the caller has
+    /// already been answered.</summary>
     public bool IsExpired(long nowUnixUs)
     {
         lock (_waiters)
@@ -83,7 +83,7 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Adds a delivery that asks for the same transaction.</summary>
+    /// <summary>Adds a delivery of the same transaction.</summary>
     public void Join(Delivery delivery, long now)
     {
         lock (_waiters)
@@ -92,21 +92,21 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Ends the command with what is recorded for it.</summary>
+    /// <summary>Ends the command with the event recorded for it.</summary>
     /// <param name="recorded">The event.</param>
-    /// <param name="storedUnixUs">When this command's own was committed, in microseconds since the Unix epoch; 0 where it was
-    /// recorded before.</param>
+    /// <param name="storedUnixUs">When the event was committed, in microseconds since the Unix epoch; 0 if it had been recorded
+    /// before this command.</param>
     public void Record(Event recorded, long storedUnixUs = 0)
     {
         Recorded = recorded;
         _storedUnixUs = storedUnixUs;
     }
 
-    /// <summary>Ends the command with nothing recorded for it.</summary>
+    /// <summary>Ends the command with an error; no event is recorded for it.</summary>
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
         Refusal = Error(status, reason, message, field);
 
-    /// <summary>Ends a question about a payment for which nothing is recorded, and which is not in flight.</summary>
+    /// <summary>Ends a question about a payment that is neither recorded nor in flight.</summary>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
     public void RefuseAsNotRecorded(long nowUnixUs)
     {
@@ -122,8 +122,9 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Ends the command: it cannot be processed. Its callers are not told what broke, the operators are.</summary>
-    /// <param name="reason">Why, for the operators.</param>
+    /// <summary>Ends a command that cannot be processed. The reason is kept for the operators; the callers are not told it.
+    /// </summary>
+    /// <param name="reason">The reason, for the operators.</param>
     public void Reject(string reason)
     {
         Rejection = "The command could not be processed: " + reason;
@@ -131,9 +132,9 @@ public sealed class PendingCommand
             "The command could not be processed; it is kept for the operators.");
     }
 
-    /// <summary>Takes those who have come to wait since the command was refused as expired.</summary>
+    /// <summary>Takes the deliveries that have joined since the command was refused as expired.</summary>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    /// <returns>The command as they ask for it, to be processed after all; null where there is nobody.</returns>
+    /// <returns>A new command for these deliveries, to be processed after all; null if there are none.</returns>
     public PendingCommand? TakeWaiting(long nowUnixUs)
     {
         lock (_waiters)
@@ -142,7 +143,7 @@ public sealed class PendingCommand
             {
                 return null;
             }
-            // Who asks about the payment waits for what becomes of it in the end.
+            // Questions about the payment wait for its final result, and so move to the new command as well.
             var waiting = _waiters.FindAll(a => !a.IsExpired(nowUnixUs));
             waiting.AddRange(_waiters.FindAll(a => a.IsQuestion && !a.IsTold));
             _waiters.RemoveAll(waiting.Contains);
@@ -150,8 +151,8 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Takes those who have waited since before a moment and were not told anything yet; from now on they count as
-    /// told. The command itself goes on.</summary>
+    /// <summary>Takes the deliveries that have waited since a moment or longer and have not been answered yet, and marks them
+    /// as answered. The command itself stays in flight.</summary>
     public IEnumerable<Delivery> TellWaiting(long since)
     {
         lock (_waiters)
@@ -162,12 +163,12 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Every delivery that asks for the command. Call this when no more can join.</summary>
+    /// <summary>Every delivery of the command. Call this only when no more can join.</summary>
     public IEnumerable<Delivery> Deliveries => _waiters.Select(a => a.Delivery);
 
-    /// <summary>The answer to each delivery; null for one whose caller was told something else before. Call this when no
-    /// more can join.</summary>
-    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch, for those that are timed.</param>
+    /// <summary>The answer to each delivery; null where the caller has already been answered. Call this only when no more can
+    /// join.</summary>
+    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch, for the timing in the answers.</param>
     public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers(long nowUnixUs) =>
         _waiters.Select(a => (a.Delivery, a.IsTold ? null : Answer(a, nowUnixUs)));
 
@@ -176,7 +177,7 @@ public sealed class PendingCommand
         var reply = Answer(waiter.Delivery.Command);
         if (waiter.Delivery.Command.Timing is { } timing)
         {
-            // Those that joined were not decided: what the first one asked for was, maybe before they came.
+            // Only the first delivery was decided, possibly before the others joined.
             var isDecided = waiter == _waiters[0] && _storedUnixUs > 0;
             reply.Timing = new Timing(timing)
             {
@@ -213,7 +214,7 @@ public sealed class PendingCommand
 
         public bool IsQuestion { get; } = WireCommand.IsQuestion(delivery.Command);
 
-        // Who only asks about a payment does not have it made.
+        // A question about a payment is no reason to execute it.
         public bool IsExpired(long nowUnixUs) =>
             IsTold || IsQuestion || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
     }

@@ -6,13 +6,12 @@ using Billing.Wire.V1;
 
 namespace Billing.Backends.Payments;
 
-/// <summary>What the wire contract asks of the write side, as the domain understands it, and the domain's answers as the
-/// wire contract states them.</summary>
+/// <summary>Converts commands of the wire contract to domain commands, and results to replies of the wire contract.</summary>
 internal static class WireCommand
 {
-    /// <summary>The domain's command; for a question about a payment, that payment.</summary>
+    /// <summary>The domain command; for a question about a payment, that payment.</summary>
     /// <param name="command">The command.</param>
-    /// <param name="traceId">The trace that it is part of; null where it is not traced.</param>
+    /// <param name="traceId">The id of its trace; null if it is not traced.</param>
     /// <exception cref="ArgumentException">The command changes no account.</exception>
     public static AccountCommand ToDomain(Command command, string? traceId) => command.RequestCase switch
     {
@@ -25,10 +24,10 @@ internal static class WireCommand
         _ => throw new ArgumentException($"A {command.RequestCase} changes no account.", nameof(command)),
     };
 
-    /// <summary>Whether a command asks what became of a payment, and is none itself.</summary>
+    /// <summary>Whether a command only asks for the result of a payment.</summary>
     public static bool IsQuestion(Command command) => command.RequestCase == Command.RequestOneofCase.PaymentStatus;
 
-    /// <summary>Whether an event is the answer to just this request.</summary>
+    /// <summary>Whether an event answers exactly this request: same kind, account and amount.</summary>
     public static bool Asks(Command command, Event recorded)
     {
         var isPayment = command.RequestCase is Command.RequestOneofCase.Payment or Command.RequestOneofCase.PaymentStatus;
@@ -42,7 +41,7 @@ internal static class WireCommand
             : Content(command.CreditLimit.Limit) == Content(recorded.CreditLimitChanged.Limit);
     }
 
-    /// <summary>The answer that an event gives to a request.</summary>
+    /// <summary>The reply to a request from the event recorded for it.</summary>
     public static Reply ToReply(Command command, Event recorded)
     {
         var reply = new Reply { CorrelationId = command.CorrelationId };
@@ -61,7 +60,8 @@ internal static class WireCommand
         return reply;
     }
 
-    /// <summary>The answer to a request for which nothing is recorded; to a question about a payment, why that is so.</summary>
+    /// <summary>The reply to a request for which no event is recorded; a question about a payment is answered with the reason.
+    /// </summary>
     public static Reply ToReply(Command command, Error refusal) => IsQuestion(command)
         ? new Reply { CorrelationId = command.CorrelationId, PaymentStatus = new PaymentStatus { Error = refusal } }
         : new Reply { CorrelationId = command.CorrelationId, Error = refusal };
@@ -72,6 +72,6 @@ internal static class WireCommand
         UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
         UnixTime.FromMicroseconds(timing.ConsumedUnixUs));
 
-    // Not Money's own equality: that also compares fields which only a newer client knows.
+    // Not Money's own equality, which also compares unknown fields sent by a newer client.
     private static (string, long, int) Content(V1.Money amount) => (amount.CurrencyCode, amount.Units, amount.Nanos);
 }

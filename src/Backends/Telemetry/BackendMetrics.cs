@@ -4,8 +4,8 @@ using Billing.Messaging.Telemetry;
 
 namespace Billing.Backends.Telemetry;
 
-/// <summary>What backends measure. Each moment of a batch is taken once for all of its commands, tags are made once, and an
-/// instrument that nobody listens to costs a comparison.</summary>
+/// <summary>The metrics of backends. Timestamps are taken once for all commands of a batch, tags are created once, and an
+/// instrument without a listener costs one comparison.</summary>
 internal static class BackendMetrics
 {
     /// <summary>The meter's name.</summary>
@@ -14,26 +14,26 @@ internal static class BackendMetrics
     private static readonly Meter Meter = new(MeterName);
 
     private static readonly Histogram<int> BatchSizes = Meter.CreateHistogram(
-        "billing.batch.size", "{command}", "Commands that were recorded by one transaction.",
+        "billing.batch.size", "{command}", "Commands recorded in one transaction.",
         advice: new InstrumentAdvice<int> { HistogramBucketBoundaries = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] });
 
     private static readonly Histogram<double> BatchDurations = Meter.CreateHistogram(
-        "billing.batch.duration", "s", "From having a batch until all of it is decided and stored, retries included.", advice: Seconds());
+        "billing.batch.duration", "s", "Time to decide and store a batch, including retries.", advice: Seconds());
 
     private static readonly Histogram<double> StepDurations = Meter.CreateHistogram(
-        "billing.step.duration", "s", "How long a step took: card_network and wait for each command, the others for each batch.", advice: Seconds());
+        "billing.step.duration", "s", "Duration of a step: card_network and wait for each command, the others for each batch.", advice: Seconds());
 
     private static readonly Counter<long> Commands = Meter.CreateCounter<long>(
-        "billing.commands", "{command}", "Commands that have their result, by what it is.");
+        "billing.commands", "{command}", "Commands that have their result, by outcome.");
 
     private static readonly Counter<long> Repeats = Meter.CreateCounter<long>(
-        "billing.commands.repeated", "{command}", "Commands that were asked for more than once: answered from a receipt, or joined to the one in flight.");
+        "billing.commands.repeated", "{command}", "Commands that were requested more than once: answered from a receipt, or joined to the one in flight.");
 
     private static readonly UpDownCounter<long> InFlight = Meter.CreateUpDownCounter<long>(
         "billing.commands.in_flight", "{command}", "Commands taken and not settled yet.");
 
     private static readonly Counter<long> CacheRequests = Meter.CreateCounter<long>(
-        "billing.account_cache.requests", "{request}", "Accounts that a batch asked the cache for, by whether it had them.");
+        "billing.account_cache.requests", "{request}", "Lookups of accounts in the cache, by result.");
 
     private static readonly UpDownCounter<long> CacheAccounts = Meter.CreateUpDownCounter<long>(
         "billing.account_cache.accounts", "{account}", "Accounts in the cache.");
@@ -45,9 +45,9 @@ internal static class BackendMetrics
         "billing.balance_view.gaps", "{account}", "Accounts that missed an event and were read from the event store.");
 
     private static readonly Counter<long> StoreRetries = Meter.CreateCounter<long>(
-        "billing.event_store.retries", "{attempt}", "What was tried again because the event store was away or a stream had moved on.");
+        "billing.event_store.retries", "{attempt}", "Retries because the event store was unavailable or the version of a stream had changed.");
 
-    /// <summary>Begins to count: that nothing happened yet is a figure, too.</summary>
+    /// <summary>Reports zero for every counter, so that each time series exists from the start.</summary>
     public static void Begin()
     {
         foreach (var outcome in (ReadOnlySpan<KeyValuePair<string, object?>>)
@@ -65,12 +65,12 @@ internal static class BackendMetrics
         StoreRetries.Add(0);
     }
 
-    /// <summary>A moment, for <see cref="Took"/> and <see cref="Recorded"/>.</summary>
+    /// <summary>The current timestamp, for <see cref="Took"/> and <see cref="Recorded"/>; 0 if nobody listens.</summary>
     public static long Now => StepDurations.Enabled ? Stopwatch.GetTimestamp() : 0;
 
-    /// <summary>A step is done.</summary>
+    /// <summary>Records the duration of a step.</summary>
     /// <param name="step">One of <see cref="Steps"/>.</param>
-    /// <param name="since">When it began; 0 where nobody listened.</param>
+    /// <param name="since">When it began; 0 if nobody listened.</param>
     /// <param name="until">When it ended; 0 for now.</param>
     public static void Took(in KeyValuePair<string, object?> step, long since, long until = 0)
     {
@@ -80,7 +80,7 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>A batch is recorded.</summary>
+    /// <summary>Records the size and duration of a batch.</summary>
     public static void Recorded(int commands, long since)
     {
         BatchSizes.Record(commands);
@@ -90,7 +90,7 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>Commands have their result.</summary>
+    /// <summary>Counts commands that have their result.</summary>
     public static void Ended(in KeyValuePair<string, object?> outcome, int count)
     {
         if (count > 0)
@@ -99,7 +99,7 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>Commands were asked for again.</summary>
+    /// <summary>Counts commands that were requested again.</summary>
     public static void Repeated(in KeyValuePair<string, object?> from, int count)
     {
         if (count > 0)
@@ -108,10 +108,10 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>Commands were taken, or settled where the number is below zero.</summary>
+    /// <summary>Adds to the commands in flight; negative when commands are settled.</summary>
     public static void Flight(int change) => InFlight.Add(change);
 
-    /// <summary>A batch asked the cache for accounts.</summary>
+    /// <summary>Counts the cache hits and misses of a batch.</summary>
     public static void AskedCache(int hits, int misses)
     {
         if (CacheRequests.Enabled)
@@ -121,10 +121,10 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>The cache holds more accounts, or fewer where the number is below zero.</summary>
+    /// <summary>Adds to the number of cached accounts; negative when the cache has shrunk.</summary>
     public static void Cached(int change) => CacheAccounts.Add(change);
 
-    /// <summary>The view holds more accounts.</summary>
+    /// <summary>Adds to the number of accounts in the view.</summary>
     public static void Viewed(int change)
     {
         if (change != 0)
@@ -133,10 +133,10 @@ internal static class BackendMetrics
         }
     }
 
-    /// <summary>An account of the view missed an event.</summary>
+    /// <summary>Counts an account of the view that missed an event.</summary>
     public static void Gap() => ViewGaps.Add(1);
 
-    /// <summary>The event store is asked again.</summary>
+    /// <summary>Counts a retry of an access to the event store.</summary>
     public static void Retried() => StoreRetries.Add(1);
 
     private static readonly KeyValuePair<string, object?> Hit = new("billing.cache.result", "hit");
@@ -150,7 +150,7 @@ internal static class BackendMetrics
         /// <summary>Looking up which commands have receipts.</summary>
         public static readonly KeyValuePair<string, object?> Receipts = Of("receipts");
 
-        /// <summary>The card network's answer about a command, where it takes its time.</summary>
+        /// <summary>Waiting for the card network's answer about a command, if it is delayed.</summary>
         public static readonly KeyValuePair<string, object?> CardNetwork = Of("card_network");
 
         /// <summary>From consuming a command to deciding it.</summary>
@@ -162,7 +162,7 @@ internal static class BackendMetrics
         /// <summary>The transaction that stores events and receipts.</summary>
         public static readonly KeyValuePair<string, object?> Append = Of("append");
 
-        /// <summary>From handing answers and events over until the brokers have them.</summary>
+        /// <summary>From handing over answers and events until the brokers have acknowledged them.</summary>
         public static readonly KeyValuePair<string, object?> Publish = Of("publish");
 
         private static KeyValuePair<string, object?> Of(string step) => new("billing.step", step);
@@ -180,10 +180,10 @@ internal static class BackendMetrics
         /// <summary>A credit limit was changed.</summary>
         public static readonly KeyValuePair<string, object?> LimitChanged = Of("limit_changed");
 
-        /// <summary>Nothing was recorded: expired, or it does not fit the account.</summary>
+        /// <summary>Nothing was recorded: the command had expired, or does not fit the account.</summary>
         public static readonly KeyValuePair<string, object?> Refused = Of("refused");
 
-        /// <summary>It could not be processed.</summary>
+        /// <summary>The command could not be processed.</summary>
         public static readonly KeyValuePair<string, object?> Failed = Of("failed");
 
         private static KeyValuePair<string, object?> Of(string outcome) => new("billing.outcome", outcome);
@@ -192,10 +192,10 @@ internal static class BackendMetrics
     /// <summary>Where the answers to <c>billing.commands.repeated</c> came from.</summary>
     public static class Answered
     {
-        /// <summary>From what was recorded before.</summary>
+        /// <summary>From the receipt of an earlier execution.</summary>
         public static readonly KeyValuePair<string, object?> FromReceipt = new("billing.repeat.answered_from", "receipt");
 
-        /// <summary>From the same command, which is on its way.</summary>
+        /// <summary>From the same command, which is in flight.</summary>
         public static readonly KeyValuePair<string, object?> FromFlight = new("billing.repeat.answered_from", "in_flight");
     }
 }

@@ -89,7 +89,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
             .GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None));
 
         Assert.StartsWith(
-            "Billing:EventStore: the tables could not be made in the schema 'billing': 42501: permission denied for ",
+            "Billing:EventStore: the tables could not be created in the schema 'billing': 42501: permission denied for ",
             failure.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("create table", failure.Message, StringComparison.OrdinalIgnoreCase);
     }
