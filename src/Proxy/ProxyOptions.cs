@@ -2,65 +2,65 @@ using System.ComponentModel.DataAnnotations;
 
 namespace Billing.Proxy;
 
-/// <summary>What a proxy takes on; section <c>Billing:Proxy</c>.</summary>
+/// <summary>The limits and timeouts of a proxy; section <c>Billing:Proxy</c>.</summary>
 public sealed class ProxyOptions
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Proxy";
 
-    // More than any use needs, and less than a timer takes.
+    // More than any use needs, and less than the longest time a timer accepts.
     private static readonly TimeSpan IdleBound = TimeSpan.FromDays(1);
 
-    /// <summary>Calls that may wait for an answer at the same time; the next one is refused with RESOURCE_EXHAUSTED. The
-    /// paper's largest burst puts 25,000 on each proxy.</summary>
+    /// <summary>The most calls that may wait for an answer at the same time; further ones are refused with RESOURCE_EXHAUSTED.
+    /// The paper's largest burst puts 25,000 on each proxy.</summary>
     [Range(1, 10_000_000, ErrorMessage = "Billing:Proxy:InFlightMax must be within 1 and 10000000.")]
     public int InFlightMax { get; set; } = 50_000;
 
-    /// <summary>The average time in which calls are to be answered, zero or at most an hour: the proxy takes as many at a time as
-    /// allows that, up to <see cref="InFlightMax"/>, and refuses the rest at once. Zero: it takes InFlightMax, however long
-    /// they wait. To be above what a call takes in an idle system, the card network's time included.</summary>
+    /// <summary>The target for the average latency of calls, from zero to one hour. The proxy admits as many concurrent calls as
+    /// meet it, up to <see cref="InFlightMax"/>, and refuses the rest at once. Zero: it admits InFlightMax calls, whatever their
+    /// latency. Set it above the latency of a call in an idle system, the card network's time included.</summary>
     public TimeSpan LatencyTarget { get; set; }
 
-    /// <summary>Payments of one MakePayments stream that may be held at the same time, each from the reading of its request
-    /// until its answer is written. A stream counts as as many calls in flight as it has in hand, at least as one.</summary>
+    /// <summary>The most payments of one MakePayments stream in flight at the same time, each from when its request is read until
+    /// its answer is written. A stream counts as one call in flight for each of these payments, and as at least one.</summary>
     [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamWindow must be within 1 and 100000.")]
     public int StreamWindow { get; set; } = 256;
 
-    /// <summary>How many of a hundred places of <see cref="InFlightMax"/> all streams of payments together may take, 1 to 100;
-    /// rounded down, and at least one place. The others are left to calls.</summary>
+    /// <summary>The share of <see cref="InFlightMax"/>, in percent, that all streams of payments together may take, 1 to 100;
+    /// rounded down, but at least one place. The rest is left to single calls.</summary>
     [Range(1, 100, ErrorMessage = "Billing:Proxy:StreamPercent must be within 1 and 100.")]
     public int StreamPercent { get; set; } = 50;
 
-    /// <summary>How long a stream of payments may be open with nothing in hand before it is ended with UNAVAILABLE,
-    /// STREAM_IDLE; above zero. A client opens another when it has something to send.</summary>
+    /// <summary>How long a stream may be open with no payment in flight before it is ended with UNAVAILABLE, STREAM_IDLE; above
+    /// zero. A client opens another when it has something to send.</summary>
     public TimeSpan StreamIdleMax { get; set; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>Connections, of gRPC and REST together, 1 to 1,000,000; the next one is closed at once.</summary>
+    /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000; further ones are closed at once.</summary>
     [Range(1, 1_000_000, ErrorMessage = "Billing:Proxy:ConnectionsMax must be within 1 and 1000000.")]
     public int ConnectionsMax { get; set; } = 5_000;
 
-    /// <summary>Size of a request, in bytes; those that keep the rules of their fields have some 200.</summary>
+    /// <summary>The largest size of a request, in bytes; a valid request has about 200.</summary>
     [Range(256, 4_000_000, ErrorMessage = "Billing:Proxy:RequestBytesMax must be within 256 and 4000000.")]
     public int RequestBytesMax { get; set; } = 4_096;
 
-    /// <summary>How long a call waits whose caller gives no deadline.</summary>
+    /// <summary>The deadline of a call whose caller gives none.</summary>
     public TimeSpan DeadlineDefault { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>How long a call waits at most, whatever its caller says.</summary>
+    /// <summary>The longest deadline of a call, whatever its caller gives.</summary>
     public TimeSpan DeadlineMax { get; set; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>How long a proxy that was told to stop waits for the answers to the calls it has taken.</summary>
+    /// <summary>How long a proxy that is shutting down waits for the answers to the calls it has admitted.</summary>
     public TimeSpan DrainTimeout { get; set; } = TimeSpan.FromSeconds(20);
 
-    /// <summary>What a refused caller is told to wait before it tries again: half to one and a half times this, times the
-    /// number of calls made for each that was let in lately, at most 50 times.</summary>
+    /// <summary>The basis of the delay that a refused caller is told to wait before a retry: 0.5 to 1.5 times this, multiplied by
+    /// the recent ratio of calls made to calls admitted, which counts as at most 50.</summary>
     public TimeSpan RetryAfter { get; set; } = TimeSpan.FromMilliseconds(200);
 
-    /// <summary>Concurrent calls on one HTTP/2 connection.</summary>
+    /// <summary>The most concurrent calls on one HTTP/2 connection.</summary>
     [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamsPerConnection must be within 1 and 100000.")]
     public int StreamsPerConnection { get; set; } = 1000;
 
-    /// <summary>What is wrong with the settings taken together, naming each.</summary>
+    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> Problems()
     {
         if (StreamWindow > InFlightMax)

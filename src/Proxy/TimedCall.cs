@@ -5,11 +5,11 @@ using Grpc.Core;
 
 namespace Billing.Proxy;
 
-/// <summary>Calls whose callers ask when each step was taken, by <see cref="RequestHeaders.SentAt"/>.</summary>
+/// <summary>Timed calls: callers that send <see cref="RequestHeaders.SentAt"/> are told when each step was taken.</summary>
 internal static class TimedCall
 {
-    /// <summary>What a timed call's command carries; null where the caller does not ask.</summary>
-    /// <exception cref="RpcException">INVALID_ARGUMENT: the header is no time.</exception>
+    /// <summary>The timing to put into a timed call's command; null if the caller does not ask for it.</summary>
+    /// <exception cref="RpcException">INVALID_ARGUMENT: the header is not a valid time.</exception>
     public static Timing? Read(ServerCallContext call)
     {
         // Not call.RequestHeaders: that copies every header of every call.
@@ -23,14 +23,14 @@ internal static class TimedCall
                 RequestHeaders.SentAt, "must be whole microseconds since the Unix epoch, e.g. 1769860800000000"));
     }
 
-    /// <summary>Tells the caller, in the trailer <see cref="Trailers.Times"/>.</summary>
+    /// <summary>Adds the times to the answer, in the trailer <see cref="Trailers.Times"/>.</summary>
     public static void Answer(ServerCallContext call, Command command, Reply reply, long answeredUnixUs) =>
         call.ResponseTrailers.Add(Trailers.Times, Times(command, reply, answeredUnixUs).ToString());
 
     /// <summary>When the steps of a timed command were taken.</summary>
     public static StepTimes Times(Command command, Reply reply, long answeredUnixUs)
     {
-        // A backend that knows nothing of times leaves them out.
+        // A backend that does not support timing leaves it out.
         var backend = reply.Timing ?? new Timing();
         return StepTimes.Of(new Dictionary<string, long>(StringComparer.Ordinal)
         {

@@ -9,7 +9,7 @@ using Microsoft.AspNetCore.Authorization;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>What the operators of the platform may do.</summary>
+/// <summary>The API for the operators of the platform.</summary>
 [Authorize(Scopes.Admin)]
 public sealed class BillingAdminService(CommandSender sender, Admission admission) : BillingAdmin.BillingAdminBase
 {

@@ -7,8 +7,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Gives what no service has foreseen a status and a reason: bytes that are no message are their sender's mistake and
-/// nothing to log, anything else is this program's and logged.</summary>
+/// <summary>Gives unexpected failures a status and a reason. A request that cannot be parsed is its sender's mistake and is not
+/// logged; any other exception is an error of this program and is logged.</summary>
 public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
@@ -62,13 +62,13 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         }
     }
 
-    /// <summary>The middleware around the services: the library reads the message of a call before any code of ours. One that it
-    /// cannot read it answers UNKNOWN, one that is too large RESOURCE_EXHAUSTED, both without a reason, which whatever is ours
-    /// has.</summary>
+    /// <summary>The middleware around the services. The gRPC library reads the message of a call before any code of this project
+    /// runs. It answers a message that it cannot parse with UNKNOWN, and one that is too large with RESOURCE_EXHAUSTED, both
+    /// without a reason, by which they are told from the services' own answers.</summary>
     public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
         await next(http);
-        // An answer without a message has its trailers among the headers.
+        // An answer without a message has its trailers in the headers.
         var trailers = http.Response.Headers;
         if (http.Response.HasStarted || !trailers.TryGetValue(StatusTrailer, out var status) || trailers.ContainsKey(Trailers.Reason))
         {
@@ -80,7 +80,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         }
         else if (status == ExhaustedCode)
         {
-            Refuse(trailers, ErrorReasons.RequestTooLarge, $"The request is far larger than Billing:Proxy:RequestBytesMax allows, which is {options.Value.RequestBytesMax} bytes.");
+            Refuse(trailers, ErrorReasons.RequestTooLarge, $"The request is far larger than Billing:Proxy:RequestBytesMax ({options.Value.RequestBytesMax} bytes) allows.");
         }
     }
 
@@ -91,7 +91,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         trailers[Trailers.Reason] = reason;
     }
 
-    // Where the caller has gone, whatever was being done for it ends in all kinds of ways.
+    // Once the caller is gone, the work for it may end with any exception.
     private static bool IsUnforeseen(Exception e, ServerCallContext context) =>
         e is not RpcException && !context.CancellationToken.IsCancellationRequested;
 
@@ -107,6 +107,6 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         return Failure.Create(StatusCode.Internal, ErrorReasons.Unforeseen, "The proxy could not process the call.");
     }
 
-    [LoggerMessage(1, LogLevel.Error, "{Method} failed in a way that nobody has foreseen")]
+    [LoggerMessage(1, LogLevel.Error, "{Method} failed with an unexpected exception")]
     private partial void Unforeseen(Exception cause, string method);
 }

@@ -9,8 +9,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>The way of every request: checked, sent on as a command that expires with its caller's deadline, and its reply
-/// awaited.</summary>
+/// <summary>Checks requests, sends them to the backends as commands that expire at the caller's deadline, and waits for the
+/// replies.</summary>
 public sealed class CommandSender(
     IRequestTransport transport, IOptions<ProxyOptions> options, TimeProvider time, Live.LiveWatch? watch = null)
 {
@@ -35,8 +35,8 @@ public sealed class CommandSender(
     /// <summary>How long a call's caller waits.</summary>
     public CallerDeadline DeadlineOf(ServerCallContext call)
     {
-        // A call without a deadline carries the end of time. The server gives deadlines by the machine's wall clock, which
-        // may have been set since this process started; what is left of one has the same length on every clock.
+        // A call without a deadline has DateTime.MaxValue. The server states deadlines by the machine's wall clock, which may
+        // have been adjusted since this process started; the time left is the same on every clock.
         TimeSpan? left = call.Deadline == DateTime.MaxValue
             ? null
             : call.Deadline - time.WallClock().GetUtcNow().UtcDateTime;
@@ -44,11 +44,11 @@ public sealed class CommandSender(
     }
 
     /// <summary>Sends a command and waits for its reply.</summary>
-    /// <param name="command">Gets its times here.</param>
+    /// <param name="command">The command; its time of receipt and its deadline are set here.</param>
     /// <param name="deadline">How long its caller waits.</param>
-    /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
+    /// <param name="cancellationToken">Cancelled when the caller is gone; the command may still be processed.</param>
     /// <returns>A reply that is not an error.</returns>
-    /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
+    /// <exception cref="RpcException">The error that the backend or the transport answered.</exception>
     public async Task<Reply> SendAsync(Command command, CallerDeadline deadline, CancellationToken cancellationToken)
     {
         Stamp(command, deadline);
@@ -57,16 +57,16 @@ public sealed class CommandSender(
             : transport.SendAsync(command, cancellationToken)));
     }
 
-    /// <summary>Whether the transport can say that it has a command before there is a reply.</summary>
+    /// <summary>Whether the transport reports that it has accepted a command, before there is a reply.</summary>
     public bool IsQueued => transport is IQueuedTransport;
 
-    /// <summary>Sends a command and waits for its reply, whether or not its caller does. Only where <see cref="IsQueued"/>.
+    /// <summary>Sends a command and waits for its reply, whether or not its caller still does. Requires <see cref="IsQueued"/>.
     /// </summary>
-    /// <param name="command">Gets its times here.</param>
+    /// <param name="command">The command; its time of receipt and its deadline are set here.</param>
     /// <param name="deadline">How long the command may take.</param>
-    /// <param name="queued">Is called once the transport has the command.</param>
+    /// <param name="queued">Called once the transport has accepted the command.</param>
     /// <returns>A reply that is not an error.</returns>
-    /// <exception cref="RpcException">What the backend, or the transport, answered instead.</exception>
+    /// <exception cref="RpcException">The error that the backend or the transport answered.</exception>
     public async Task<Reply> SendQueuedAsync(Command command, CallerDeadline deadline, Action queued)
     {
         Stamp(command, deadline);

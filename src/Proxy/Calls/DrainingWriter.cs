@@ -3,8 +3,8 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Writes the answers of one stream, one at a time. A caller that does not read holds its stream up for as long as
-/// it likes, but not the shutdown of the proxy: once that has begun, a write that takes too long ends the call.</summary>
+/// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream for any time,
+/// but not the shutdown of the proxy: once that has begun, a write that takes too long ends the call.</summary>
 internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, CancellationToken closing)
     : IDisposable
 {
@@ -17,7 +17,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
 
     /// <summary>Writes an answer; completes when the transport has room for more.</summary>
     /// <param name="answer">The answer.</param>
-    /// <param name="flush">Whether to send it and those before it now; without it they may wait for the next one.</param>
+    /// <param name="flush">Whether to send this and the previous answers now; otherwise they may wait for the next one.</param>
     /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down and the caller does not read.</exception>
     public async ValueTask WriteAsync(T answer, bool flush)
     {
@@ -41,7 +41,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
         }
         catch (OperationCanceledException) when (closing.IsCancellationRequested)
         {
-            // It may have completed since.
+            // The write may have completed in the meantime.
             if (!write.IsCompleted)
             {
                 await AbandonAsync(write);

@@ -2,11 +2,11 @@ using Billing.V1;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Requests as they are published: with the fields that the contract has, and no others. What a caller adds beside
-/// them would otherwise travel along, and be held and stored by everything behind the proxy.</summary>
+/// <summary>Copies requests with the fields of the contract and no others. Unknown fields that a caller adds would otherwise be
+/// published, and be kept and stored by everything behind the proxy.</summary>
 internal static class KnownFields
 {
-    /// <summary>A payment that was checked.</summary>
+    /// <summary>Copies a payment that was checked.</summary>
     public static MakePaymentRequest Of(MakePaymentRequest request) => new()
     {
         TransactionId = request.TransactionId,
@@ -15,7 +15,7 @@ internal static class KnownFields
         Amount = Of(request.Amount),
     };
 
-    /// <summary>A balance check that was checked.</summary>
+    /// <summary>Copies a balance check that was checked.</summary>
     public static CheckBalanceRequest Of(CheckBalanceRequest request) => new()
     {
         AccountId = request.AccountId,
@@ -23,7 +23,7 @@ internal static class KnownFields
         MinVersion = request.MinVersion,
     };
 
-    /// <summary>A change of a limit that was checked.</summary>
+    /// <summary>Copies a change of a credit limit that was checked.</summary>
     public static SetCreditLimitRequest Of(SetCreditLimitRequest request) => new()
     {
         TransactionId = request.TransactionId,

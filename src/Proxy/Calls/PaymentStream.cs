@@ -8,11 +8,12 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>One MakePayments call. It holds a bounded number of payments, each from the reading of its request until its
-/// answer is written: where the caller reads slowly, requests are read slowly, and HTTP/2 stops the caller.</summary>
+/// <summary>One MakePayments call. The number of payments in flight is bounded, each from when its request is read until its
+/// answer is written. So if the caller reads slowly, its requests are read slowly, and HTTP/2 flow control gives it
+/// back-pressure.</summary>
 internal sealed class PaymentStream : IDisposable
 {
-    // A write for each answer costs more than the answer. So many go out together, where as many wait.
+    // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
 
     private readonly CommandSender _sender;
@@ -29,10 +30,10 @@ internal sealed class PaymentStream : IDisposable
     private readonly Channel<MakePaymentResponse> _answers =
         Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
 
-    // The payments that have no answer yet, and the reading of requests.
+    // The number of payments without an answer, plus one while requests are read.
     private int _active = 1;
 
-    // The payments whose answer is not written yet.
+    // The number of payments whose answer is not written yet.
     private int _inHand;
     private long _lastUsed;
 
@@ -52,8 +53,8 @@ internal sealed class PaymentStream : IDisposable
     }
 
     /// <summary>Answers every payment until the caller has no more.</summary>
-    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down, or nothing happened on the stream for too long;
-    /// what it had taken is answered.</exception>
+    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down, or the stream was idle for too long; the payments
+    /// already read have been answered.</exception>
     public async Task RunAsync()
     {
         var reading = EndingAllAsync(ReadAsync());
@@ -64,7 +65,7 @@ internal sealed class PaymentStream : IDisposable
         }
         finally
         {
-            // The stream's places in the proxy are given back when this returns: nothing may be under way by then.
+            // The stream's places in the proxy are released when this returns: nothing may be in flight by then.
             await _idle.Task;
         }
         if (!await reading)
@@ -94,7 +95,7 @@ internal sealed class PaymentStream : IDisposable
         }
     }
 
-    /// <summary>Reads the requests; false where it stopped because the proxy is shutting down, or the stream idle.</summary>
+    /// <summary>Reads the requests; false if it stopped because the proxy is shutting down or the stream was idle.</summary>
     private async Task<bool> ReadAsync()
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, _ends.Closing, _unused.Token);
@@ -169,7 +170,7 @@ internal sealed class PaymentStream : IDisposable
                 await _responses.WriteAsync(answer, flush);
                 if (flush)
                 {
-                    // The time first: a stream that looks unused must not look idle for as long as it was in use.
+                    // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
                     Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
                     Interlocked.Add(ref _inHand, -written);
                     _places.GiveBack(written);
@@ -196,7 +197,7 @@ internal sealed class PaymentStream : IDisposable
         }
         catch (ObjectDisposedException)
         {
-            // The stream has ended meanwhile.
+            // The stream has ended in the meantime.
         }
     }
 
@@ -210,14 +211,14 @@ internal sealed class PaymentStream : IDisposable
     }
 }
 
-/// <summary>What ends a stream of payments before its caller does.</summary>
+/// <summary>The conditions under which the proxy ends a stream of payments.</summary>
 /// <param name="Time">The clock.</param>
-/// <param name="IdleMax">How long it may be open with nothing in hand.</param>
-/// <param name="Closing">The proxy begins to shut down.</param>
+/// <param name="IdleMax">How long it may be open with no payment in flight.</param>
+/// <param name="Closing">Cancelled when the proxy begins to shut down.</param>
 internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
 {
-    /// <summary>What the caller of a stream is told that was idle for too long.</summary>
+    /// <summary>The error that ends a stream that was idle for too long.</summary>
     public RpcException Idle() => Failure.Create(
         StatusCode.Unavailable, ErrorReasons.StreamIdle,
-        $"Nothing happened on the stream for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
+        $"The stream was idle for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
 }

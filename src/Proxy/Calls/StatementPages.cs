@@ -5,21 +5,21 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Asks backends for pages of statements.</summary>
+/// <summary>Requests pages of statements from backends.</summary>
 internal static class StatementPages
 {
-    /// <summary>Asks for one page.</summary>
-    /// <exception cref="RpcException">What was answered instead.</exception>
+    /// <summary>Requests one page.</summary>
+    /// <exception cref="RpcException">The error that was answered.</exception>
     public static async Task<StatementPage> AskAsync(
         CommandSender sender, StatementPageRequest request, CallerDeadline deadline, CancellationToken cancellationToken)
     {
         var command = new Command { TransactionId = Guid.NewGuid().ToString(), Statement = request };
         var reply = await sender.SendAsync(command, deadline, cancellationToken);
         var page = reply.Statement ?? throw Failure.OtherReply(reply);
-        // Either would have the proxy ask for the same page for ever, or return more than was asked for.
+        // The first would make the proxy request the same page forever, the second return more entries than requested.
         return (page.HasMore && page.Entries.Count == 0) || page.Entries.Count > request.Limit
             ? throw Failure.Create(StatusCode.Internal, ErrorReasons.ProcessingFailed,
-                $"A backend answered {page.Entries.Count} entries of a statement where up to {request.Limit} were asked for.")
+                $"A backend answered an invalid page of a statement: {page.Entries.Count} entries for a limit of {request.Limit}.")
             : page;
     }
 }

@@ -4,8 +4,8 @@ using Billing.Wire.V1;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>One GetStatement call: asks for page after page, each only when the one before is written, so a slow reader is
-/// read for slowly.</summary>
+/// <summary>One GetStatement call: requests page after page, each only when the previous one is written, so that a slow caller
+/// slows the reads down.</summary>
 internal sealed class StatementStream(
     CommandSender sender, DrainingWriter<StatementEntry> responses, CallerDeadline deadline, CancellationToken closing)
 {

@@ -5,7 +5,7 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Billing.Proxy.Failures;
 
-/// <summary>Writes bodies. Each thread keeps one buffer, so that an answer costs no memory of its own.</summary>
+/// <summary>Writes JSON bodies. Each thread reuses one buffer, so that an answer allocates none.</summary>
 internal static class JsonBody
 {
     private const int KeptBytesMax = 64 * 1024;

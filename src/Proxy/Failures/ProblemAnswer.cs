@@ -2,10 +2,10 @@ using System.Text.Json.Serialization;
 
 namespace Billing.Proxy.Failures;
 
-/// <summary>An error, as RFC 9457 has it.</summary>
+/// <summary>An error, as problem details of RFC 9457.</summary>
 public sealed class ProblemAnswer
 {
-    /// <summary>A short name of the status.</summary>
+    /// <summary>The short name of the status.</summary>
     public required string Title { get; init; }
 
     /// <summary>The HTTP status.</summary>
@@ -20,7 +20,7 @@ public sealed class ProblemAnswer
     /// <summary>The field at fault, if one is, e.g. amount.units.</summary>
     public string? Field { get; init; }
 
-    /// <summary>How long to wait before the next try, in milliseconds; Retry-After has whole seconds only.</summary>
+    /// <summary>How long to wait before a retry, in milliseconds; Retry-After has whole seconds only.</summary>
     public long? RetryAfterMs { get; init; }
 }
 

@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.WebUtilities;
 
 namespace Billing.Proxy.Failures;
 
-/// <summary>Errors as REST callers see them: the same as gRPC callers, with an HTTP status.</summary>
+/// <summary>Errors as REST callers see them: the same as for gRPC callers, with an HTTP status.</summary>
 internal static class RestFailure
 {
     /// <summary>Answers with an error.</summary>
@@ -22,7 +22,7 @@ internal static class RestFailure
             failure.Trailers.GetValue(Trailers.Field), wait);
     }
 
-    /// <summary>Answers with an error that only HTTP knows.</summary>
+    /// <summary>Answers with an error that has an HTTP status but no gRPC one.</summary>
     public static void Write(
         HttpResponse response, int status, string? reason, string detail, string? field = null, long? retryAfterMs = null)
     {
@@ -39,7 +39,7 @@ internal static class RestFailure
         JsonBody.Write(response, problem, ProblemJson.Default.ProblemAnswer, "application/problem+json");
     }
 
-    /// <summary>The HTTP status of a gRPC one.</summary>
+    /// <summary>The HTTP status for a gRPC status.</summary>
     internal static int StatusOf(StatusCode status, string? reason) => status switch
     {
         StatusCode.InvalidArgument when reason == ErrorReasons.RequestTooLarge => StatusCodes.Status413PayloadTooLarge,

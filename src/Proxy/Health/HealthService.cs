@@ -10,7 +10,7 @@ namespace Billing.Proxy.Health;
 public sealed class HealthService(ServingState state, IHostApplicationLifetime lifetime)
     : Protocol.Health.HealthBase
 {
-    /// <summary>The state of one service now.</summary>
+    /// <summary>Answers with the current state of one service.</summary>
     /// <exception cref="RpcException">NOT_FOUND: no such service.</exception>
     public override Task<Protocol.HealthCheckResponse> Check(
         Protocol.HealthCheckRequest request, ServerCallContext context)
@@ -20,7 +20,7 @@ public sealed class HealthService(ServingState state, IHostApplicationLifetime l
         return Task.FromResult(ResponseOf(status));
     }
 
-    /// <summary>The state of every known service now.</summary>
+    /// <summary>Answers with the current state of every known service.</summary>
     public override Task<Protocol.HealthListResponse> List(
         Protocol.HealthListRequest request, ServerCallContext context)
     {
@@ -34,7 +34,8 @@ public sealed class HealthService(ServingState state, IHostApplicationLifetime l
     }
 
     /// <summary>
-    /// The state of one service now and each change of it. When the process stops, the watcher hears NOT_SERVING last.
+    /// Answers with the current state of one service and then each change. When the process stops, the last state sent is
+    /// NOT_SERVING.
     /// </summary>
     public override async Task Watch(
         Protocol.HealthCheckRequest request,

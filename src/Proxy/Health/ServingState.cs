@@ -5,9 +5,9 @@ using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
 namespace Billing.Proxy.Health;
 
 /// <summary>
-/// Which services of this process take calls. Thread-safe; a singleton that start-up and shutdown write and the health
-/// service reads. A service is named in full, as in <c>billing.v1.Billing</c>; the empty name is the process as a
-/// whole, which exists from the start and is not serving until told so.
+/// Which services of this process accept calls. Thread-safe; a singleton that startup and shutdown write and the health
+/// service reads. A service has its full name, as in <c>billing.v1.Billing</c>; the empty name stands for the process as
+/// a whole, which is known from the start and is not serving until it is set to.
 /// </summary>
 public sealed class ServingState
 {
@@ -20,15 +20,15 @@ public sealed class ServingState
 
     private readonly HashSet<Watcher> _watchers = [];
 
-    /// <summary>From now on the service takes calls.</summary>
+    /// <summary>Sets a service to serving: it accepts calls from now on.</summary>
     /// <param name="service">Full name; empty for the process as a whole.</param>
     public void SetServing(string service = "") => Set(service, ServingStatus.Serving);
 
-    /// <summary>From now on the service takes no calls.</summary>
+    /// <summary>Sets a service to not serving: it accepts no calls from now on.</summary>
     /// <param name="service">Full name; empty for the process as a whole.</param>
     public void SetNotServing(string service = "") => Set(service, ServingStatus.NotServing);
 
-    /// <summary>The state of a service now; null for one that was never set.</summary>
+    /// <summary>The current state of a service; null for one that was never set.</summary>
     /// <param name="service">Full name; empty for the process as a whole.</param>
     public ServingStatus? Find(string service)
     {
@@ -38,7 +38,7 @@ public sealed class ServingState
         }
     }
 
-    /// <summary>The state now of each service that was ever set, by name.</summary>
+    /// <summary>The current state of each service that was ever set, by name.</summary>
     public IReadOnlyDictionary<string, ServingStatus> Snapshot()
     {
         lock (_lock)
@@ -48,11 +48,11 @@ public sealed class ServingState
     }
 
     /// <summary>
-    /// The state of a service now, then each change, until cancelled. A reader slower than the changes skips to the
-    /// latest; the same state never comes twice in a row.
+    /// The current state of a service, then each change, until cancelled. A reader slower than the changes skips to the
+    /// latest; the same state is never returned twice in a row.
     /// </summary>
-    /// <param name="service">Full name; empty for the process as a whole. One never set is
-    /// <see cref="ServingStatus.ServiceUnknown"/> until it is.</param>
+    /// <param name="service">Full name; empty for the process as a whole. A service is
+    /// <see cref="ServingStatus.ServiceUnknown"/> until its state is first set.</param>
     /// <param name="cancellationToken">Ends the watch.</param>
     /// <exception cref="OperationCanceledException">The watch was ended by the token.</exception>
     public async IAsyncEnumerable<ServingStatus> Watch(

@@ -5,9 +5,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>The end of a proxy: it says that it is not serving, refuses new calls, tells the streams to end, and lets those
-/// it has taken be answered, within bounds. All this before any service stops: the server, which stops first, would wait for
-/// the open streams, and nobody would have told them.</summary>
+/// <summary>Drains the proxy at shutdown: reports that it is not serving, refuses new calls, signals the streams to end, and
+/// waits, within a timeout, until the admitted calls are answered. This happens before any hosted service stops: the server
+/// stops first, and would wait for open streams that nobody has signalled to end.</summary>
 public sealed class Drain(
     Admission admission, ServingState serving, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
     : IHostedLifecycleService, IReadyPart
@@ -25,7 +25,7 @@ public sealed class Drain(
     /// <inheritdoc/>
     public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-    /// <summary>Begins to serve: everything the proxy needs has started.</summary>
+    /// <summary>Reports that the proxy is serving: everything it needs has started.</summary>
     public Task StartedAsync(CancellationToken cancellationToken)
     {
         _whyNotReady = null;
@@ -37,7 +37,7 @@ public sealed class Drain(
         return Task.CompletedTask;
     }
 
-    /// <summary>Ends the service.</summary>
+    /// <summary>Refuses new calls and waits for those in flight.</summary>
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _whyNotReady = "the proxy is shutting down";
@@ -48,7 +48,7 @@ public sealed class Drain(
         }
         admission.Close();
         var start = time.GetTimestamp();
-        // Where a loop has failed nobody can say that the answers will come.
+        // If a worker has failed, the answers may never come: the wait ends.
         while (admission.InFlight > 0 && supervisor.IsHealthy && time.GetElapsedTime(start) < options.Value.DrainTimeout)
         {
             await Task.Delay(PollInterval, time, cancellationToken);

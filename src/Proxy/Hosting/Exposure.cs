@@ -3,12 +3,12 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>Keeps a proxy that lets anybody in from addresses that other machines reach.</summary>
+/// <summary>Refuses to expose a proxy without authentication or TLS at addresses that other machines can reach.</summary>
 internal static class Exposure
 {
-    /// <summary>What is wrong with the addresses of a proxy, naming each.</summary>
+    /// <summary>One message for each address at which the proxy must not listen, naming the setting.</summary>
     /// <param name="configuration">The settings of the service.</param>
-    /// <param name="knowsCallers">Whether callers have to say who they are.</param>
+    /// <param name="knowsCallers">Whether callers have to authenticate.</param>
     public static IEnumerable<string> Problems(IConfiguration configuration, bool knowsCallers) =>
         configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Addresses(configuration)
             .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && ServiceAddresses.HasTls(a.Url)))
@@ -17,22 +17,22 @@ internal static class Exposure
 
     private static string Lack(string url, bool knowsCallers) => (knowsCallers, ServiceAddresses.HasTls(url)) switch
     {
-        (true, _) => "would take tokens without TLS",
-        (_, true) => "does not ask who its callers are",
-        _ => "has no TLS and does not ask who its callers are",
+        (true, _) => "would accept tokens without TLS",
+        (_, true) => "does not authenticate its callers",
+        _ => "has no TLS and does not authenticate its callers",
     };
 
-    /// <summary>Where the proxy is told to listen, and by which setting.</summary>
+    /// <summary>The addresses at which the proxy is configured to listen, each with its setting.</summary>
     public static IEnumerable<(string Setting, string Url)> Addresses(IConfiguration configuration) =>
         Settings(configuration).SelectMany(s => Split(s.Urls).Select(url => (s.Setting, url))).DistinctBy(a => a.url);
 
-    // The further addresses have been added to Urls: they come first, to be called by their own names.
+    // Addresses from other settings have been added to Urls as well: they come first, so that they keep their own setting's name.
     private static IEnumerable<(string Setting, string? Urls)> Settings(IConfiguration configuration) =>
     [
         .. ((string[])[Rest.RestOptions.Section + ":Url", AdminOptions.Section + ":Url", AdminOptions.Section + ":GrpcUrl"])
             .Select(setting => (setting, configuration[setting])),
         ("Urls", configuration[WebHostDefaults.ServerUrlsKey]),
-        // The server passes over ports where it is given addresses.
+        // The server ignores ports if it is given addresses.
         .. string.IsNullOrEmpty(configuration[WebHostDefaults.ServerUrlsKey])
             ? [
                 (WebHostDefaults.HttpPortsKey, AtAnyAddress("http", configuration[WebHostDefaults.HttpPortsKey])),

@@ -11,10 +11,10 @@ using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>What a proxy is made of, whatever its transport.</summary>
+/// <summary>Registers the services of a proxy, whatever its transport.</summary>
 public static class ProxyServices
 {
-    /// <summary>The platform's own services, which health reports one by one.</summary>
+    /// <summary>The platform's own gRPC services, which the health service reports individually.</summary>
     public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.Billing.Descriptor, V1.BillingAdmin.Descriptor];
 
     /// <summary>Adds the gRPC services and their server.</summary>
@@ -31,7 +31,7 @@ public static class ProxyServices
             grpc.MaxReceiveMessageSize = MessageBytesMax;
             grpc.Interceptors.Add<CallErrors>();
         });
-        // CallErrors logs what is this program's fault; what is left is that of callers, who could fill the log with it.
+        // CallErrors logs errors of this program. The remaining ones are caused by callers, who could fill the log with them.
         services.AddLogging(logging => logging.AddFilter("Grpc.AspNetCore.Server", LogLevel.None));
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
@@ -65,7 +65,7 @@ public static class ProxyServices
 
     private const int StreamWindowBytes = 128 * 1024;
 
-    // What is above Billing:Proxy:RequestBytesMax, but not so far that it is not worth reading, is refused with its size.
+    // A request between Billing:Proxy:RequestBytesMax and this size is still read, so that the refusal can state its size.
     private const int MessageBytesMax = 64 * 1024;
 
     private sealed class FrontServer(
@@ -79,7 +79,7 @@ public static class ProxyServices
             kestrel.Limits.MaxRequestHeadersTotalSize = limits.Value.HeaderBytesMax;
             kestrel.Limits.RequestHeadersTimeout = limits.Value.HeadersTimeout;
             kestrel.Limits.KeepAliveTimeout = limits.Value.ConnectionIdleMax;
-            // What one call may have sent and nobody has read: a stream's whole window of ordinary payments, and no more.
+            // The most unread data of one call: enough for a stream's whole window of ordinary payments.
             kestrel.Limits.Http2.InitialStreamWindowSize = StreamWindowBytes;
             var connections = new ConnectionLimits(limits.Value.ConnectionsPerAddress);
             // gRPC without TLS needs HTTP/2 by prior knowledge.

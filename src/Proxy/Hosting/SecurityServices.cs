@@ -8,13 +8,13 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Hosting;
 
-/// <summary>Who may reach a proxy, and what each may do there.</summary>
+/// <summary>Registers who may call a proxy, and what each caller may do.</summary>
 public static class SecurityServices
 {
     private const string EitherScheme = "TokenOrCertificate";
 
-    /// <summary>Adds TLS, the knowledge of callers, the admin addresses and the limits. Comes after the REST front: the
-    /// addresses are checked together.</summary>
+    /// <summary>Adds TLS, authentication, the admin addresses and the limits. Has to come after the REST front is added, since
+    /// all addresses are checked together.</summary>
     public static void AddSecurity(this WebApplicationBuilder builder)
     {
         var (services, configuration) = (builder.Services, builder.Configuration);
@@ -40,12 +40,12 @@ public static class SecurityServices
         }
         else
         {
-            // The endpoints name scopes that nobody asks for.
+            // The endpoints require scopes that are not checked without authentication.
             services.Configure<RouteOptions>(routes => routes.SuppressCheckForUnhandledSecurityMetadata = true);
         }
     }
 
-    /// <summary>Puts the checks before the endpoints.</summary>
+    /// <summary>Adds the authentication and authorization middleware before the endpoints.</summary>
     /// <exception cref="StartupException">A certificate or a key set cannot be used.</exception>
     public static void UseSecurity(this WebApplication app)
     {
@@ -86,7 +86,7 @@ public static class SecurityServices
             {
                 authorization.AddPolicy(scope, policy => policy.AddRequirements(new ScopeRequirement(scope)));
             }
-            // Whatever nobody has thought of is for known callers.
+            // An endpoint without a policy requires an authenticated caller.
             authorization.FallbackPolicy = new AuthorizationPolicyBuilder().RequireAuthenticatedUser().Build();
         });
     }

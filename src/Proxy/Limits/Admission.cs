@@ -6,10 +6,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>How many calls the proxy has taken, and whether it takes another. Refusing early keeps the calls it has at
-/// their normal latency. A stream of payments counts as one call, or as many as it has payments in hand, and all streams
-/// together have a share that they cannot exceed, so that calls always find room beside them. Callers share the places
-/// fairly (<see cref="CallerShares"/>).</summary>
+/// <summary>Admission control: counts the calls in flight and decides whether the proxy admits another. Refusing early keeps
+/// the latency of admitted calls normal. A stream of payments takes one place for each payment in flight, and at least one. All
+/// streams together have a share of the places that they cannot exceed, so that single calls always find places. Callers share
+/// the places fairly (<see cref="CallerShares"/>).</summary>
 public sealed class Admission(
     IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, CallerRates rates, TimeProvider time) : IDisposable
 {
@@ -24,27 +24,28 @@ public sealed class Admission(
     private int _inFlight;
     private int _ofStreams;
 
-    /// <summary>Places taken: calls that wait for an answer, open streams, and what these have in hand.</summary>
+    /// <summary>Number of places taken: by calls in flight, open streams, and the streams' payments in flight.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
-    /// <summary>Places that there are: fewer than <see cref="ProxyOptions.InFlightMax"/> where calls would not be answered within
-    /// <see cref="ProxyOptions.LatencyTarget"/>.</summary>
+    /// <summary>The limit on places: fewer than <see cref="ProxyOptions.InFlightMax"/> if calls would otherwise not be answered
+    /// within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
     public int Places => _latency?.Current ?? _options.InFlightMax;
 
     private int StreamPlaces => Math.Max(1, (int)((long)Places * _options.StreamPercent / 100));
 
-    /// <summary>Cancelled when the proxy begins to shut down: a stream answers what it has taken and ends.</summary>
+    /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>
     public CancellationToken Closing => _closing.Token;
 
-    /// <summary>Places taken by streams.</summary>
+    /// <summary>Number of places taken by streams.</summary>
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
-    /// <summary>Takes a call in; dispose of the result when it is answered.</summary>
-    /// <param name="caller">Who makes it.</param>
-    /// <param name="accountId">The account that it is about.</param>
-    /// <param name="isTimed">Whether its duration says how busy the proxy is, and not how slowly its caller reads.</param>
-    /// <exception cref="RpcException">PERMISSION_DENIED where the account is not the caller's, RESOURCE_EXHAUSTED where there are
-    /// too many calls already, or too many of this caller, UNAVAILABLE where the proxy is shutting down.</exception>
+    /// <summary>Admits a call; dispose of the result when it is answered.</summary>
+    /// <param name="caller">The caller.</param>
+    /// <param name="accountId">The account of the call.</param>
+    /// <param name="isTimed">Whether the call's duration counts towards the latency target; false if it depends on how fast the
+    /// caller reads.</param>
+    /// <exception cref="RpcException">PERMISSION_DENIED if the account is not the caller's, RESOURCE_EXHAUSTED if there are
+    /// too many calls already, or too many of this caller, UNAVAILABLE if the proxy is shutting down.</exception>
     public Admitted Enter(Caller caller, string accountId, bool isTimed = true)
     {
         caller.MustReach(accountId);
@@ -72,8 +73,8 @@ public sealed class Admission(
 
     /// <summary>Takes the first place of a stream.</summary>
     /// <returns>The share of its caller, from which its further places come.</returns>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED where there are too many calls, or too many of streams or of this
-    /// caller, already, UNAVAILABLE where the proxy is shutting down.</exception>
+    /// <exception cref="RpcException">RESOURCE_EXHAUSTED if too many places are taken already, by all calls, by streams or by
+    /// this caller, UNAVAILABLE if the proxy is shutting down.</exception>
     internal CallerShares.Share EnterStream(Caller caller)
     {
         var share = _shares.Of(caller);
@@ -89,8 +90,8 @@ public sealed class Admission(
         return share;
     }
 
-    /// <summary>Takes a further place for a stream.</summary>
-    /// <returns>Whether there was one.</returns>
+    /// <summary>Takes one more place for a stream.</summary>
+    /// <returns>Whether there was a free one.</returns>
     internal bool TryGrowStream(CallerShares.Share share)
     {
         var places = Places;
@@ -111,7 +112,7 @@ public sealed class Admission(
     internal ValueTask WaitForTurnAsync(Caller caller, CancellationToken cancellationToken) =>
         rates.WaitAsync(caller, cancellationToken);
 
-    /// <summary>Gives places of a stream back.</summary>
+    /// <summary>Releases places of a stream.</summary>
     internal void ShrinkStream(CallerShares.Share share, int places)
     {
         share.Add(-places);
@@ -119,17 +120,17 @@ public sealed class Admission(
         Interlocked.Add(ref _ofStreams, -places);
     }
 
-    /// <summary>Refuses every further call, and tells the streams to come to an end.</summary>
+    /// <summary>Refuses every further call, and signals the streams to end.</summary>
     public void Close() => _closing.Cancel();
 
-    /// <summary>What a caller is told that the proxy cannot serve, or go on serving, because it is shutting down.</summary>
+    /// <summary>The error for a call or stream that is refused or ended because the proxy is shutting down.</summary>
     public static RpcException Closed() =>
         Failure.Create(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "The proxy is shutting down.");
 
     /// <inheritdoc/>
     public void Dispose() => _closing.Dispose();
 
-    // What does not fit is never counted, not even for a moment: one that is refused must not make those beside it be refused.
+    // A call over the limit is never counted, not even for a moment: a refused call must not make concurrent ones be refused.
     private static bool TryTake(ref int taken, int max)
     {
         int before;
@@ -146,13 +147,13 @@ public sealed class Admission(
     }
 
     private RpcException Full() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy has {Places} calls in flight, as many as it may ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).", _advice.Refused());
+        $"The proxy already has its limit of {Places} calls in flight ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).", _advice.Refused());
 
     private RpcException FullOfStreams() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy's streams have {StreamPlaces} places, as many as they may: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
+        $"The proxy's streams already have their limit of {StreamPlaces} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
 
     private RpcException FullOfCaller(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-        $"The caller has {share.Taken} calls in flight, as many as it may with {_shares.Callers} callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _advice.Refused());
+        $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _advice.Refused());
 
     private void Answered(CallerShares.Share share, long? since)
     {
@@ -169,7 +170,7 @@ public sealed class Admission(
         Interlocked.Decrement(ref _inFlight);
     }
 
-    /// <summary>A call that was taken in.</summary>
+    /// <summary>An admitted call.</summary>
     public readonly struct Admitted : IDisposable
     {
         private readonly Admission _admission;
@@ -183,7 +184,7 @@ public sealed class Admission(
             _since = since;
         }
 
-        /// <summary>The call is answered.</summary>
+        /// <summary>Releases the place: the call is answered.</summary>
         public void Dispose() => _admission.Answered(_share, _since);
     }
 }

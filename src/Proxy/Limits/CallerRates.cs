@@ -7,16 +7,16 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>How many calls per second each caller may make: a bucket of tokens each, where there is a limit.</summary>
+/// <summary>Limits the calls per second of each caller, with a token bucket for each; there may be no limit.</summary>
 public sealed class CallerRates : IDisposable
 {
-    // Tokens come so often that a caller at its limit is not let in in bursts.
+    // Short, so that a caller at its limit is not admitted in bursts.
     private static readonly TimeSpan Period = TimeSpan.FromMilliseconds(100);
 
     private readonly LimitOptions _options;
     private readonly PartitionedRateLimiter<Caller>? _limiter;
 
-    /// <summary>The rates of these settings.</summary>
+    /// <summary>Creates the limits from the settings.</summary>
     public CallerRates(IOptions<LimitOptions> options)
     {
         _options = options.Value;
@@ -28,7 +28,7 @@ public sealed class CallerRates : IDisposable
     }
 
     /// <summary>Counts a call.</summary>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED: the caller has made too many.</exception>
+    /// <exception cref="RpcException">RESOURCE_EXHAUSTED: the caller has exceeded its rate.</exception>
     public void Count(Caller caller)
     {
         if (_limiter is null)
@@ -44,7 +44,7 @@ public sealed class CallerRates : IDisposable
         }
     }
 
-    /// <summary>Waits until a caller may make its next call: what comes on a stream is not refused but read more slowly.</summary>
+    /// <summary>Waits until a caller may make its next call: payments on a stream are not refused but read more slowly.</summary>
     public async ValueTask WaitAsync(Caller caller, CancellationToken cancellationToken)
     {
         if (_limiter is not null)

@@ -3,14 +3,14 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>How many of a proxy's places each caller has. While more than half of them are taken, a caller that has as many as
-/// would be its own if all who ask had the same number gets no further one: whoever asks ten times as often is refused ten
-/// times as often, and whoever asks for little always finds room.</summary>
-/// <param name="perCaller">Places that a caller may have at most; 0: as many as there are.</param>
+/// <summary>Shares a proxy's places between callers. While more than half of the places are taken, no caller gets more than an
+/// equal share among the active callers. So a caller that sends too many calls has its own calls refused, and a caller that
+/// sends few always finds a place.</summary>
+/// <param name="perCaller">The most places that a caller may have; 0 for no limit.</param>
 /// <param name="time">The clock.</param>
 internal sealed class CallerShares(int perCaller, TimeProvider time)
 {
-    // Who has asked in this period, or in the one before, shares the places.
+    // A caller that has made a call in this period or in the previous one counts as active.
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
 
     private const int RememberedMax = 10_000;
@@ -22,7 +22,7 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
     private int _asking;
     private int _askedBefore;
 
-    /// <summary>The share of a caller, which asks for a place.</summary>
+    /// <summary>The share of a caller, which counts as active from now on.</summary>
     public Share Of(Caller caller)
     {
         if (_shares.Count > RememberedMax)
@@ -35,12 +35,12 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
     }
 
     /// <summary>Whether a caller may have one more place.</summary>
-    /// <param name="share">What it has.</param>
-    /// <param name="taken">Places taken by all callers.</param>
-    /// <param name="places">Places that there are.</param>
+    /// <param name="share">The caller's share.</param>
+    /// <param name="taken">Number of places taken by all callers.</param>
+    /// <param name="places">Number of places in total.</param>
     public bool Allows(Share share, int taken, int places) => share.Taken < Limit(taken, places);
 
-    /// <summary>Callers that have asked lately.</summary>
+    /// <summary>Number of active callers.</summary>
     public int Callers => Math.Max(Volatile.Read(ref _asking), Volatile.Read(ref _askedBefore));
 
     private int Limit(int taken, int places)
@@ -75,7 +75,8 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
         }
     }
 
-    // A share that is taken from just now counts by itself until it is given back; that is a matter of one call.
+    // A share that takes a place just now, while it is removed, is counted separately until that place is released: the error
+    // lasts no longer than one call.
     private void Forget()
     {
         foreach (var (id, share) in _shares)
@@ -87,18 +88,18 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
         }
     }
 
-    /// <summary>What one caller has.</summary>
+    /// <summary>The places of one caller.</summary>
     internal sealed class Share
     {
-        /// <summary>The period in which it asked last.</summary>
+        /// <summary>The period of the caller's last call.</summary>
         public long Asked;
 
         private int _taken;
 
-        /// <summary>Its places.</summary>
+        /// <summary>Number of places it has.</summary>
         public int Taken => Volatile.Read(ref _taken);
 
-        /// <summary>Takes places, or gives them back where the number is negative.</summary>
+        /// <summary>Takes places, or releases them if the number is negative.</summary>
         public void Add(int count) => Interlocked.Add(ref _taken, count);
     }
 }

@@ -5,14 +5,14 @@ using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>Bounds the connections of one address, so that one machine cannot take all there are, and notes who is at the other
-/// end for calls that do not say.</summary>
-/// <param name="max">Connections of one address.</param>
+/// <summary>Limits the connections from one address, so that one machine cannot take all of them. It also notes the address as
+/// the caller, for calls without authentication.</summary>
+/// <param name="max">The most connections from one address.</param>
 internal sealed class ConnectionLimits(int max)
 {
     private readonly ConcurrentDictionary<IPAddress, Address> _addresses = new();
 
-    /// <summary>Serves a connection to its end, or closes it at once.</summary>
+    /// <summary>Serves a connection to its end, or closes it at once if the address has too many.</summary>
     public async Task ServeAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         if ((connection.RemoteEndPoint as IPEndPoint)?.Address is not { } ip)
@@ -22,7 +22,7 @@ internal sealed class ConnectionLimits(int max)
         }
         if (Enter(ip) is not { } address)
         {
-            connection.Abort(new ConnectionAbortedException($"{ip} has {max} connections already."));
+            connection.Abort(new ConnectionAbortedException($"{ip} already has {max} connections (Billing:Limits:ConnectionsPerAddress)."));
             return;
         }
         connection.Features.Set(address.Caller);

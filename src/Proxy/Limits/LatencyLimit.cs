@@ -1,20 +1,21 @@
 namespace Billing.Proxy.Limits;
 
-/// <summary>How many calls a proxy may have in flight for them to be answered within a time. By Little's law (J. D. C. Little,
-/// "A Proof for the Queuing Formula L = λW", 1961) the calls in flight are their rate times their latency, so where answers
-/// take longer than the target, the limit falls to what the rate of answers allows; where they do not and the limit is what
-/// holds calls back, it grows. It begins low: what is admitted before anything is known has to be waited for.</summary>
-/// <param name="max">Calls that there may be whatever the latency.</param>
-/// <param name="target">The average time in which calls are to be answered.</param>
+/// <summary>An adaptive limit on the calls in flight that keeps their average latency below a target. By Little's law
+/// (J. D. C. Little, "A Proof for the Queuing Formula L = λW", 1961) the number of calls in flight is their rate times their
+/// latency. So when answers take longer than the target, the limit falls to the rate of answers times the target; when they do
+/// not, and the calls in flight are near the limit, it grows. It starts low, since calls admitted before anything is known have
+/// to be waited for.</summary>
+/// <param name="max">The most calls in flight, whatever the latency.</param>
+/// <param name="target">The target for the average latency.</param>
 /// <param name="time">The clock.</param>
 internal sealed class LatencyLimit(int max, TimeSpan target, TimeProvider time)
 {
-    /// <summary>The limit never falls below this: so few calls do not make each other wait.</summary>
+    /// <summary>The limit never falls below this: so few calls do not delay each other.</summary>
     public const int Min = 16;
 
     private const int First = 128;
 
-    // Enough answers for an average, and soon enough to notice.
+    // Enough answers for an average, and a window short enough to react soon.
     private const int AnswersMin = 10;
     private static readonly TimeSpan Window = TimeSpan.FromMilliseconds(100);
 
@@ -25,12 +26,12 @@ internal sealed class LatencyLimit(int max, TimeSpan target, TimeProvider time)
     private long _ticks;
     private int _most;
 
-    /// <summary>Calls that there may be now.</summary>
+    /// <summary>The current limit on the calls in flight.</summary>
     public int Current => Volatile.Read(ref _limit);
 
-    /// <summary>Takes note of a call that was answered.</summary>
-    /// <param name="latency">How long it took.</param>
-    /// <param name="inFlight">Calls in flight, this one included.</param>
+    /// <summary>Records the latency of an answered call.</summary>
+    /// <param name="latency">The latency.</param>
+    /// <param name="inFlight">Number of calls in flight, including this one.</param>
     public void Answered(TimeSpan latency, int inFlight)
     {
         Interlocked.Add(ref _ticks, latency.Ticks);
@@ -56,7 +57,7 @@ internal sealed class LatencyLimit(int max, TimeSpan target, TimeProvider time)
     {
         var elapsed = time.GetElapsedTime(_windowStart);
         var average = TimeSpan.FromTicks(Volatile.Read(ref _ticks) / Math.Max(1, Volatile.Read(ref _answers)));
-        // Whoever is answered now was admitted under the limit of that long ago: the last change has to have shown first.
+        // Calls answered now were admitted one latency ago, under the limit of that time: the last change has to take effect first.
         if (elapsed < Window || elapsed < average)
         {
             return;

@@ -2,8 +2,8 @@ using System.ComponentModel.DataAnnotations;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>What one caller, one connection and one address may take of a proxy; section <c>Billing:Limits</c>. A caller is
-/// who its token or certificate names, and otherwise all that come from one address.</summary>
+/// <summary>The limits of one caller, one connection and one address; section <c>Billing:Limits</c>. A caller is identified by
+/// its token or certificate; without authentication, all calls from one address are one caller.</summary>
 public sealed class LimitOptions
 {
     /// <summary>The configuration section.</summary>
@@ -11,33 +11,33 @@ public sealed class LimitOptions
 
     private static readonly TimeSpan TimeBound = TimeSpan.FromDays(1);
 
-    /// <summary>Calls, and payments on streams, that a caller may make in a second; 0: as many as it can.</summary>
+    /// <summary>The most calls, and payments on streams, per second and caller; 0 for no limit.</summary>
     [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:RequestsPerSecond must be within 0 and 10000000.")]
     public int RequestsPerSecond { get; set; }
 
-    /// <summary>Calls that a caller which was quiet may make at once; 0: those of a second.</summary>
+    /// <summary>The most calls that a caller may make at once after a quiet period; 0 for <see cref="RequestsPerSecond"/>.</summary>
     [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:Burst must be within 0 and 10000000.")]
     public int Burst { get; set; }
 
-    /// <summary>Calls, and payments on streams, that a caller may have in flight; 0: its fair share.</summary>
+    /// <summary>The most calls, and payments on streams, that a caller may have in flight; 0 for its fair share only.</summary>
     [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:InFlightPerCaller must be within 0 and 10000000.")]
     public int InFlightPerCaller { get; set; }
 
-    /// <summary>Connections of one address; the next one is closed at once.</summary>
+    /// <summary>The most connections from one address; further ones are closed at once.</summary>
     [Range(1, 1_000_000, ErrorMessage = "Billing:Limits:ConnectionsPerAddress must be within 1 and 1000000.")]
     public int ConnectionsPerAddress { get; set; } = 1_000;
 
-    /// <summary>How long a connection may be open with no call on it, above zero.</summary>
+    /// <summary>How long a connection may be open without a call; above zero.</summary>
     public TimeSpan ConnectionIdleMax { get; set; } = TimeSpan.FromSeconds(130);
 
-    /// <summary>How long a caller may take to send the headers of a request, above zero.</summary>
+    /// <summary>How long a caller may take to send the headers of a request; above zero.</summary>
     public TimeSpan HeadersTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
-    /// <summary>Size of all headers of a request, in bytes.</summary>
+    /// <summary>The largest total size of a request's headers, in bytes.</summary>
     [Range(1_024, 1_000_000, ErrorMessage = "Billing:Limits:HeaderBytesMax must be within 1024 and 1000000.")]
     public int HeaderBytesMax { get; set; } = 16 * 1024;
 
-    /// <summary>What is wrong with the settings taken together, naming each.</summary>
+    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> Problems()
     {
         if (Burst > 0 && RequestsPerSecond == 0)

@@ -1,14 +1,14 @@
 namespace Billing.Proxy.Limits;
 
-/// <summary>What refused callers are told to wait: the longer, the more are refused for each that is let in, and each a different
-/// time, so that they do not all come back at once.</summary>
-/// <param name="wait">What a caller waits on average where hardly any is refused.</param>
+/// <summary>The delay that refused callers are told to wait before a retry. It grows with the ratio of calls made to calls
+/// admitted, and differs from caller to caller, so that they do not all retry at the same time.</summary>
+/// <param name="wait">The average delay while hardly any call is refused.</param>
 /// <param name="time">The clock.</param>
 internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
 {
     private const double FactorMax = 50;
 
-    // Multiples of the golden ratio's fractional part lie evenly in 0 to 1, wherever one begins and ends to count
+    // The fractional parts of successive multiples of this number are spread evenly between 0 and 1, for any range of multiples
     // (D. E. Knuth, The Art of Computer Programming 3, section 6.4).
     private const double Golden = 0.6180339887498949;
 
@@ -21,10 +21,10 @@ internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
     private double _factor = 1;
     private long _advised;
 
-    /// <summary>Takes note of a call that was let in.</summary>
+    /// <summary>Counts an admitted call.</summary>
     public void Admitted() => Interlocked.Increment(ref _admitted);
 
-    /// <summary>What the caller of a call that is refused is told to wait.</summary>
+    /// <summary>Counts a refused call and returns the delay for its caller.</summary>
     public TimeSpan Refused()
     {
         Interlocked.Increment(ref _refused);

@@ -3,8 +3,9 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>The places of one stream: one as long as it is open, and as many as it has payments in hand, up to its window. It
-/// takes them as it reads requests, and gives them back as answers are written. One caller takes, another gives back.</summary>
+/// <summary>The places of one stream: one for each payment in flight, up to its window, and at least one while it is open.
+/// Places are taken as requests are read, and released as answers are written. One task at a time may take, and another one
+/// may release.</summary>
 internal sealed class StreamPlaces : IDisposable
 {
     private readonly Admission _admission;
@@ -16,10 +17,10 @@ internal sealed class StreamPlaces : IDisposable
 
     /// <summary>Opens the stream.</summary>
     /// <param name="admission">Where the places come from.</param>
-    /// <param name="caller">Whose stream it is.</param>
-    /// <param name="window">How many payments the stream holds at most; at least 1.</param>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED where the proxy or the streams' share of it is full, UNAVAILABLE where
-    /// the proxy is shutting down.</exception>
+    /// <param name="caller">The caller of the stream.</param>
+    /// <param name="window">The most payments of the stream in flight; at least 1.</param>
+    /// <exception cref="RpcException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
+    /// UNAVAILABLE if the proxy is shutting down.</exception>
     public StreamPlaces(Admission admission, Caller caller, int window)
     {
         _share = admission.EnterStream(caller);
@@ -28,10 +29,10 @@ internal sealed class StreamPlaces : IDisposable
         _window = window;
     }
 
-    /// <summary>Whose stream it is.</summary>
+    /// <summary>The caller of the stream.</summary>
     public Caller Caller { get; }
 
-    /// <summary>Payments in hand, with the one that is read next.</summary>
+    /// <summary>Number of payments in flight, including the one to be read next.</summary>
     public int Held
     {
         get
@@ -43,8 +44,8 @@ internal sealed class StreamPlaces : IDisposable
         }
     }
 
-    /// <summary>Takes the place of the payment that is read next. Where there is none, waits until a place of this stream is
-    /// given back: it has at least one in hand then, so that comes to pass.</summary>
+    /// <summary>Takes a place for the payment to be read next. If there is none, waits until a place of this stream is released;
+    /// it has at least one payment in flight then, so this happens eventually.</summary>
     public async ValueTask TakeAsync(CancellationToken cancellationToken)
     {
         while (true)
@@ -52,7 +53,7 @@ internal sealed class StreamPlaces : IDisposable
             Task wait;
             lock (_gate)
             {
-                // The first place is the open stream's own.
+                // The first place was taken when the stream was opened.
                 if (_held < _window && (_held == 0 || _admission.TryGrowStream(_share)))
                 {
                     _held++;
@@ -68,8 +69,8 @@ internal sealed class StreamPlaces : IDisposable
     /// <summary>Waits until the caller may send one more payment.</summary>
     public ValueTask WaitForTurnAsync(CancellationToken cancellationToken) => _admission.WaitForTurnAsync(Caller, cancellationToken);
 
-    /// <summary>Gives places back.</summary>
-    /// <param name="count">How many payments were answered.</param>
+    /// <summary>Releases places.</summary>
+    /// <param name="count">Number of payments answered.</param>
     public void GiveBack(int count)
     {
         TaskCompletionSource? waiting;
@@ -83,7 +84,7 @@ internal sealed class StreamPlaces : IDisposable
         waiting?.TrySetResult();
     }
 
-    /// <summary>Closes the stream: gives all places back.</summary>
+    /// <summary>Closes the stream: releases all of its places.</summary>
     public void Dispose()
     {
         lock (_gate)

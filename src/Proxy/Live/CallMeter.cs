@@ -2,8 +2,8 @@ using System.Diagnostics.Metrics;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Hears how long calls take and which fail, from the meters that record them anyway: gRPC's from the proxy's own, REST's
-/// from the web server's. While nobody listens they record nothing.</summary>
+/// <summary>Collects the durations and failures of calls from existing meters: those of gRPC calls from the proxy's own meter,
+/// those of REST calls from the web server's. Without a listener, these meters record nothing.</summary>
 internal sealed class CallMeter : IDisposable
 {
     /// <summary>The proxy's meter.</summary>
@@ -15,7 +15,7 @@ internal sealed class CallMeter : IDisposable
     private const string HttpMeter = "Microsoft.AspNetCore.Hosting";
     private const string HttpDuration = "http.server.request.duration";
 
-    // A stream lasts as long as its caller likes.
+    // The methods with a single answer: a stream\'s duration depends on its caller.
     private static readonly string[] OneAnswer =
     [
         .. V1.BillingReflection.Descriptor.Services.SelectMany(service => service.Methods)
@@ -28,9 +28,9 @@ internal sealed class CallMeter : IDisposable
     private readonly CallSeconds _seconds;
     private readonly MeterListener _listener = new();
 
-    /// <summary>Begins to listen.</summary>
-    /// <param name="seconds">Where it is counted.</param>
-    /// <param name="meters">Whose meters these are: other hosts of the process have others.</param>
+    /// <summary>Starts to listen.</summary>
+    /// <param name="seconds">Where calls are counted.</param>
+    /// <param name="meters">The factory of this host's meters; other hosts in the process have their own.</param>
     public CallMeter(CallSeconds seconds, IMeterFactory meters)
     {
         _seconds = seconds;

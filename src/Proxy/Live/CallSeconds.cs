@@ -1,6 +1,6 @@
 namespace Billing.Proxy.Live;
 
-/// <summary>What happened in each of the last seconds. Safe from any thread.</summary>
+/// <summary>Counts the calls of each of the last seconds. Thread-safe.</summary>
 internal sealed class CallSeconds(TimeProvider time)
 {
     /// <summary>How many seconds are kept.</summary>
@@ -21,7 +21,7 @@ internal sealed class CallSeconds(TimeProvider time)
     /// <summary>Counts how long an answered call took.</summary>
     public void Took(TimeSpan duration) => Current().Durations.Add(duration);
 
-    /// <summary>The seconds from one on to before another; those in which nothing happened are there too.</summary>
+    /// <summary>The seconds in a range, its end excluded; includes seconds without calls.</summary>
     public IEnumerable<Second> Between(long from, long to)
     {
         for (var number = from; number < to; number++)
@@ -30,7 +30,7 @@ internal sealed class CallSeconds(TimeProvider time)
         }
     }
 
-    /// <summary>All durations of some seconds.</summary>
+    /// <summary>All durations in a range of seconds, its end excluded.</summary>
     public LatencyHistogram Durations(long from, long to)
     {
         var sum = new LatencyHistogram();
@@ -68,16 +68,16 @@ internal sealed class CallSeconds(TimeProvider time)
     /// <summary>One second.</summary>
     internal sealed class Second(long number)
     {
-        /// <summary>Commands that were answered in it.</summary>
+        /// <summary>Number of commands answered in it.</summary>
         public int Answered;
 
-        /// <summary>Calls that failed in it.</summary>
+        /// <summary>Number of calls that failed in it.</summary>
         public int Failed;
 
         /// <summary>Seconds since the Unix epoch.</summary>
         public long Number => number;
 
-        /// <summary>How long the calls took that were answered in it.</summary>
+        /// <summary>The durations of the calls answered in it.</summary>
         public LatencyHistogram Durations { get; } = new();
     }
 }

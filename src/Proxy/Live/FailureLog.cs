@@ -1,13 +1,13 @@
 namespace Billing.Proxy.Live;
 
-/// <summary>What failed lately, equal failures as one, so that a storm of refusals does not wash the others away. Safe from any
-/// thread.</summary>
+/// <summary>The recent failures. Equal failures are one entry with a count, so that many refusals do not displace the others.
+/// Thread-safe.</summary>
 internal sealed class FailureLog(TimeProvider time)
 {
-    /// <summary>How many sorts of failures are kept.</summary>
+    /// <summary>The most kinds of failures that are kept.</summary>
     public const int SortsMax = 40;
 
-    /// <summary>How long a sort is kept that does not occur again.</summary>
+    /// <summary>How long a kind of failure is kept after it last occurred.</summary>
     public static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(15);
 
     private const int TextMax = 300;
@@ -15,11 +15,11 @@ internal sealed class FailureLog(TimeProvider time)
     private readonly Lock _gate = new();
     private readonly Dictionary<(string, string, string), Failed> _sorts = [];
 
-    /// <summary>Enters a failure.</summary>
-    /// <param name="method">What was called.</param>
+    /// <summary>Adds a failure.</summary>
+    /// <param name="method">The method called.</param>
     /// <param name="status">The status that the caller got.</param>
-    /// <param name="reason">The reason that it got, or nothing.</param>
-    /// <param name="detail">What happened; may hold what callers sent.</param>
+    /// <param name="reason">The reason that the caller got; may be null.</param>
+    /// <param name="detail">What happened; may contain text that callers sent.</param>
     public void Add(string method, string status, string? reason, string? detail)
     {
         var sort = (Shorten(method), status, Shorten(reason ?? ""));
@@ -54,11 +54,11 @@ internal sealed class FailureLog(TimeProvider time)
     private static string Shorten(string text) => text.Length <= TextMax ? text : string.Concat(text.AsSpan(0, TextMax), "…");
 }
 
-/// <summary>A sort of failure.</summary>
-/// <param name="Method">What was called.</param>
+/// <summary>A kind of failure.</summary>
+/// <param name="Method">The method called.</param>
 /// <param name="Status">The status that callers got.</param>
-/// <param name="Reason">The reason that they got.</param>
+/// <param name="Reason">The reason that callers got; may be empty.</param>
 /// <param name="Detail">What happened the last time.</param>
-/// <param name="At">When that was, in milliseconds since the Unix epoch.</param>
+/// <param name="At">When it last happened, in milliseconds since the Unix epoch.</param>
 /// <param name="Count">How often it happened.</param>
 internal sealed record Failed(string Method, string Status, string Reason, string Detail, long At, long Count);

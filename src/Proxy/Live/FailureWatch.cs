@@ -7,8 +7,8 @@ using Microsoft.AspNetCore.Http.Features;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Enters in the <see cref="FailureLog"/> what callers are refused or told that it failed, over gRPC and REST; nothing
-/// while nobody watches.</summary>
+/// <summary>Adds refused and failed calls, over gRPC and REST, to the <see cref="FailureLog"/> while somebody watches the live
+/// page.</summary>
 internal static class FailureWatch
 {
     private const string GrpcStatus = "grpc-status";
@@ -33,7 +33,7 @@ internal static class FailureWatch
                 Find(Trailers.Reason), WebUtility.UrlDecode(Find(GrpcMessage)));
         }
 
-        // A call that fails before it has answered anything has its trailers among the headers.
+        // A call that fails before it has answered anything has its trailers in the headers.
         string? Find(string name) =>
             trailers?.TryGetValue(name, out var trailer) == true ? trailer.ToString()
             : http.Response.Headers.TryGetValue(name, out var header) ? header.ToString()
@@ -52,7 +52,7 @@ internal static class FailureWatch
         }
     }
 
-    // Entered on the way through: nothing is caught, so nothing is thrown again.
+    // Called from an exception filter and never true: nothing is caught, so nothing has to be rethrown.
     private static bool Enter(FailureLog failures, HttpContext http, RpcException e)
     {
         var reason = e.Trailers.GetValue(Trailers.Reason);

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>What the brokers say of lag, members and dead letters, asked for again and again while somebody watches, in the
-/// background: brokers that do not answer hold nobody up.</summary>
+/// <summary>Polls the brokers for lag, group members and dead letters while somebody watches the live page. It runs in the
+/// background: brokers that do not respond block nobody.</summary>
 internal sealed partial class KafkaWatch(
     IOptions<KafkaOptions> kafka, IOptions<LiveOptions> live, TimeProvider time, ILogger<KafkaWatch> logger)
 {
@@ -17,11 +17,11 @@ internal sealed partial class KafkaWatch(
     private Task _asking = Task.CompletedTask;
     private long _askedAt;
 
-    /// <summary>What they said last; null before the first answer.</summary>
+    /// <summary>The last result; null before the first one.</summary>
     public KafkaView? View => _view;
 
-    /// <summary>Asks again, where it is time and nobody waits for an answer already. For one caller at a time, as is
-    /// <see cref="Rest"/>.</summary>
+    /// <summary>Starts a new poll if the interval has passed and none is in progress. Not thread-safe together with
+    /// <see cref="Rest"/>: one caller at a time.</summary>
     public void Ask()
     {
         if (_asking.IsCompleted && (_survey is null || time.GetElapsedTime(_askedAt) >= live.Value.KafkaInterval))
@@ -32,7 +32,7 @@ internal sealed partial class KafkaWatch(
         }
     }
 
-    /// <summary>Closes the connections, unless an answer is under way: nobody watches.</summary>
+    /// <summary>Closes the connections, unless a poll is in progress; for when nobody watches.</summary>
     public void Rest()
     {
         if (_survey is not null && _asking.IsCompleted)
@@ -44,7 +44,7 @@ internal sealed partial class KafkaWatch(
 
     private async Task AskAsync(KafkaSurvey survey)
     {
-        // What may not be asked, or is not answered, takes nothing away from the rest.
+        // A part that is not permitted or not answered does not affect the others.
         var view = (_view ?? new KafkaView()) with { Problem = null };
         view = await PartAsync(survey, view, async () => view with { Topics = Of(await survey.LagAsync()) });
         view = await PartAsync(survey, view, async () => view with { Members = Of(await survey.MembersAsync()) });
@@ -66,7 +66,7 @@ internal sealed partial class KafkaWatch(
         {
             if (e is not (KafkaException or StartupException))
             {
-                // Whatever it is, payments do not depend on it.
+                // Logged only: payments do not depend on the live page.
                 Failed(e);
             }
             return before with { Problem = survey.LastError ?? e.Message };
@@ -88,6 +88,6 @@ internal sealed partial class KafkaWatch(
         letter.Topic.Length == 0 ? "" : $"{letter.Topic}[{letter.Partition}]@{letter.Offset}",
         letter.Reason.Length <= ReasonMax ? letter.Reason : string.Concat(letter.Reason.AsSpan(0, ReasonMax), "…"));
 
-    [LoggerMessage(1, LogLevel.Warning, "The live page could not ask the brokers")]
+    [LoggerMessage(1, LogLevel.Warning, "The live page could not query the brokers")]
     private partial void Failed(Exception cause);
 }

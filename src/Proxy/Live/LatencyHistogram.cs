@@ -2,8 +2,8 @@ using System.Numerics;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Counts durations in buckets that grow with them: sixteen to each power of two of microseconds, so that a percentile
-/// is right to some three percent from a microsecond to hours. Histograms add up. Safe from any thread.</summary>
+/// <summary>A histogram of durations with sixteen buckets to each power of two of microseconds, so that a percentile is accurate
+/// to about three percent from a microsecond to hours. Histograms can be added. Thread-safe.</summary>
 internal sealed class LatencyHistogram
 {
     private const int BucketBits = 4;
@@ -12,10 +12,10 @@ internal sealed class LatencyHistogram
 
     private readonly int[] _counts = new int[BucketsPerOctave * (Octaves + 1)];
 
-    /// <summary>Counts one.</summary>
+    /// <summary>Counts one duration.</summary>
     public void Add(TimeSpan duration) => Interlocked.Increment(ref _counts[Bucket(duration.Ticks / TimeSpan.TicksPerMicrosecond)]);
 
-    /// <summary>Adds what another has counted.</summary>
+    /// <summary>Adds the counts of another histogram.</summary>
     public void Add(LatencyHistogram other)
     {
         for (var i = 0; i < _counts.Length; i++)
@@ -24,11 +24,11 @@ internal sealed class LatencyHistogram
         }
     }
 
-    /// <summary>How many were counted.</summary>
+    /// <summary>Number of durations counted.</summary>
     public long Count => _counts.Sum(count => (long)count);
 
-    /// <summary>The duration that a part of all does not exceed; null where there are none.</summary>
-    /// <param name="part">Above 0, at most 1.</param>
+    /// <summary>The duration that a fraction of all durations does not exceed; null if none was counted.</summary>
+    /// <param name="part">The fraction: above 0, at most 1.</param>
     public TimeSpan? Percentile(double part)
     {
         var left = (long)Math.Ceiling(Count * part);

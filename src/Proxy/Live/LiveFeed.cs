@@ -3,7 +3,8 @@ using Billing.Messaging.Hosting;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Records while somebody watches, and a while longer, and tells each second what it has come to.</summary>
+/// <summary>Records calls while somebody watches the live page, and for <see cref="LiveOptions.KeepFor"/> after that, and sends
+/// the watching pages a snapshot each second.</summary>
 internal sealed partial class LiveFeed(
     LiveWatch watch, Watchers watchers, LiveView view, IMeterFactory meters, Microsoft.Extensions.Options.IOptions<LiveOptions> options,
     TimeProvider time, Supervisor supervisor, ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
@@ -66,11 +67,11 @@ internal sealed partial class LiveFeed(
         }
         catch (Exception e)
         {
-            // Whatever it is, payments do not depend on it.
+            // Logged only: payments do not depend on the live page.
             Failed(e);
         }
     }
 
-    [LoggerMessage(1, LogLevel.Warning, "The live page missed a second")]
+    [LoggerMessage(1, LogLevel.Warning, "A snapshot for the live page failed")]
     private partial void Failed(Exception cause);
 }

@@ -8,7 +8,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>What pages are told, as server-sent events.</summary>
+/// <summary>Builds the events for the live page, as server-sent events.</summary>
 internal sealed class LiveView(
     Admission admission, IRequestTransport transport, IOptions<ProxyOptions> proxy, TimeProvider time,
     IOptions<DirectOptions> direct, KafkaWatch? kafka = null)
@@ -17,10 +17,10 @@ internal sealed class LiveView(
 
     private readonly int[] _inFlight = new int[CallSeconds.Kept + 1];
 
-    /// <summary>Notes how many calls are in flight at the end of a second.</summary>
+    /// <summary>Notes the number of calls in flight at the end of a second.</summary>
     public void Note(LiveRecord record) => Volatile.Write(ref _inFlight[Index(record.Calls.Now - 1)], admission.InFlight);
 
-    /// <summary>What a page is told first.</summary>
+    /// <summary>Builds the first event for a page.</summary>
     public ReadOnlyMemory<byte> Hello(LiveRecord record)
     {
         var now = record.Calls.Now;
@@ -36,12 +36,12 @@ internal sealed class LiveView(
             Instead = Instead(),
             InFlightMax = proxy.Value.InFlightMax,
             Since = record.Since.ToUnixTimeMilliseconds(),
-            // The second before this one comes with the first snapshot.
+            // The previous second is part of the first snapshot.
             History = [.. record.Calls.Between(from, now - 1).Select(Of)],
         }, LiveJson.Default.LiveHello);
     }
 
-    /// <summary>What all pages are told at the end of a second.</summary>
+    /// <summary>Builds the event for all pages at the end of a second.</summary>
     public ReadOnlyMemory<byte> Snapshot(LiveRecord record)
     {
         var now = record.Calls.Now;
@@ -76,8 +76,8 @@ internal sealed class LiveView(
     private string? Instead() => transport switch
     {
         KafkaRequestTransport => null,
-        DirectTransport => "Commands go by direct calls to the backend that serves the account; there are no topics, groups and dead letters. The backends: "
+        DirectTransport => "Proxies call the backend that serves the account directly; there are no topics, consumer groups or dead letters. The backends: "
             + string.Join(", ", direct.Value.BackendAddresses) + ".",
-        _ => "Proxy and backends are one process, with queues in memory; there are no topics, groups and dead letters.",
+        _ => "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.",
     };
 }

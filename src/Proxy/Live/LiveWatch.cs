@@ -5,8 +5,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>What is recorded for the live page. While nobody watches there is no record, and a call costs one look for it.
-/// </summary>
+/// <summary>Holds what is recorded for the live page. While nobody watches there is no record, and a call costs one read of a
+/// field.</summary>
 public sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
 {
     private volatile LiveRecord? _record;
@@ -14,7 +14,7 @@ public sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
     /// <summary>The record; null while nobody watches.</summary>
     internal LiveRecord? Record => _record;
 
-    /// <summary>Begins a record, where there is none.</summary>
+    /// <summary>Starts a record if there is none.</summary>
     internal LiveRecord Begin()
     {
         if (_record is { } begun)
@@ -25,14 +25,14 @@ public sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
         return Interlocked.CompareExchange(ref _record, record, null) ?? record;
     }
 
-    /// <summary>Forgets the record.</summary>
+    /// <summary>Drops the record.</summary>
     internal void End() => _record = null;
 }
 
-/// <summary>What has happened since somebody began to watch. Safe from any thread.</summary>
+/// <summary>What has happened since the record was started. Thread-safe.</summary>
 internal sealed class LiveRecord
 {
-    // Names the payment of this flow of control as the page's own, on its way to where commands are sent.
+    // Marks the payment of this asynchronous flow as made on the page, from the request to where its command is sent.
     private static readonly AsyncLocal<OwnPayment?> Own = new();
 
     private readonly TimeProvider _time;
@@ -46,19 +46,19 @@ internal sealed class LiveRecord
         Payments = new TimedPayments(samplesPerSecond, Calls);
     }
 
-    /// <summary>When the record begins.</summary>
+    /// <summary>When the record was started.</summary>
     public DateTimeOffset Since { get; }
 
     /// <summary>The calls of the last seconds.</summary>
     public CallSeconds Calls { get; }
 
-    /// <summary>What failed lately.</summary>
+    /// <summary>The recent failures.</summary>
     public FailureLog Failures { get; }
 
-    /// <summary>Steps of the last payments.</summary>
+    /// <summary>The last timed payments.</summary>
     public TimedPayments Payments { get; }
 
-    /// <summary>Has the payment that this flow of control sends next timed.</summary>
+    /// <summary>Requests timing for the next payment that this asynchronous flow sends.</summary>
     public static OwnPayment TimeNext()
     {
         var own = new OwnPayment();
@@ -93,9 +93,9 @@ internal sealed class LiveRecord
     }
 }
 
-/// <summary>A payment that was made on the page.</summary>
+/// <summary>A payment made on the page.</summary>
 internal sealed class OwnPayment
 {
-    /// <summary>Its steps, when it is answered.</summary>
+    /// <summary>Its steps; null until it is answered.</summary>
     public TimedPayment? Steps { get; set; }
 }

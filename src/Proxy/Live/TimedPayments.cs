@@ -3,12 +3,12 @@ using Billing.Wire.V1;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>The last payments whose steps were timed. Safe from any thread.</summary>
+/// <summary>The last payments whose steps were timed. Thread-safe.</summary>
 internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
 {
     private const int Kept = 10;
 
-    // Callers that ask for times themselves do so as often as they like.
+    // Bounded, since callers may request timing for any number of payments themselves.
     private const int ShownPerSecondMax = 20;
 
     private readonly Lock _gate = new();
@@ -17,17 +17,17 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
     private int _sampled;
     private int _shown;
 
-    /// <summary>Has a payment timed, where it is this second's turn.</summary>
+    /// <summary>Requests timing for a payment, unless enough payments of this second have been sampled.</summary>
     public void Sample(Command command)
     {
         if (command.Timing is null && samplesPerSecond > 0 && TryCount(ref _sampled, samplesPerSecond))
         {
-            // Nobody knows when the client sent it.
+            // When the client sent it is unknown: the time of receipt stands in for that.
             command.Timing = new Timing { SentUnixUs = command.ReceivedUnixUs };
         }
     }
 
-    /// <summary>Enters a payment that was answered.</summary>
+    /// <summary>Adds an answered payment.</summary>
     public void Add(TimedPayment payment)
     {
         if (!payment.FromHere && !TryCount(ref _shown, ShownPerSecondMax))
@@ -55,7 +55,7 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
 
     private bool TryCount(ref int count, int max)
     {
-        // Mostly the second is used up, which takes no lock to see.
+        // Usually this second's count is used up, which is seen without the lock.
         if (Volatile.Read(ref _second) == seconds.Now && Volatile.Read(ref count) >= max)
         {
             return false;
@@ -72,16 +72,16 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
 }
 
 /// <summary>A payment and the times of its steps.</summary>
-/// <param name="TransactionId">The payment.</param>
+/// <param name="TransactionId">Its transaction id.</param>
 /// <param name="Account">Its account.</param>
-/// <param name="PaymentType">Its type, as the topics call it.</param>
-/// <param name="Outcome">What became of it.</param>
+/// <param name="PaymentType">Its payment type.</param>
+/// <param name="Outcome">Its outcome, or the reason of the error.</param>
 /// <param name="FromHere">Whether it was made on the page.</param>
-/// <param name="Times">When each step was taken, in microseconds since the Unix epoch; those that were not are missing.</param>
+/// <param name="Times">When each step was taken, in microseconds since the Unix epoch; steps not taken are missing.</param>
 internal sealed record TimedPayment(
     string TransactionId, string Account, string PaymentType, string Outcome, bool FromHere, IReadOnlyDictionary<string, long> Times)
 {
-    /// <summary>Of an answered command.</summary>
+    /// <summary>The timed payment of an answered command.</summary>
     public static TimedPayment Of(Command command, Reply reply, StepTimes times, bool fromHere) => new(
         command.TransactionId, command.Payment.AccountId, command.Payment.PaymentType.ToString(),
         reply.Payment?.Outcome.ToString() ?? reply.Error?.Reason ?? "", fromHere,

@@ -3,14 +3,15 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>The pages that watch: so many and no more, and none that reads slowly. Safe from any thread.</summary>
+/// <summary>The pages that watch. Their number is limited, and one that reads too slowly is cut off. Thread-safe.</summary>
 internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly List<Watcher> _watchers = [];
     private readonly SemaphoreSlim _came = new(0, 1);
 
-    /// <summary>How many watch. <see cref="SomebodyAsync"/> then completes for those who come after.</summary>
+    /// <summary>Number of pages that watch. Afterwards <see cref="SomebodyAsync"/> completes only for pages that come later.
+    /// </summary>
     public int Present()
     {
         lock (_gate)
@@ -20,7 +21,7 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
         }
     }
 
-    /// <summary>Lets one more watch, until it is disposed of; null where there are too many.</summary>
+    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many.</summary>
     public Watcher? TryEnter()
     {
         lock (_gate)
@@ -39,10 +40,10 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
         }
     }
 
-    /// <summary>Completes when one has come since the last time, who may be gone again.</summary>
+    /// <summary>Completes when a page has come since the last call; it may have left already.</summary>
     public Task SomebodyAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
 
-    /// <summary>Tells all.</summary>
+    /// <summary>Sends a message to all pages.</summary>
     public void Tell(ReadOnlyMemory<byte> message)
     {
         lock (_gate)
@@ -66,30 +67,30 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
 /// <summary>A page that watches.</summary>
 internal sealed class Watcher(Action<Watcher> leave) : IDisposable
 {
-    // Seconds that it may be behind.
+    // The most unread messages, of which there is one per second.
     private const int BehindMax = 5;
 
     private readonly Channel<ReadOnlyMemory<byte>> _messages = Channel.CreateBounded<ReadOnlyMemory<byte>>(BehindMax);
     private readonly CancellationTokenSource _tooSlow = new();
 
-    /// <summary>What it is to be told.</summary>
+    /// <summary>The messages for it.</summary>
     public IAsyncEnumerable<ReadOnlyMemory<byte>> Messages(CancellationToken cancellationToken) =>
         _messages.Reader.ReadAllAsync(cancellationToken);
 
-    /// <summary>Cancelled when it is so far behind that it is given up.</summary>
+    /// <summary>Cancelled when it is so far behind that it has to be cut off.</summary>
     public CancellationToken TooSlow => _tooSlow.Token;
 
-    /// <summary>Tells it.</summary>
+    /// <summary>Queues a message for it.</summary>
     public void Tell(ReadOnlyMemory<byte> message)
     {
         if (!_messages.Writer.TryWrite(message))
         {
-            // Not on this thread: whoever waits for it goes on there.
+            // Asynchronously, so that the callbacks do not run on this thread.
             _ = _tooSlow.CancelAsync();
         }
     }
 
-    /// <summary>It watches no more.</summary>
+    /// <summary>Removes the page.</summary>
     public void Dispose()
     {
         leave(this);

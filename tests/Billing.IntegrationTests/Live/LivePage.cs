@@ -154,7 +154,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     public async Task Without_a_token_where_one_is_needed_the_page_asks_for_it_and_then_watches()
     {
         await OpenAsync(new { url = Address, refuseWithout = "s3cret" });
-        await UntilAsync("#token", "asks who you are");
+        await UntilAsync("#token", "requires a token");
         await UntilAsync("#status", "Waiting for a token");
         await DoAsync("type", new { text = "s3cret" });
         await DoAsync("press", new { key = "Enter" });

@@ -4,10 +4,10 @@ using Microsoft.Net.Http.Headers;
 
 namespace Billing.Proxy.Live.Front;
 
-/// <summary>The page's files, which are part of the program.</summary>
+/// <summary>The files of the live page, which are embedded in the program.</summary>
 internal static class LiveAssets
 {
-    // Nothing from elsewhere, nothing inline, and no other page may frame it.
+    // Nothing from other origins, nothing inline, and no other page may frame it.
     private const string Policy =
         "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -39,18 +39,18 @@ internal static class LiveAssets
     /// <summary>A file.</summary>
     /// <param name="Name">Its name.</param>
     /// <param name="Type">Its media type.</param>
-    /// <param name="Content">What it holds.</param>
+    /// <param name="Content">Its content.</param>
     /// <param name="Tag">Its entity tag.</param>
     internal sealed record Asset(string Name, string Type, byte[] Content, string Tag)
     {
-        /// <summary>Answers with it, or that it has not changed.</summary>
+        /// <summary>Answers with the file, or with 304 if it has not changed.</summary>
         public IResult Answer(HttpContext http)
         {
             var headers = http.Response.Headers;
             headers.XContentTypeOptions = "nosniff";
             headers.ContentSecurityPolicy = Policy;
             headers["Referrer-Policy"] = "no-referrer";
-            // Kept, and asked for each time: a new version of the proxy is seen at once.
+            // Cached but revalidated each time, so that a new version of the proxy takes effect at once.
             headers.CacheControl = "no-cache";
             return Results.Bytes(Content, Type, entityTag: new EntityTagHeaderValue(Tag));
         }

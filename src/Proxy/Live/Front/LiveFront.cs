@@ -7,21 +7,21 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live.Front;
 
-/// <summary>What the page asks for.</summary>
+/// <summary>Serves the requests of the live page.</summary>
 internal sealed class LiveFront(
     Watchers watchers, LiveWatch watch, LiveView view, Admission admission, RestFront rest, IOptions<LiveOptions> options)
 {
-    /// <summary>The header of a payment's answer with its steps, as JSON.</summary>
+    /// <summary>The response header with the steps of a payment, as JSON.</summary>
     public const string StepsHeader = "billing-steps";
 
-    /// <summary>Tells what happens, second by second, until the page or the proxy goes.</summary>
+    /// <summary>Sends the events, second by second, until the page is closed or the proxy shuts down.</summary>
     public async Task WatchAsync(HttpContext http)
     {
         using var watcher = watchers.TryEnter();
         if (watcher is null)
         {
             RestFailure.Write(http.Response, StatusCodes.Status503ServiceUnavailable, null,
-                $"{options.Value.WatchersMax} pages watch already, as many as may (Billing:Live:WatchersMax).");
+                $"{options.Value.WatchersMax} pages watch already, which is the limit (Billing:Live:WatchersMax).");
             return;
         }
         http.Response.ContentType = "text/event-stream";
@@ -41,8 +41,8 @@ internal sealed class LiveFront(
         }
     }
 
-    /// <summary>Makes a payment as the REST front does, and says when each step was taken; a page that
-    /// makes one watches.</summary>
+    /// <summary>Makes a payment as the REST front does, and adds when each step was taken. The steps are known, since a page
+    /// that makes a payment also watches.</summary>
     public async Task<IResult> PayAsync(string transactionId, HttpContext http)
     {
         var own = LiveRecord.TimeNext();

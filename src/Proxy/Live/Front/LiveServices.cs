@@ -6,12 +6,12 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live.Front;
 
-/// <summary>What the live page is made of. It is there beside the REST front.</summary>
+/// <summary>Registers the services of the live page, which is part of the REST front.</summary>
 public static class LiveServices
 {
     private const string Page = "index.html";
 
-    /// <summary>Adds the live page, unless <see cref="LiveOptions.Enabled"/> says otherwise.</summary>
+    /// <summary>Adds the live page, if there is a REST front and <see cref="LiveOptions.Enabled"/> is set.</summary>
     public static void AddLive(this WebApplicationBuilder builder)
     {
         var services = builder.Services;
@@ -41,7 +41,7 @@ public static class LiveServices
         app.Use((http, next) => FailureWatch.InvokeAsync(watch, http, next));
         foreach (var asset in LiveAssets.All)
         {
-            // Readable by whoever gets here: it says nothing, and asks for the token that the events may take.
+            // Anonymous: the files hold no data, and the page asks for the token that the events may require.
             app.MapGet(asset.Name == Page ? "/" : "/live/" + asset.Name, asset.Answer)
                 .AllowAnonymous().ForOperators().ExcludeFromDescription();
         }

@@ -6,7 +6,7 @@ const width = 240;
 const height = 56;
 export const seconds = 120;
 
-/** A chart of the last two minutes: lines of { name, values }, oldest value first, null where there is none. */
+/** Draws a chart of the last two minutes: lines of { name, values, area }, the oldest value first, null for no value. */
 export function sparkline(host, label, lines) {
   const top = niceMax(Math.max(...lines.flatMap(line => line.values.map(value => value ?? 0))));
   const shapes = lines.flatMap(line => shape(line, top));
@@ -33,7 +33,7 @@ function shape({ name, values, area }, top) {
   return shapes;
 }
 
-// The indexes of values that follow one another without a gap.
+// The runs of consecutive indexes that have a value.
 function runs(values) {
   const found = [];
   values.forEach((value, index) => {
@@ -58,7 +58,7 @@ function niceMax(value) {
   return Number(nice.toPrecision(2));
 }
 
-/** A bar of parts side by side: { name, value }, on a scale that ends at the largest of all bars. */
+/** Draws a bar of parts { name, value } side by side, on a scale that ends at the largest of all bars. */
 export function bar(parts, largest, label) {
   const scale = 100 / Math.max(largest, Number.EPSILON);
   let at = 0;

@@ -1,15 +1,15 @@
-// Elements and numbers. Text only ever gets into the page as text: nothing here, or anywhere, parses it as HTML.
+// Elements and numbers. Text is only ever inserted as text: no code of the page parses it as HTML.
 
 const svgSpace = 'http://www.w3.org/2000/svg';
 
 export const byId = id => document.getElementById(id);
 
-/** Makes an element: attributes, then children, which are elements or texts. */
+/** Makes an element with attributes and children, which are elements or texts. */
 export function make(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
-/** The same for a drawing. */
+/** Makes an SVG element, like make(). */
 export function draw(name, attributes = {}, ...children) {
   return fill(document.createElementNS(svgSpace, name), attributes, children);
 }
@@ -24,7 +24,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Sets a text where it differs: what has not changed is not touched, and not read out again. */
+/** Sets a text if it differs: an unchanged text is not touched, so that a screen reader does not repeat it. */
 export function say(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;
@@ -35,7 +35,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 export const count = value => value === null || value === undefined ? '–' : whole.format(value);
 
-/** Milliseconds with three digits that mean something. */
+/** Milliseconds with three significant digits. */
 export function milliseconds(value) {
   if (value === null || value === undefined) {
     return '–';
@@ -46,5 +46,5 @@ export function milliseconds(value) {
 
 export const clock = unixMs => new Date(unixMs).toLocaleTimeString('en-GB');
 
-/** The last part of a topic's name, which is what differs. */
+/** A topic's name without the prefix that all topics share. */
 export const shortTopic = topic => topic.replace(/^billing\./, '');

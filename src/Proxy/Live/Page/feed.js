@@ -9,7 +9,7 @@ export const token = {
   forget: () => sessionStorage.removeItem(tokenKey),
 };
 
-/** The headers of a request, with the token where there is one. */
+/** The headers of a request, with the token if there is one. */
 export const headers = (more = {}) => token.get() ? { ...more, Authorization: `Bearer ${token.get()}` } : more;
 
 /** Watches for as long as the page is open: on('hello' | 'snapshot' | 'lost' | 'retry' | 'refused', data). */
@@ -32,7 +32,7 @@ export async function watch(on) {
         why = 'The proxy ended the stream.';
       }
     } catch {
-      why = 'The proxy does not answer.';
+      why = 'The proxy does not respond.';
     }
     await retry(on, why, waits[Math.min(failures++, waits.length - 1)]);
   }
@@ -42,7 +42,7 @@ async function read(body, on) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { value, done } = await silent(reader);
+    const { value, done } = await readInTime(reader);
     if (done) {
       return;
     }
@@ -57,8 +57,8 @@ async function read(body, on) {
   }
 }
 
-// There is something every second. A connection that says nothing for long is as good as lost, whatever it looks like.
-async function silent(reader) {
+// Events come every second: a connection that is silent for ten seconds counts as lost.
+async function readInTime(reader) {
   let timer;
   const silence = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error('silent')), 10_000);

@@ -1,4 +1,4 @@
-// The page: what comes from the proxy each second goes to its place.
+// The page: shows the events that the proxy sends each second.
 
 import { seconds, sparkline } from './charts.js';
 import { byId, clock, count, milliseconds, say } from './dom.js';
@@ -10,7 +10,7 @@ let hello = null;
 let history = [];
 let lags = [];
 
-function greeted(message) {
+function onHello(message) {
   hello = message;
   history = message.history.slice(-seconds);
   lags = [];
@@ -20,7 +20,7 @@ function greeted(message) {
   say(byId('window'), `Charts: the last two minutes, recorded since ${clock(message.since)}. Latency: answered calls of the last ten seconds.`);
 }
 
-function told(snapshot) {
+function onSnapshot(snapshot) {
   history = [...history.filter(second => second.at < snapshot.second.at), snapshot.second].slice(-seconds);
   const waiting = snapshot.kafka?.topics.length ? sum(snapshot.kafka.topics.map(topic => sum(topic.lags))) : null;
   lags = [...lags, waiting].slice(-seconds);
@@ -49,7 +49,7 @@ function figures({ second, latency, inFlight, ofStreams, kafka: view }, waiting)
 function charts({ second, latency, inFlight }, waiting) {
   const of = name => history.map(entry => entry[name]);
   const most = values => count(Math.max(0, ...values.map(value => value ?? 0)));
-  sparkline(byId('rate-chart'), `Throughput of the last two minutes: now ${count(second.answered)} a second, at most ${most(of('answered'))}; failed, at most ${most(of('failed'))}`,
+  sparkline(byId('rate-chart'), `Throughput of the last two minutes: now ${count(second.answered)} per second, at most ${most(of('answered'))}; failed, at most ${most(of('failed'))}`,
     [{ name: 'main', values: of('answered'), area: true }, { name: 'bad', values: of('failed').map(value => value || null) }]);
   sparkline(byId('latency-chart'), `Latency of the last two minutes in milliseconds: p50 ${milliseconds(latency.p50)}, p99 ${milliseconds(latency.p99)}, at most ${most(of('p99'))}`,
     [{ name: 'faint', values: of('p99') }, { name: 'main', values: of('p50'), area: true }]);
@@ -68,7 +68,7 @@ function state(name, text) {
 let why = '';
 
 function askForToken(status) {
-  state('refused', status === 401 ? 'Waiting for a token' : 'This token may not watch');
+  state('refused', status === 401 ? 'Waiting for a token' : 'This token has no permission to watch');
   token.forget();
   byId('token').hidden = false;
   byId('token-value').focus();
@@ -86,13 +86,13 @@ function askForToken(status) {
 }
 
 const handlers = {
-  hello: greeted,
-  snapshot: told,
+  hello: onHello,
+  snapshot: onSnapshot,
   lost: reason => {
     why = reason;
-    state('lost', `Connection lost. ${why} Trying again.`);
+    state('lost', `Connection lost. ${why} Reconnecting.`);
   },
-  // Not read out each second: what counts down is seen only.
+  // An attribute, so that a screen reader does not read the countdown out each second.
   retry: left => byId('status').setAttribute('data-left', `${left} s`),
   refused: askForToken,
 };
@@ -103,6 +103,6 @@ kafka(null, null);
 failures([], null);
 payments([]);
 for (const chart of ['rate', 'latency', 'flight', 'lag']) {
-  sparkline(byId(`${chart}-chart`), 'Nothing is known yet', [{ name: 'main', values: [] }]);
+  sparkline(byId(`${chart}-chart`), 'No data yet', [{ name: 'main', values: [] }]);
 }
 watch((name, data) => handlers[name]?.(data));

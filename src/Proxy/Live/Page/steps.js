@@ -1,16 +1,16 @@
-// The steps of a payment: what each is called, and how long it took.
+// The steps of a payment: their names and durations.
 
 export const legs = [
   { name: 'produce', from: 'received', to: 'appended', text: 'To Kafka' },
   { name: 'wait', from: 'appended', to: 'consumed', text: 'In the topic' },
   { name: 'decide', from: 'consumed', to: 'decided', text: 'Authorise and decide' },
   { name: 'store', from: 'decided', to: 'stored', text: 'Store' },
-  { name: 'reply', from: 'stored', to: 'replied', text: 'Hand the reply over' },
+  { name: 'reply', from: 'stored', to: 'replied', text: 'Publish the reply' },
   { name: 'return', from: 'replied', to: 'answered', text: 'Back to the proxy' },
 ];
 
-/** The legs that were taken, in milliseconds. Brokers stamp whole milliseconds, so a step may seem to be taken before the
-    one before it; and what was not taken (a repeated payment is not stored again) counts to the leg after it. */
+/** The durations of the legs, in milliseconds. Brokers stamp whole milliseconds, so a step may seem to precede the previous
+    one. The time of a leg that was not taken (a repeated payment is not stored again) is part of the next leg. */
 export function durations(times) {
   let at = times.received;
   return legs.map(leg => {
@@ -23,7 +23,7 @@ export function durations(times) {
 
 export const total = times => Math.max(0, times.answered - times.received) / 1000;
 
-// The partitioner of Kafka's own clients (murmur2), by which an account finds its partition.
+// The default partitioner of Kafka's Java clients (murmur2), which maps an account to its partition.
 export function partitionOf(key, partitions) {
   const bytes = new TextEncoder().encode(key);
   let hash = 0x9747b28c ^ bytes.length;

@@ -1,4 +1,4 @@
-// The tables. One is drawn again only when what it shows has changed, so that nobody is interrupted in reading it.
+// The tables. A table is redrawn only when its data has changed, so that reading it is not interrupted.
 
 import { bar } from './charts.js';
 import { byId, clock, count, make, milliseconds, say, shortTopic } from './dom.js';
@@ -6,7 +6,7 @@ import { durations, legs, total } from './steps.js';
 
 const shown = new Map();
 
-/** Draws a section's body where its data has changed. */
+/** Draws a section's body if its data has changed. */
 function show(section, data, build) {
   const text = JSON.stringify(data);
   if (shown.get(section) !== text) {
@@ -29,10 +29,10 @@ const cell = (kind, ...children) => make('td', { class: kind }, ...children);
 const main = (...texts) => make('span', { class: 'main' }, ...texts);
 const detail = text => text ? make('span', { class: 'detail' }, text) : null;
 
-/** What the brokers say: lag, members, dead letters. */
+/** Shows the state of the brokers: lag, group members, dead letters. */
 export function kafka(view, instead) {
-  const state = instead ? '' : !view ? 'Asking the brokers …'
-    : view.problem ? `Not all is known${view.at ? ` since ${clock(view.at)}` : ''}: ${view.problem}` : '';
+  const state = instead ? '' : !view ? 'Querying the brokers …'
+    : view.problem ? `Incomplete${view.at ? ` since ${clock(view.at)}` : ''}: ${view.problem}` : '';
   for (const element of document.querySelectorAll('.kafka-state')) {
     say(element, state);
     element.classList.toggle('bad', Boolean(view?.problem));
@@ -45,7 +45,7 @@ export function kafka(view, instead) {
   }
   if (instead || !view) {
     for (const section of ['lag', 'backends', 'letters']) {
-      show(section, instead ?? null, () => empty(instead ?? 'Nothing is known yet.'));
+      show(section, instead ?? null, () => empty(instead ?? 'No data yet.'));
     }
     return;
   }
@@ -58,7 +58,7 @@ function lag(topics) {
   if (topics.length === 0) {
     return empty('There are no topics yet.');
   }
-  return table('Commands that are not committed yet, by topic and partition', [['Topic', 'most'], ['Lag', 'number'], ['By partition']], topics.map(topic => row(
+  return table('Commands whose offsets are not committed yet, by topic and partition', [['Topic', 'most'], ['Lag', 'number'], ['By partition']], topics.map(topic => row(
     [main(...topicName(topic.name))],
     cell('number', count(sum(topic.lags))),
     cell('', make('ul', { class: 'chips' }, ...topic.lags.map((waiting, partition) =>
@@ -66,23 +66,23 @@ function lag(topics) {
         make('span', { class: 'index' }, make('span', { 'aria-hidden': 'true' }, `p${partition}`), make('span', { class: 'unseen' }, `partition ${partition}: `)), count(waiting))))))));
 }
 
-// May break after its dot, where it is narrow.
+// May wrap after a dot if the column is narrow.
 const topicName = topic => shortTopic(topic).split(/(?<=\.)/).flatMap((part, index) => index ? [make('wbr'), part] : [part]);
 
 const roles = { 'billing-payments': 'Payment backend', 'billing-balances': 'Balance backend' };
 
-/** What people call a member: its role, and the beginning of the id that its group gave it. */
+/** The name shown for a member: its role, and the beginning of its member id. */
 export const memberName = member => `${roles[member.group] ?? member.group} ${member.id.replace(`${member.group}-`, '').slice(0, 6)}`;
 
 function members(all) {
   if (all.length === 0) {
-    return empty('No backend is in its group: nothing is decided at the moment.');
+    return empty('No backend is a member of its group: no command is processed at the moment.');
   }
-  return table('Backends and the partitions that they own', [['Backend', 'half'], ['Owns']], all.map(member => {
+  return table('Backends and their assigned partitions', [['Backend', 'half'], ['Partitions']], all.map(member => {
     const owned = Object.entries(member.owns);
     return row(
       [main(memberName(member)), detail(`at ${member.host}`)],
-      cell('', owned.length === 0 ? detail('nothing yet') : make('ul', { class: 'chips' }, ...owned.map(([topic, partitions]) =>
+      cell('', owned.length === 0 ? detail('none yet') : make('ul', { class: 'chips' }, ...owned.map(([topic, partitions]) =>
         make('li', { class: 'some' }, `${topic.split('.').at(-1)} ${partitions.join(', ')}`)))));
   }));
 }
@@ -92,26 +92,26 @@ function letters(all, newest) {
     return empty('None: every record could be read and processed.');
   }
   return table(`The newest of ${count(all)} dead letters`, [['Reason'], ['When', 'number']], newest.map(letter => row(
-    [main(letter.reason || 'no reason given'), detail(`${letter.id} from ${letter.origin || 'somewhere unknown'}`)],
+    [main(letter.reason || 'no reason given'), detail(`${letter.id} from ${letter.origin || 'an unknown topic'}`)],
     cell('number', clock(letter.at)))));
 }
 
-/** What failed lately. */
+/** Shows the recent failures. */
 export function failures(list, since) {
-  say(byId('failures-hint'), since ? `Since ${clock(since)}, at most a quarter of an hour.` : '');
+  say(byId('failures-hint'), since ? `Since ${clock(since)}, at most the last 15 minutes.` : '');
   show('failures', list, () => list.length === 0 ? empty('Nothing has failed.')
-    : table('Calls that failed, equal ones as one', [['Call'], ['Times', 'number'], ['Last', 'number']], list.map(failed => row(
+    : table('Calls that failed, equal failures counted together', [['Call'], ['Times', 'number'], ['Last', 'number']], list.map(failed => row(
       [main(failed.method.replace('billing.v1.', '')), make('span', { class: 'code' }, [failed.status, failed.reason].filter(Boolean).join(' · ')), detail(failed.detail)],
       cell('number', count(failed.count)), cell('number', clock(failed.at))))));
 }
 
-/** Steps of the last payments. */
+/** Shows the steps of the last timed payments. */
 export function payments(list) {
-  say(byId('steps-hint'), list.length === 0 ? '' : 'Some payments a second are timed while you watch.');
+  say(byId('steps-hint'), list.length === 0 ? '' : 'A few payments per second are timed while you watch.');
   byId('legend').hidden = list.length === 0;
   show('steps', list, () => {
     if (list.length === 0) {
-      return empty('No payment was timed yet. Make one above, or wait for callers.');
+      return empty('No payment has been timed yet. Make one above, or wait for callers.');
     }
     const largest = Math.max(...list.map(payment => total(payment.times)));
     return table('Payments, the latest first, with the time of each step', [['Payment', 'third'], ['Steps'], ['ms', 'number']], list.map(payment => {

@@ -1,11 +1,11 @@
-// A payment made here, and its way through the picture.
+// A payment made on the page, and its path through the system, as an animated picture.
 
 import { headers } from './feed.js';
 import { byId, make, milliseconds, say } from './dom.js';
 import { durations, partitionOf } from './steps.js';
 import { memberName } from './tables.js';
 
-const still = matchMedia('(prefers-reduced-motion: reduce)');
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 const playMs = 2600;
 const shortestMs = 160;
 
@@ -24,7 +24,7 @@ let picture = null;
 let pending = null;
 let playing = 0;
 
-/** Draws the picture, idle. */
+/** Draws the picture without a payment. */
 export function begin() {
   byId('way').replaceChildren(...stations.map(station => make('li', { id: `at-${station.id}`, 'data-state': 'idle' },
     make('span', { class: 'dot', 'aria-hidden': 'true' }),
@@ -37,7 +37,7 @@ export function begin() {
   });
 }
 
-/** What the picture knows of topics and backends. */
+/** Sets what the picture knows about topics and backends. */
 export function know(transport, view) {
   picture = { transport, view };
 }
@@ -47,7 +47,7 @@ async function pay() {
   if (!request) {
     return;
   }
-  // Asked again without an answer, it is the same payment: it is never charged twice.
+  // A retry after no answer is the same payment, with the same id: it is never charged twice.
   const text = JSON.stringify(request);
   pending = pending?.text === text ? pending : { text, id: newId() };
   reset(request);
@@ -63,7 +63,7 @@ async function pay() {
     const steps = JSON.parse(response.headers.get('billing-steps') ?? 'null');
     await (response.ok ? arrived(answer, steps, took) : refused(response.status, answer));
   } catch {
-    tell('failed', 'No answer came. The payment may or may not be recorded; pay again to ask: it is charged only once.');
+    tell('failed', 'No answer arrived. The payment may or may not be recorded. Pay again to find out: it is charged only once.');
     mark('client', 'failed');
   } finally {
     byId('pay-button').disabled = false;
@@ -101,11 +101,11 @@ function refused(status, problem) {
   if (fields[problem.field]) {
     blame(fields[problem.field], problem.detail);
   } else {
-    tell('failed', status === 401 || status === 403 ? 'The proxy does not let you pay here.' : `${problem.reason ?? status}: ${problem.detail}`);
+    tell('failed', status === 401 || status === 403 ? 'You have no permission to pay here.' : `${problem.reason ?? status}: ${problem.detail}`);
   }
 }
 
-// Plays the steps slowly: what takes a thousandth of a second cannot be watched.
+// Plays the steps in slow motion, since they take only milliseconds.
 async function play(payment, took) {
   const run = ++playing;
   const [produce, wait, decide, store, reply, back] = durations(payment.times);
@@ -116,13 +116,13 @@ async function play(payment, took) {
     ['backend', wait.value, null],
     ['store', decide.value + store.value, store.taken ? 'decided and stored' : 'stored before'],
     ['replies', reply.value, 'of this proxy'],
-    ['back', back.value, 'hands it on'],
-    ['answer', 0, 'has its answer'],
+    ['back', back.value, 'passes it on'],
+    ['answer', 0, 'gets the answer'],
   ];
   const all = Math.max(took, Number.EPSILON);
   mark('client', 'passed', 'sends it', '0 ms');
   for (const [id, value, text] of way) {
-    if (!still.matches) {
+    if (!reducedMotion.matches) {
       const duration = shortestMs + value / all * playMs;
       byId(`at-${id}`).style.setProperty('--leg', `${duration}ms`);
       mark(id, 'coming');
@@ -131,13 +131,13 @@ async function play(payment, took) {
         return;
       }
     }
-    mark(id, 'passed', text, id === 'answer' ? `${milliseconds(took)} ms in all` : `+${milliseconds(value)} ms`);
+    mark(id, 'passed', text, id === 'answer' ? `${milliseconds(took)} ms in total` : `+${milliseconds(value)} ms`);
   }
 }
 
 function reset(request) {
   playing++;
-  tell('waiting', 'On its way …');
+  tell('waiting', 'In flight …');
   for (const { id } of stations) {
     mark(id, 'idle', '', '');
   }
@@ -147,7 +147,7 @@ function reset(request) {
   place(request);
 }
 
-// Which topic, partition and backend it passes follows from its account.
+// The payment type determines the topic, and the account the partition and with it the backend.
 function place(request) {
   const topic = `billing.payments.${request.payment_type.toLowerCase()}`;
   const found = picture?.view?.topics.find(({ name }) => name === topic);
@@ -158,7 +158,7 @@ function place(request) {
   const partition = partitionOf(request.account_id, found.lags.length);
   mark('kafka', 'idle', `${topic.replace('billing.', '')} / ${partition}`);
   const owner = picture.view.members.find(member => member.owns[topic]?.includes(partition));
-  mark('backend', 'idle', owner ? memberName(owner).split(' ').at(-1) : 'nobody at the moment');
+  mark('backend', 'idle', owner ? memberName(owner).split(' ').at(-1) : 'none at the moment');
 }
 
 function mark(id, state, detail = null, time = null) {
@@ -197,7 +197,7 @@ const money = ({ currency_code: currency, units, nanos }) => {
   return `${negative ? '−' : ''}${String(units).replace('-', '')}.${cents} ${currency}`;
 };
 
-// crypto.randomUUID is there only over TLS or on this machine.
+// crypto.randomUUID exists only over TLS or on localhost.
 function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = bytes[6] & 0x0f | 0x40;
