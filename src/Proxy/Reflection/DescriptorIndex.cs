@@ -4,16 +4,16 @@ using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
 namespace Billing.Proxy.Reflection;
 
 /// <summary>
-/// The services that this process offers and every file that they need, found by file name or by symbol. Immutable;
-/// made once, at start-up.
+/// The services that this process offers and every file that they need, by file name and by symbol. Immutable; created
+/// once, at startup.
 /// </summary>
 public sealed class DescriptorIndex
 {
     private readonly Dictionary<string, FileDescriptor> _filesByName = new(StringComparer.Ordinal);
     private readonly Dictionary<string, FileDescriptor> _filesBySymbol = new(StringComparer.Ordinal);
 
-    /// <summary>Indexes the services, the files that declare them, and what these import.</summary>
-    /// <param name="services">What to offer; list_services names these and no others.</param>
+    /// <summary>Indexes the services, the files that declare them, and their imports.</summary>
+    /// <param name="services">The services to offer; list_services names these and no others.</param>
     public DescriptorIndex(IEnumerable<ServiceDescriptor> services)
     {
         ArgumentNullException.ThrowIfNull(services);
@@ -37,7 +37,7 @@ public sealed class DescriptorIndex
     /// </summary>
     public FileDescriptor? FindFileBySymbol(string symbol) => _filesBySymbol.GetValueOrDefault(symbol);
 
-    /// <summary>A file and all that it imports, directly or not, each once, the file itself first.</summary>
+    /// <summary>A file and all of its direct and indirect imports, without duplicates, the file itself first.</summary>
     public static IReadOnlyList<FileDescriptor> WithImports(FileDescriptor file)
     {
         var found = new List<FileDescriptor> { file };

@@ -5,7 +5,7 @@ using Grpc.Core;
 namespace Billing.Proxy.Reflection;
 
 /// <summary>Answers one reflection request at a time, for every version of the protocol.</summary>
-/// <param name="index">What there is to tell.</param>
+/// <param name="index">The services and files to answer from.</param>
 internal sealed class ReflectionAnswers(DescriptorIndex index)
 {
     public ServerReflectionResponse Answer(ServerReflectionRequest request)

@@ -5,15 +5,15 @@ using Grpc.Core;
 namespace Billing.Proxy.Reflection;
 
 /// <summary>
-/// The first version of the reflection service, which older tools ask for. Its messages are the same bytes as those of
+/// The v1alpha version of the reflection service, which older tools use. Its messages have the same encoding as those of
 /// <see cref="ReflectionService"/>, so they are answered by the same code.
 /// </summary>
-/// <param name="index">What to tell.</param>
+/// <param name="index">The services and files to answer from.</param>
 public sealed class ReflectionV1AlphaService(DescriptorIndex index) : ServerReflection.ServerReflectionBase
 {
     private readonly ReflectionAnswers _answers = new(index);
 
-    /// <summary>Answers each request in turn until the caller has no more.</summary>
+    /// <summary>Answers the requests in order until the caller ends the stream.</summary>
     public override async Task ServerReflectionInfo(
         IAsyncStreamReader<ServerReflectionRequest> requestStream,
         IServerStreamWriter<ServerReflectionResponse> responseStream,

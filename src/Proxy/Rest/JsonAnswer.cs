@@ -3,7 +3,7 @@ using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>An answer as JSON, written in one piece with its length.</summary>
+/// <summary>A JSON answer, written at once with its content length.</summary>
 internal sealed class JsonAnswer<T>(T value, JsonTypeInfo<T> type) : IResult
 {
     public Task ExecuteAsync(HttpContext httpContext)

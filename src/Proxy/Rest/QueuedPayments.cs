@@ -13,12 +13,12 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>Payments whose callers do not wait for the answer, and what became of them. A proxy keeps nothing of them: the
-/// address to ask at holds what was asked for, and the question goes behind the payment to whoever serves the account, so
-/// every proxy gives the same answer, also when the one that took the payment is gone.</summary>
+/// <summary>Payments whose callers do not wait for the answer, and their status. The proxy keeps no state for them: the status
+/// URL contains the payment, and the question about it goes to the backend that serves the account, after the payment. So every
+/// proxy gives the same answer, even if the one that accepted the payment is gone.</summary>
 internal sealed class QueuedPayments(CommandSender sender, Admission admission, TimeProvider time)
 {
-    /// <summary>Where to ask what became of a payment.</summary>
+    /// <summary>The route of a payment's status.</summary>
     public const string StatusRoute = "/v1/payments/{transaction_id}/status";
 
     private const string Pending = "PENDING";
@@ -28,17 +28,17 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
     private const string Nanos = "amount.nanos";
     private const string Deadline = "deadline_unix_us";
 
-    // Long enough to reach a backend that is not behind, and short enough for who polls.
+    // Long enough for an answer from a backend without lag, and short enough for a caller that polls.
     private static readonly TimeSpan StatusWait = TimeSpan.FromSeconds(1);
 
-    /// <summary>Takes a payment, and answers as soon as the transport has it.</summary>
-    /// <exception cref="RpcException">It was not taken.</exception>
+    /// <summary>Sends a payment, and answers 202 as soon as the transport has accepted it.</summary>
+    /// <exception cref="RpcException">The payment was refused.</exception>
     public async Task<IResult> TakeAsync(MakePaymentRequest request, CallerDeadline callerDeadline, HttpContext http)
     {
         var taken = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var command = new Command { TransactionId = request.TransactionId, Payment = request };
         var answered = AnswerAsync(command, Caller.Of(http), callerDeadline, taken);
-        // The first of the two, or what the payment could not be taken for.
+        // Waits for the first of the two; rethrows the error if the payment was refused.
         await (await Task.WhenAny(taken.Task, answered)).WaitAsync(http.RequestAborted);
         var url = StatusUrl(command);
         var headers = http.Response.Headers;
@@ -49,8 +49,8 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         return Answer(new PaymentStatusAnswer { TransactionId = request.TransactionId, Status = Pending, StatusUrl = url });
     }
 
-    [EndpointSummary("Reads what became of a payment")]
-    [EndpointDescription("At the address that the answer 202 to the payment gave. Any proxy may be asked.")]
+    [EndpointSummary("Reads the status of a payment")]
+    [EndpointDescription("The address is in the 202 answer to the payment. Any proxy can answer it.")]
     public async Task<IResult> StatusAsync(
         [FromRoute(Name = "transaction_id"), Description("The payment's id.")] string transactionId,
         [FromQuery(Name = "account_id"), Description("The payment's account.")] string? accountId,
@@ -90,13 +90,13 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
     {
         try
         {
-            // The place is given back with the answer: payments that nobody waits for are as many as others at most.
+            // The place is held until the answer comes, so the same limit applies to payments that nobody waits for.
             using var admitted = admission.Enter(caller, command.Payment.AccountId);
             await sender.SendQueuedAsync(command, callerDeadline, () => taken.TrySetResult());
         }
         catch (RpcException) when (taken.Task.IsCompleted)
         {
-            // Who asks for the status is told.
+            // The caller learns of the error when it reads the status.
         }
     }
 
@@ -113,7 +113,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         }
         catch (RpcException e) when (e.StatusCode == StatusCode.DeadlineExceeded)
         {
-            // The question waits behind the payment, or both wait for a backend.
+            // The question still waits behind the payment, or both wait for a backend.
             return new PaymentStatusAnswer { TransactionId = id, Status = Pending };
         }
     }

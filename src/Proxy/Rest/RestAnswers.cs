@@ -4,7 +4,7 @@ using Google.Protobuf.WellKnownTypes;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The messages of the public API as JSON objects, and back.</summary>
+/// <summary>Converts messages of the public API to JSON objects, and amounts of money back.</summary>
 internal static class RestAnswers
 {
     private static readonly EnumDescriptor Outcomes = Names("PaymentOutcome");

@@ -4,7 +4,7 @@ using Microsoft.OpenApi;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The OpenAPI document and the page to browse it, which needs nothing from elsewhere.</summary>
+/// <summary>The OpenAPI document and the page to browse it, which loads nothing from other servers.</summary>
 internal static class RestDescription
 {
     private const string Page = "/docs";
@@ -24,7 +24,7 @@ internal static class RestDescription
                 document.Info.Title = "Billing";
                 document.Info.Version = "v1";
                 document.Info.Description =
-                    "Payments and balances. Errors are problem+json with a reason for programs and, for a bad request, the field.";
+                    "Payments and balances. Errors are problem+json with a reason for programs and, for an invalid field, its name.";
                 return Task.CompletedTask;
             })
             .AddOperationTransformer((operation, _, _) =>
@@ -34,7 +34,8 @@ internal static class RestDescription
             }));
     }
 
-    // Numbers in the query are read as text, so that a bad one is refused by its name; and every request may say how long to wait.
+    // Numbers in the query are read as text, so that an error names the parameter: their type is added here. So is the timeout
+    // header, which every request may have.
     private static void Complete(OpenApiOperation operation)
     {
         operation.Parameters ??= [];
@@ -48,7 +49,7 @@ internal static class RestDescription
             {
                 Name = RestRequest.PreferHeader,
                 In = ParameterLocation.Header,
-                Description = "respond-async: answer 202 as soon as the payment is on its way (RFC 7240).",
+                Description = "respond-async: answer 202 as soon as the payment is queued (RFC 7240).",
                 Schema = new OpenApiSchema { Type = JsonSchemaType.String },
             });
         }

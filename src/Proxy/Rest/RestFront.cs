@@ -12,7 +12,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The public API over HTTP/1.1 and JSON: the same checks, admission and commands as gRPC's.</summary>
+/// <summary>The public API over HTTP/1.1 and JSON, with the same checks, admission and commands as the gRPC API.</summary>
 internal sealed class RestFront(
     CommandSender sender, Admission admission, QueuedPayments queued, IOptions<ProxyOptions> options, TimeProvider time)
 {
@@ -21,7 +21,7 @@ internal sealed class RestFront(
     private readonly int _bodyBytesMax = options.Value.RequestBytesMax;
 
     [EndpointSummary("Charges an account")]
-    [EndpointDescription("The same transaction_id with the same content gets the same answer again; with other content, 409. With \"Prefer: respond-async\" the answer is 202 as soon as the payment is on its way, and Location says where to ask what became of it.")]
+    [EndpointDescription("A repeated transaction_id with the same content gets the same answer; with different content, 409. With \"Prefer: respond-async\" the answer is 202 as soon as the payment is queued, and Location is the URL of its status.")]
     public async Task<IResult> PayAsync(
         [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId, HttpContext http)
     {
@@ -67,11 +67,11 @@ internal sealed class RestFront(
         return Answer(RestAnswers.Of(reply.Balance ?? throw Failure.OtherReply(reply)), RestJson.Default.BalanceAnswer);
     }
 
-    [EndpointSummary("Reads a page of what happened to an account, in order")]
+    [EndpointSummary("Reads a page of an account's statement: its events, in order")]
     public async Task<IResult> StatementAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
-        [FromQuery(Name = "after_version"), Description("Leaves out the events up to this version.")] string? afterVersion,
-        [FromQuery(Name = "limit"), Description("Events on the page at most, 1 to 1000; 100 if not given.")] string? limit,
+        [FromQuery(Name = "after_version"), Description("Leaves out the events up to and including this version.")] string? afterVersion,
+        [FromQuery(Name = "limit"), Description("The most events on the page, 1 to 1000; 100 if not given.")] string? limit,
         HttpContext http)
     {
         var deadline = DeadlineOf(http);
@@ -89,7 +89,7 @@ internal sealed class RestFront(
         return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
     }
 
-    [EndpointSummary("Sets what an account may owe at most")]
+    [EndpointSummary("Sets an account's credit limit")]
     public async Task<IResult> LimitAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http)
     {

@@ -3,13 +3,14 @@ using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>An amount of money: units + nanos / 10^9, the two never of opposite signs.</summary>
+/// <summary>An amount of money: units + nanos / 10^9. Units and nanos never have opposite signs.</summary>
 public sealed class MoneyJson
 {
     /// <summary>Three capital letters as in ISO 4217, e.g. USD.</summary>
     public string? CurrencyCode { get; set; }
 
-    /// <summary>Whole units. A string in answers, since JavaScript's numbers end at 2^53; a string or a number in requests.</summary>
+    /// <summary>Whole units. A string in answers, since JavaScript's numbers are exact only up to 2^53; a string or a number in
+    /// requests.</summary>
     [JsonNumberHandling(JsonNumberHandling.WriteAsString | JsonNumberHandling.AllowReadingFromString)]
     [JsonIgnore(Condition = JsonIgnoreCondition.Never)]
     public long Units { get; set; }
@@ -22,27 +23,27 @@ public sealed class MoneyJson
 /// <summary>The body of a payment.</summary>
 public sealed class PaymentBody
 {
-    /// <summary>The account: 1 to 64 characters out of A-Z a-z 0-9 . _ -</summary>
+    /// <summary>The account: 1 to 64 of the characters A-Z a-z 0-9 . _ -</summary>
     public string? AccountId { get; set; }
 
     /// <summary>The card network: VISA, MASTERCARD, DISCOVER or AMEX, in any case.</summary>
     public string? PaymentType { get; set; }
 
-    /// <summary>What is charged: more than zero and at most 1,000,000,000 units.</summary>
+    /// <summary>The amount to charge: more than zero and at most 1,000,000,000 units.</summary>
     public MoneyJson? Amount { get; set; }
 }
 
 /// <summary>The body of a change of a credit limit.</summary>
 public sealed class CreditLimitBody
 {
-    /// <summary>The idempotency key: a UUID, made once and kept over retries.</summary>
+    /// <summary>The idempotency key: a UUID, created once and reused for retries.</summary>
     public string? TransactionId { get; set; }
 
     /// <summary>The new limit: zero or more, in the account's currency.</summary>
     public MoneyJson? Limit { get; set; }
 }
 
-/// <summary>The answer to a payment: a declined one is an answer, not an error.</summary>
+/// <summary>The answer to a payment. A declined payment is an answer, not an error.</summary>
 public sealed class PaymentAnswer
 {
     /// <summary>The payment's id.</summary>
@@ -51,64 +52,64 @@ public sealed class PaymentAnswer
     /// <summary>ACCEPTED or DECLINED.</summary>
     public required string Outcome { get; init; }
 
-    /// <summary>Where declined: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    /// <summary>If declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
     public string? DeclineReason { get; init; }
 
     /// <summary>Why it was declined, for a person.</summary>
     public string? Message { get; init; }
 
-    /// <summary>What the account owes after it.</summary>
+    /// <summary>What the account owes after the payment.</summary>
     public MoneyJson? Balance { get; init; }
 
-    /// <summary>The version of the account that records it; give it as min_version to read your own write.</summary>
+    /// <summary>The version of the account that records the payment; pass it as min_version to read your own write.</summary>
     public required long Version { get; init; }
 }
 
-/// <summary>What became of a payment.</summary>
+/// <summary>The status of a payment.</summary>
 public sealed class PaymentStatusAnswer
 {
     /// <summary>The payment's id.</summary>
     public required string TransactionId { get; init; }
 
-    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but the first are final for what was sent; a failed payment charged
-    /// nothing, and may be sent again.</summary>
+    /// <summary>PENDING, ACCEPTED, DECLINED or FAILED. All but PENDING are final for the request that was sent; a failed payment
+    /// charged nothing, and may be sent again.</summary>
     public required string Status { get; init; }
 
-    /// <summary>Where to ask, in the answer that the payment was taken.</summary>
+    /// <summary>The URL of the payment's status; only in the 202 answer to the payment.</summary>
     public string? StatusUrl { get; init; }
 
-    /// <summary>Where declined: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    /// <summary>If declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
     public string? DeclineReason { get; init; }
 
-    /// <summary>Why it was declined or has failed, for a person.</summary>
+    /// <summary>Why it was declined or failed, for a person.</summary>
     public string? Message { get; init; }
 
-    /// <summary>What the account owes after it, where accepted or declined.</summary>
+    /// <summary>What the account owes after the payment, if accepted or declined.</summary>
     public MoneyJson? Balance { get; init; }
 
-    /// <summary>The version of the account that records it, where accepted or declined.</summary>
+    /// <summary>The version of the account that records the payment, if accepted or declined.</summary>
     public long? Version { get; init; }
 
-    /// <summary>Where failed, the constant for programs, e.g. COMMAND_EXPIRED.</summary>
+    /// <summary>If failed, the constant for programs, e.g. COMMAND_EXPIRED.</summary>
     public string? Reason { get; init; }
 }
 
 /// <summary>What an account owes and may still spend.</summary>
 public sealed class BalanceAnswer
 {
-    /// <summary>What it owes.</summary>
+    /// <summary>What the account owes.</summary>
     public MoneyJson? Balance { get; init; }
 
-    /// <summary>What it may still spend.</summary>
+    /// <summary>What the account may still spend.</summary>
     public MoneyJson? Available { get; init; }
 
-    /// <summary>What it may owe at most.</summary>
+    /// <summary>The most that the account may owe.</summary>
     public MoneyJson? CreditLimit { get; init; }
 
-    /// <summary>The version the answer covers; 0 for an account without events.</summary>
+    /// <summary>The account's version that the answer reflects; 0 for an account without events.</summary>
     public required long Version { get; init; }
 
-    /// <summary>When the answer was true.</summary>
+    /// <summary>The time as of which the answer holds.</summary>
     public DateTime? AsOf { get; init; }
 }
 
@@ -131,7 +132,7 @@ public sealed class StatementEntryJson
     /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED or CREDIT_LIMIT_CHANGED.</summary>
     public required string Type { get; init; }
 
-    /// <summary>What caused it.</summary>
+    /// <summary>The id of the payment or change that caused it.</summary>
     public string? TransactionId { get; init; }
 
     /// <summary>When it was decided.</summary>
@@ -140,10 +141,10 @@ public sealed class StatementEntryJson
     /// <summary>The payment's amount, or the new limit.</summary>
     public MoneyJson? Amount { get; init; }
 
-    /// <summary>Why it was declined.</summary>
+    /// <summary>If a payment was declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
     public string? DeclineReason { get; init; }
 
-    /// <summary>What the account owes after it.</summary>
+    /// <summary>What the account owes after the event.</summary>
     public MoneyJson? Balance { get; init; }
 }
 
@@ -153,10 +154,10 @@ public sealed class CreditLimitAnswer
     /// <summary>The change's id.</summary>
     public required string TransactionId { get; init; }
 
-    /// <summary>The limit.</summary>
+    /// <summary>The new limit.</summary>
     public MoneyJson? Limit { get; init; }
 
-    /// <summary>What the account owes; may be more than a lowered limit.</summary>
+    /// <summary>What the account owes; may be more than the limit if that was lowered.</summary>
     public MoneyJson? Balance { get; init; }
 
     /// <summary>The version of the account that records the change.</summary>

@@ -2,17 +2,17 @@ using Billing.Messaging.Hosting;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>The REST front; section <c>Billing:Rest</c>.</summary>
+/// <summary>The settings of the REST front; section <c>Billing:Rest</c>.</summary>
 public sealed class RestOptions
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Rest";
 
-    /// <summary>Where the proxy listens for HTTP/1.1, e.g. <c>http://localhost:5080</c>; empty: there is no REST front.
+    /// <summary>The address at which the proxy listens for HTTP/1.1, e.g. <c>http://localhost:5080</c>; empty for no REST front.
     /// </summary>
     public string Url { get; set; } = "";
 
-    /// <summary>What is wrong with the settings, naming each.</summary>
+    /// <summary>One message for each invalid setting, naming it.</summary>
     /// <param name="urls">The value of <c>Urls</c>, where the proxy listens for gRPC.</param>
     public IEnumerable<string> Problems(string? urls)
     {

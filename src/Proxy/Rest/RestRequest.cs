@@ -10,24 +10,24 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>Reads what a request says; whatever cannot be read is an error that names it.</summary>
+/// <summary>Reads the parts of a request; the error for a part that cannot be read names it.</summary>
 internal static partial class RestRequest
 {
-    /// <summary>The header of RFC 7240 that says what a caller would like.</summary>
+    /// <summary>The header with a caller's preferences (RFC 7240).</summary>
     public const string PreferHeader = "Prefer";
 
-    /// <summary>Its preference for an answer before the work is done.</summary>
+    /// <summary>The preference for an answer before the request is processed.</summary>
     public const string RespondAsync = "respond-async";
 
-    /// <summary>The header that says how long the caller waits, in milliseconds.</summary>
+    /// <summary>The header with the time that the caller waits, in milliseconds.</summary>
     public const string TimeoutHeader = "billing-timeout-ms";
 
-    // What the serializer's messages begin with, and what follows is the field's name.
+    // The beginnings of the serializer's messages; the field's name follows.
     private const string UnknownField = "The JSON property '";
     private const string DoubleField = "Duplicate property '";
 
     /// <summary>Reads the body.</summary>
-    /// <exception cref="RpcException">INVALID_ARGUMENT: it is too large, or not what is asked for.</exception>
+    /// <exception cref="RpcException">INVALID_ARGUMENT: the body is too large, or not a valid object of the type.</exception>
     public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
         where T : class
     {
@@ -54,7 +54,7 @@ internal static partial class RestRequest
         }
     }
 
-    /// <summary>How long the caller waits; null where it does not say.</summary>
+    /// <summary>How long the caller waits; null if the request does not state it.</summary>
     public static TimeSpan? Timeout(HttpContext http)
     {
         if (!http.Request.Headers.TryGetValue(TimeoutHeader, out var values))
@@ -67,19 +67,19 @@ internal static partial class RestRequest
             : throw Bad(TimeoutHeader, $"must be a whole number of milliseconds above zero; it is '{Shorten(value)}'");
     }
 
-    /// <summary>A payment type; an empty one is left to the rules of the fields.</summary>
+    /// <summary>Reads a payment type; an empty one is left to the check of the fields.</summary>
     public static PaymentType PaymentType(string? text) =>
         string.IsNullOrEmpty(text) ? V1.PaymentType.Unspecified
         : FieldRules.TryReadPaymentType(text, out var type) ? type
         : throw Failure.BadField(FieldRules.UnknownPaymentType(text));
 
-    /// <summary>A number in the query; <paramref name="fallback"/> where it is not there.</summary>
+    /// <summary>Reads a number in the query; <paramref name="fallback"/> if it is absent.</summary>
     public static long Number(string name, string? text, long fallback) =>
         string.IsNullOrEmpty(text) ? fallback
         : long.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var number) ? number
         : throw Bad(name, $"must be a whole number; it is '{Shorten(text)}'");
 
-    /// <summary>Refuses parameters that nobody reads: a misspelt one would change nothing, unnoticed.</summary>
+    /// <summary>Refuses unknown parameters: a misspelt one would otherwise be ignored silently.</summary>
     public static void CheckQuery(HttpContext http, params ReadOnlySpan<string> known)
     {
         foreach (var (name, _) in http.Request.Query)
@@ -91,8 +91,8 @@ internal static partial class RestRequest
         }
     }
 
-    /// <summary>Whether the caller would rather not wait for the answer: the preference <c>respond-async</c> of RFC 7240, without
-    /// a value. As that asks, what is not understood counts for nothing.</summary>
+    /// <summary>Whether the caller prefers not to wait for the answer: the preference <c>respond-async</c> of RFC 7240, without
+    /// a value. As the RFC requires, unknown preferences are ignored.</summary>
     public static bool PrefersAsync(HttpContext http) =>
         http.Request.Headers.TryGetValue(PreferHeader, out var values)
         && values.Any(value => QuotedText().Replace(value ?? "", "\"\"").Split(',').Any(IsRespondAsync));
@@ -114,7 +114,7 @@ internal static partial class RestRequest
         {
             var reader = new Utf8JsonReader(body);
             var value = JsonSerializer.Deserialize(ref reader, type) ?? throw Malformed("The body is null; it must be a JSON object.");
-            // Throws where something follows.
+            // Throws if anything follows the object.
             reader.Read();
             return value;
         }
@@ -126,7 +126,7 @@ internal static partial class RestRequest
 
     private static RpcException Refused(JsonException e)
     {
-        // "$" is the body, "$.amount.units" a field. What the reader itself refuses is no JSON at all.
+        // "$" is the body, "$.amount.units" a field. An inner JsonException comes from the reader: the body is not JSON.
         var field = e.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..] : "";
         if (NameAfter(UnknownField, e.Message) is { } unknown)
         {
@@ -134,7 +134,7 @@ internal static partial class RestRequest
         }
         if (NameAfter(DoubleField, e.Message) is { } twice)
         {
-            return Bad(field.Length == 0 ? twice : field, "is there twice");
+            return Bad(field.Length == 0 ? twice : field, "must not be given twice");
         }
         return e.InnerException is JsonException ? Malformed("The body is not JSON: " + Sentence(e.Message))
             : field.Length == 0 ? Malformed("The body must be one JSON object.")
@@ -153,7 +153,7 @@ internal static partial class RestRequest
         _ => "a string",
     };
 
-    // What follows tells of bytes and .NET types.
+    // Without the rest of the message, which is about byte positions and .NET types.
     private static string Sentence(string message) => message.Split(" Path:")[0].Split(" LineNumber:")[0];
 
     private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");

@@ -6,15 +6,15 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
-/// <summary>What the REST front is made of.</summary>
+/// <summary>Registers the services and routes of the REST front.</summary>
 public static class RestServices
 {
-    /// <summary>The operation that makes a payment, as the OpenAPI document calls it.</summary>
+    /// <summary>The OpenAPI name of the operation that makes a payment.</summary>
     internal const string MakePayment = "MakePayment";
 
     private const string ProblemJson = "application/problem+json";
 
-    /// <summary>Adds the REST front, where <see cref="RestOptions.Url"/> is set.</summary>
+    /// <summary>Adds the REST front if <see cref="RestOptions.Url"/> is set.</summary>
     public static void AddRest(this WebApplicationBuilder builder)
     {
         var configuration = builder.Configuration;
@@ -89,7 +89,7 @@ public static class RestServices
         }
         catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested)
         {
-            // Nobody reads an answer.
+            // The caller is gone: nobody reads an answer.
         }
         if (http.Response is { HasStarted: false, StatusCode: >= 400, ContentLength: null, ContentType: null })
         {
@@ -100,6 +100,6 @@ public static class RestServices
     private static string Refusal(HttpContext http) => http.Response.StatusCode switch
     {
         StatusCodes.Status415UnsupportedMediaType => $"The body must be application/json; it is '{http.Request.ContentType}'.",
-        _ => $"{http.Request.Method} {http.Request.Path} is not part of this API; /docs shows what is.",
+        _ => $"{http.Request.Method} {http.Request.Path} is not part of this API; see /docs.",
     };
 }

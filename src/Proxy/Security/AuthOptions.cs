@@ -2,8 +2,8 @@ using System.Net;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Whose word a proxy takes for who its callers are; section <c>Billing:Auth</c>. Tokens are JSON Web Tokens (RFC 7519)
-/// with asymmetric signatures, sent as <c>authorization: Bearer</c>.</summary>
+/// <summary>How a proxy authenticates its callers; section <c>Billing:Auth</c>. Tokens are JSON Web Tokens (RFC 7519) with
+/// asymmetric signatures, sent as <c>authorization: Bearer</c>.</summary>
 public sealed class AuthOptions
 {
     /// <summary>The configuration section.</summary>
@@ -11,39 +11,41 @@ public sealed class AuthOptions
 
     private static readonly TimeSpan ClockSkewBound = TimeSpan.FromMinutes(10);
 
-    /// <summary>A JSON Web Key Set (RFC 7517) with the public keys of whoever issues tokens. It may be replaced while the proxy
-    /// runs. Empty: <see cref="Authority"/> has them.</summary>
+    /// <summary>The file of a JSON Web Key Set (RFC 7517) with the token issuer's public keys. It may be replaced while the proxy
+    /// runs. Empty if <see cref="Authority"/> provides the keys.</summary>
     public string JwksFile { get; set; } = "";
 
-    /// <summary>The address of an OpenID provider that publishes its keys; empty: <see cref="JwksFile"/> has them.</summary>
+    /// <summary>The address of an OpenID provider that publishes its keys. Empty if <see cref="JwksFile"/> provides the keys.
+    /// </summary>
     public string Authority { get; set; } = "";
 
-    /// <summary>Who must have issued a token; empty, with an authority: what the authority says of itself.</summary>
+    /// <summary>The required issuer of tokens. Empty with an <see cref="Authority"/>: the issuer that the authority publishes.
+    /// </summary>
     public string Issuer { get; set; } = "";
 
-    /// <summary>Whom a token must be for.</summary>
+    /// <summary>The required audience of tokens.</summary>
     public string Audience { get; set; } = "";
 
-    /// <summary>How far the clocks of the issuer and the proxy may be apart, zero to ten minutes.</summary>
+    /// <summary>The largest tolerated difference between the clocks of the issuer and the proxy, zero to ten minutes.</summary>
     public TimeSpan ClockSkew { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>The claim that lists the accounts that a caller may reach: a string or an array of strings, each an account id,
-    /// <c>*</c> for all, or the beginning of ids with <c>*</c> after it. A token without it reaches none.</summary>
+    /// <summary>The claim that lists the accounts a caller may access: a string or an array of strings, each an account id, a
+    /// prefix of account ids followed by <c>*</c>, or <c>*</c> for all. A token without the claim gives access to none.</summary>
     public string AccountClaim { get; set; } = "billing_accounts";
 
-    /// <summary>The scopes, with spaces between, of callers that prove themselves by a certificate alone; they reach all
+    /// <summary>The scopes, separated by spaces, of callers that authenticate with a client certificate only; they may access all
     /// accounts.</summary>
     public string CertificateScopes { get; set; } = $"{Scopes.PaymentsWrite} {Scopes.BalancesRead}";
 
-    /// <summary>Whether callers may come with tokens.</summary>
+    /// <summary>Whether callers may authenticate with tokens.</summary>
     public bool TakesTokens => JwksFile.Length > 0 || Authority.Length > 0;
 
-    /// <summary>What is wrong with the settings, naming each.</summary>
+    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> Problems()
     {
         if (JwksFile.Length > 0 && Authority.Length > 0)
         {
-            yield return $"{Section}: give JwksFile or Authority, not both.";
+            yield return $"{Section}: set JwksFile or Authority, not both.";
         }
         if (JwksFile.Length > 0 && !File.Exists(JwksFile))
         {
@@ -51,15 +53,15 @@ public sealed class AuthOptions
         }
         if (Authority.Length > 0 && !IsAuthority(Authority))
         {
-            yield return $"{Section}:Authority: '{Authority}' is not an address that begins with https; http will do on a loopback address alone.";
+            yield return $"{Section}:Authority: '{Authority}' is not an address that begins with https; http is allowed only for a loopback address.";
         }
         if (JwksFile.Length > 0 && Issuer.Length == 0)
         {
-            yield return $"{Section}:Issuer is missing: say who issues the tokens.";
+            yield return $"{Section}:Issuer is missing: set it to the issuer of the tokens.";
         }
         if (TakesTokens && Audience.Length == 0)
         {
-            yield return $"{Section}:Audience is missing: say whom tokens must be for.";
+            yield return $"{Section}:Audience is missing: set it to the audience that tokens must have.";
         }
         if (!TakesTokens && (Issuer.Length > 0 || Audience.Length > 0))
         {
@@ -67,7 +69,7 @@ public sealed class AuthOptions
         }
         if (ClockSkew < TimeSpan.Zero || ClockSkew > ClockSkewBound)
         {
-            yield return $"{Section}:ClockSkew ({ClockSkew}) must be within zero and {ClockSkewBound}.";
+            yield return $"{Section}:ClockSkew ({ClockSkew}) must be between zero and {ClockSkewBound}.";
         }
         if (AccountClaim.Length == 0)
         {
@@ -75,7 +77,7 @@ public sealed class AuthOptions
         }
         foreach (var scope in CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries).Where(scope => !Scopes.All.Contains(scope)))
         {
-            yield return $"{Section}:CertificateScopes: there is no scope '{scope}'; there are {string.Join(", ", Scopes.All)}.";
+            yield return $"{Section}:CertificateScopes: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}.";
         }
     }
 
@@ -84,18 +86,18 @@ public sealed class AuthOptions
         && (uri.Scheme == "https" || (uri.Scheme == "http" && (uri.Host == "localhost" || (IPAddress.TryParse(uri.Host, out var ip) && IPAddress.IsLoopback(ip)))));
 }
 
-/// <summary>What a caller may be allowed, as tokens name it.</summary>
+/// <summary>The permissions of callers, by their names in tokens.</summary>
 public static class Scopes
 {
-    /// <summary>To pay.</summary>
+    /// <summary>To make payments.</summary>
     public const string PaymentsWrite = "payments:write";
 
     /// <summary>To read balances and statements.</summary>
     public const string BalancesRead = "balances:read";
 
-    /// <summary>To set credit limits, and to see what operators see.</summary>
+    /// <summary>To set credit limits, and to use the live page.</summary>
     public const string Admin = "admin";
 
-    /// <summary>All of them.</summary>
+    /// <summary>All scopes.</summary>
     public static IReadOnlyList<string> All { get; } = [PaymentsWrite, BalancesRead, Admin];
 }

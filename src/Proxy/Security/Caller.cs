@@ -5,8 +5,8 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Who makes a call, and what it may do. Where callers need not say who they are, one is all callers of an
-/// address, and may do everything.</summary>
+/// <summary>The caller of a request, with its permissions. Without authentication, all callers from one address are one caller,
+/// which may do everything.</summary>
 public sealed class Caller : ClaimsIdentity
 {
     private readonly bool _mayDoEverything;
@@ -14,19 +14,19 @@ public sealed class Caller : ClaimsIdentity
     private readonly HashSet<string> _accounts = new(StringComparer.Ordinal);
     private readonly List<string> _beginnings = [];
 
-    /// <summary>A caller that nobody knows.</summary>
-    /// <param name="id">What tells it from others, such as its address.</param>
+    /// <summary>Creates an unauthenticated caller, which may do everything.</summary>
+    /// <param name="id">What identifies it, such as its address.</param>
     public Caller(string id)
     {
         Id = id;
         _mayDoEverything = true;
     }
 
-    /// <summary>A caller that has proved who it is.</summary>
-    /// <param name="scheme">How.</param>
-    /// <param name="id">Its name, the same in all of its tokens.</param>
-    /// <param name="scopes">What it may do.</param>
-    /// <param name="accounts">What it may do it with: account ids, or beginnings of ids that end in <c>*</c>.</param>
+    /// <summary>Creates an authenticated caller.</summary>
+    /// <param name="scheme">The authentication scheme.</param>
+    /// <param name="id">What identifies it; the same in all of its tokens.</param>
+    /// <param name="scopes">Its scopes.</param>
+    /// <param name="accounts">The accounts that it may access: account ids, or prefixes of ids followed by <c>*</c>.</param>
     public Caller(string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts)
         : base(scheme)
     {
@@ -45,7 +45,7 @@ public sealed class Caller : ClaimsIdentity
         }
     }
 
-    /// <summary>What tells it from others.</summary>
+    /// <summary>What identifies the caller.</summary>
     public string Id { get; }
 
     /// <summary>The caller of a request.</summary>
@@ -55,21 +55,21 @@ public sealed class Caller : ClaimsIdentity
     /// <summary>The caller of a gRPC call.</summary>
     public static Caller Of(ServerCallContext call) => Of(call.GetHttpContext());
 
-    /// <summary>Whether it may do what a scope stands for.</summary>
+    /// <summary>Whether the caller has a scope.</summary>
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
 
-    /// <summary>Whether an account is one of its own.</summary>
+    /// <summary>Whether the caller may access an account.</summary>
     public bool Reaches(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
         || _beginnings.Exists(beginning => accountId.StartsWith(beginning, StringComparison.Ordinal));
 
-    /// <summary>Refuses an account that is not one of its own. Whether there is such an account is not told.</summary>
+    /// <summary>Refuses an account that the caller may not access. The error does not reveal whether the account exists.</summary>
     /// <exception cref="RpcException">PERMISSION_DENIED.</exception>
     public void MustReach(string accountId)
     {
         if (!Reaches(accountId))
         {
             throw Failure.Create(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed,
-                "The caller's token does not name this account.");
+                "The caller's token does not include this account.");
         }
     }
 

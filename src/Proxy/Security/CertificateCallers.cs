@@ -6,8 +6,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Knows a caller by the certificate of its connection, which the TLS handshake has found to be signed by an authority
-/// that the proxy trusts.</summary>
+/// <summary>Authenticates a caller by its client certificate. The TLS handshake has already verified that it is signed by an
+/// authority that the proxy trusts.</summary>
 internal sealed class CertificateCallers(
     IOptions<AuthOptions> auth, IOptionsMonitor<AuthenticationSchemeOptions> options, ILoggerFactory loggers, UrlEncoder encoder)
     : AuthenticationHandler<AuthenticationSchemeOptions>(options, loggers, encoder)

@@ -4,12 +4,12 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Serves what is for operators at the admin addresses alone.</summary>
+/// <summary>Serves the endpoints for operators only at the admin addresses.</summary>
 internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int> adminPorts)
 {
-    private const string Message = "This is served at the proxy's admin address (Billing:Admin) alone.";
+    private const string Message = "This is served only at the proxy's admin address (Billing:Admin).";
 
-    /// <summary>Lets a request pass, or answers it as if there were nothing.</summary>
+    /// <summary>Lets a request pass, or answers that the endpoint is not served at this address.</summary>
     public Task InvokeAsync(HttpContext http)
     {
         if (http.GetEndpoint()?.Metadata.GetMetadata<OperatorEndpoint>() is null || adminPorts.Contains(http.Connection.LocalPort))

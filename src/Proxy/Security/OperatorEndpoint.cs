@@ -1,16 +1,16 @@
 namespace Billing.Proxy.Security;
 
-/// <summary>Marks an endpoint that is for those who operate the platform, not for its callers.</summary>
+/// <summary>Marks an endpoint that is for the platform's operators, not for its callers.</summary>
 public sealed class OperatorEndpoint
 {
-    /// <summary>The mark.</summary>
+    /// <summary>The only instance.</summary>
     public static OperatorEndpoint Instance { get; } = new();
 }
 
-/// <summary>Marks endpoints.</summary>
+/// <summary>Marks endpoints as being for operators.</summary>
 public static class OperatorEndpoints
 {
-    /// <summary>Keeps an endpoint to operators.</summary>
+    /// <summary>Marks an endpoint as being for operators: <see cref="ListenerGate"/> serves it only at the admin addresses.</summary>
     public static TBuilder ForOperators<TBuilder>(this TBuilder endpoint)
         where TBuilder : IEndpointConventionBuilder
     {

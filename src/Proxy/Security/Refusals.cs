@@ -9,7 +9,7 @@ using Microsoft.Net.Http.Headers;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Answers callers that may not do what they ask for, in the words of the front that they came to.</summary>
+/// <summary>Answers unauthenticated and unauthorized requests with an error, in the format of gRPC or REST.</summary>
 internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
 {
     /// <inheritdoc/>
@@ -24,7 +24,7 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
         Answer(context, authorizeResult.Challenged ? Unknown(await context.AuthenticateAsync()) : Forbidden(policy));
     }
 
-    /// <summary>Answers with an error instead of what was asked for.</summary>
+    /// <summary>Answers a request with an error.</summary>
     public static void Answer(HttpContext http, RpcException failure)
     {
         if (IsGrpc(http.Request))
@@ -39,11 +39,11 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
         RestFailure.Write(http.Response, failure);
     }
 
-    /// <summary>Whether a request speaks gRPC.</summary>
+    /// <summary>Whether a request is a gRPC call.</summary>
     public static bool IsGrpc(HttpRequest request) =>
         request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
 
-    // gRPC's answer without a message: the trailers come in place of the headers.
+    // A gRPC answer without a message (Trailers-Only): the trailers are sent as headers.
     private static void Trailers(HttpResponse response, RpcException failure)
     {
         response.ContentType = "application/grpc";
@@ -60,7 +60,7 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
         null => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenMissing,
             "The call has no token; send one as authorization: Bearer."),
         SecurityTokenExpiredException => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
-        _ => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is not one that this platform trusts."),
+        _ => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is invalid: this platform does not trust it."),
     };
 
     private static RpcException Forbidden(AuthorizationPolicy policy) => Failure.Create(

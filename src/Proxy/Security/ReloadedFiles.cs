@@ -1,13 +1,14 @@
 namespace Billing.Proxy.Security;
 
-/// <summary>What is made of files that may be replaced while the process runs. They are looked at when the value is asked for,
-/// at most once a second, and compared by content: a file behind a symbolic link may change without a date that does. What
-/// cannot be used, such as a certificate whose key is still the old one, is said once and the last good value kept.</summary>
-/// <typeparam name="T">What is made of them.</typeparam>
+/// <summary>A value loaded from files that may be replaced while the process runs. The files are checked when the value is read,
+/// at most once per second, and compared by content: a file behind a symbolic link may change without a change of its date. If
+/// changed files cannot be used, such as a new certificate with the old key, that is logged once and the last valid value kept.
+/// </summary>
+/// <typeparam name="T">The type of the value.</typeparam>
 /// <param name="paths">The files.</param>
-/// <param name="make">Makes the value of their contents, in the order of the files.</param>
+/// <param name="make">Creates the value from the files' contents, given in the order of the files.</param>
 /// <param name="time">The clock.</param>
-/// <param name="logger">Where a change, and what is wrong with one, is said.</param>
+/// <param name="logger">Logs changes and their errors.</param>
 internal sealed partial class ReloadedFiles<T>(
     IReadOnlyList<string> paths, Func<IReadOnlyList<byte[]>, T> make, TimeProvider time, ILogger logger)
     where T : class
@@ -20,8 +21,8 @@ internal sealed partial class ReloadedFiles<T>(
     private long _looked;
     private volatile T? _value;
 
-    /// <summary>The newest value that could be made.</summary>
-    /// <exception cref="Exception">What reading the files or making the value throws, where there has been none yet.</exception>
+    /// <summary>The newest valid value.</summary>
+    /// <exception cref="Exception">There is no value yet, and reading the files or creating the value failed.</exception>
     public T Value
     {
         get
@@ -82,9 +83,9 @@ internal sealed partial class ReloadedFiles<T>(
         }
     }
 
-    [LoggerMessage(1, LogLevel.Information, "{Files} changed and is used from now on")]
+    [LoggerMessage(1, LogLevel.Information, "Reloaded {Files}: the new contents are used from now on")]
     private partial void Reloaded(string files);
 
-    [LoggerMessage(2, LogLevel.Error, "{Files} changed and cannot be used; what it held before still is: {Problem}")]
+    [LoggerMessage(2, LogLevel.Error, "{Files} changed and cannot be used; the previous contents stay in use: {Problem}")]
     private partial void NotReloaded(string files, string problem);
 }

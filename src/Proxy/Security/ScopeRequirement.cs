@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.Authorization;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>That a caller has a scope.</summary>
+/// <summary>Requires that a caller has a scope.</summary>
 /// <param name="scope">One of <see cref="Scopes"/>.</param>
 internal sealed class ScopeRequirement(string scope) : AuthorizationHandler<ScopeRequirement>, IAuthorizationRequirement
 {

@@ -1,35 +1,34 @@
 namespace Billing.Proxy.Security;
 
-/// <summary>How a proxy proves who it is, and asks its callers to; section <c>Billing:Tls</c>. It is used at the addresses
-/// that begin with <c>https</c>. The files may be replaced while the proxy runs: new connections get the new ones.</summary>
+/// <summary>The certificates of a proxy and of its callers; section <c>Billing:Tls</c>. TLS is used at the addresses that begin
+/// with <c>https</c>. The files may be replaced while the proxy runs: new connections use the new ones.</summary>
 public sealed class TlsOptions
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Tls";
 
-    /// <summary>The certificate in PEM, its intermediate certificates after it; empty: there is no TLS.</summary>
+    /// <summary>The certificate in PEM, followed by its intermediate certificates; empty for no TLS.</summary>
     public string CertificateFile { get; set; } = "";
 
-    /// <summary>Its private key in PEM; empty: it is in the certificate's file.</summary>
+    /// <summary>Its private key in PEM; empty if it is in the certificate's file.</summary>
     public string KeyFile { get; set; } = "";
 
-    /// <summary>The password of the private key; empty: the key is not encrypted.</summary>
+    /// <summary>The password of the private key; empty if the key is not encrypted.</summary>
     public string KeyPassword { get; set; } = "";
 
-    /// <summary>The certificates in PEM of whoever signs those of callers; empty: callers are not asked for one.</summary>
+    /// <summary>The certificates, in PEM, of the authorities that sign client certificates; empty if callers have none.</summary>
     public string ClientCaFile { get; set; } = "";
 
-    /// <summary>Whether a caller without a certificate is turned away; otherwise one that has none may prove itself by a
-    /// token.</summary>
+    /// <summary>Whether a caller without a certificate is refused; otherwise it may authenticate with a token.</summary>
     public bool RequireClientCertificate { get; set; }
 
-    /// <summary>Whether there is TLS.</summary>
+    /// <summary>Whether TLS is configured.</summary>
     public bool IsOn => CertificateFile.Length > 0;
 
-    /// <summary>Whether a caller may prove who it is by a certificate.</summary>
+    /// <summary>Whether callers may authenticate with a client certificate.</summary>
     public bool KnowsClients => ClientCaFile.Length > 0;
 
-    /// <summary>What is wrong with the settings, naming each. The files are read when the proxy starts.</summary>
+    /// <summary>One message for each invalid setting, naming it. The files' contents are checked later, at startup.</summary>
     public IEnumerable<string> Problems()
     {
         foreach (var (name, file) in (ReadOnlySpan<(string, string)>)[(nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile)])
@@ -45,7 +44,7 @@ public sealed class TlsOptions
         }
         if (RequireClientCertificate && !KnowsClients)
         {
-            return [$"{Section}:RequireClientCertificate needs {Section}:ClientCaFile, the certificates of whoever signs those of callers."];
+            return [$"{Section}:RequireClientCertificate needs {Section}:ClientCaFile, the certificates of the authorities that sign client certificates."];
         }
         return [];
     }

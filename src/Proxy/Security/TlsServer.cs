@@ -8,7 +8,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>The server's side of TLS: its certificate, and the trust in those of callers.</summary>
+/// <summary>The server's side of TLS: its own certificate, and the validation of client certificates.</summary>
 internal sealed class TlsServer
 {
     private readonly TlsOptions _options;
@@ -27,7 +27,7 @@ internal sealed class TlsServer
     }
 
     /// <summary>Reads the files for the first time.</summary>
-    /// <exception cref="StartupException">One cannot be used.</exception>
+    /// <exception cref="StartupException">A file cannot be used.</exception>
     public void Load()
     {
         try
@@ -54,7 +54,7 @@ internal sealed class TlsServer
         https.ServerCertificateSelector = (_, _) => _own.Value.TargetCertificate;
         https.OnAuthenticate = (_, handshake) =>
         {
-            // The context has the intermediate certificates too, and they are newer than the server's start.
+            // The context includes the intermediate certificates, and follows changes of the files after the server's start.
             handshake.ServerCertificateSelectionCallback = null;
             handshake.ServerCertificateContext = _own.Value;
         };

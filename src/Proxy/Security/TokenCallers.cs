@@ -9,12 +9,12 @@ using Microsoft.IdentityModel.Tokens;
 
 namespace Billing.Proxy.Security;
 
-/// <summary>Sets up how tokens are checked, and remembers those that were found good for a short while: to check a signature
-/// costs more than all else that a proxy does for a call.</summary>
+/// <summary>Configures the validation of tokens, and caches valid tokens for a short time: the check of a signature costs more
+/// than everything else that a proxy does for a call.</summary>
 internal sealed class TokenCallers(
     IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger) : IConfigureNamedOptions<JwtBearerOptions>
 {
-    // How long a key that was taken out of the key set may still be believed.
+    // So long may a token still be accepted after its key was removed from the key set.
     private static readonly TimeSpan RememberedFor = TimeSpan.FromSeconds(60);
 
     private const int RememberedMax = 10_000;
@@ -53,7 +53,7 @@ internal sealed class TokenCallers(
         else
         {
             bearer.Authority = _options.Authority;
-            // Options are refused where the authority is not on this machine and has no TLS.
+            // AuthOptions already refuses an authority without TLS that is not a loopback address.
             bearer.RequireHttpsMetadata = false;
         }
         bearer.Events = new JwtBearerEvents { OnMessageReceived = Recall, OnTokenValidated = Accept };
@@ -62,7 +62,7 @@ internal sealed class TokenCallers(
     private DateTimeOffset Now => time.WallClock().GetUtcNow();
 
     /// <summary>Reads a key set.</summary>
-    /// <exception cref="InvalidDataException">It is not one, or holds no key.</exception>
+    /// <exception cref="InvalidDataException">The file is not a key set, or holds no key.</exception>
     public static JsonWebKeySet ReadKeys(IReadOnlyList<byte[]> files)
     {
         try
@@ -76,7 +76,7 @@ internal sealed class TokenCallers(
         }
     }
 
-    // As the library does it, by the services' clock.
+    // The library's own check, but with the services' clock.
     private bool IsCurrent(DateTime? from, DateTime? to)
     {
         var now = Now.UtcDateTime;
@@ -115,7 +115,7 @@ internal sealed class TokenCallers(
         var id = token.Subject is { Length: > 0 } subject ? subject : Text(token, "client_id") ?? Text(token, "azp");
         if (id is null)
         {
-            validated.Fail("The token names no one: it has none of sub, client_id and azp.");
+            validated.Fail("The token does not identify a caller: it has none of the claims sub, client_id and azp.");
             return Task.CompletedTask;
         }
         var caller = new Caller(
@@ -139,7 +139,7 @@ internal sealed class TokenCallers(
     private static string? Text(JsonWebToken token, string claim) =>
         token.TryGetPayloadValue<string>(claim, out var text) && text.Length > 0 ? text : null;
 
-    /// <summary>The words of a claim that is a string with spaces between them, or an array of strings.</summary>
+    /// <summary>The words of a claim that is a space-separated string or an array of strings.</summary>
     private static IEnumerable<string> Words(JsonWebToken token, string claim) =>
         token.Claims.Where(c => c.Type == claim).SelectMany(c => c.Value.Split(' ', StringSplitOptions.RemoveEmptyEntries));
 

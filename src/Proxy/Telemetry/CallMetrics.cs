@@ -8,8 +8,8 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Telemetry;
 
-/// <summary>Measures every gRPC call to the proxy, also those that are refused before a service sees them, and names its span;
-/// and says how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
+/// <summary>Measures every gRPC call to the proxy, including calls refused before they reach a service, and names its span. Also
+/// reports how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
 public sealed class CallMetrics : IDisposable
 {
     /// <summary>The meter's name.</summary>
@@ -31,11 +31,11 @@ public sealed class CallMetrics : IDisposable
             "rpc.server.call.duration", "s", "From the call's arrival until its status is sent.",
             advice: new InstrumentAdvice<double> { HistogramBucketBoundaries = MessagingMetrics.DurationBounds });
         _meter.CreateObservableGauge(
-            "billing.proxy.places.used", () => admission.InFlight, "{place}", "Calls that wait for an answer, open streams, and what these have in hand.");
+            "billing.proxy.places.used", () => admission.InFlight, "{place}", "Places taken by calls in flight, open streams, and the streams' payments in flight.");
         _meter.CreateObservableGauge(
-            "billing.proxy.places.streams", () => admission.OfStreams, "{place}", "Places that streams have taken.");
+            "billing.proxy.places.streams", () => admission.OfStreams, "{place}", "Places taken by streams.");
         _meter.CreateObservableGauge(
-            "billing.proxy.places.limit", () => admission.Places, "{place}", "Places there are; the next call is refused.");
+            "billing.proxy.places.limit", () => admission.Places, "{place}", "The limit on places; calls above it are refused.");
     }
 
     /// <inheritdoc/>
@@ -92,7 +92,7 @@ public sealed class CallMetrics : IDisposable
         _durations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
     }
 
-    /// <summary>The status is among the trailers, or, of a call that was answered without a message, among the headers.</summary>
+    /// <summary>The status in the trailers, or in the headers if the call was answered without a message.</summary>
     private static string StatusOf(HttpContext http, bool failed)
     {
         var trailers = http.Features.Get<Microsoft.AspNetCore.Http.Features.IHttpResponseTrailersFeature>()?.Trailers;
@@ -107,7 +107,7 @@ public sealed class CallMetrics : IDisposable
             : OfHttp(http.Response.StatusCode);
     }
 
-    /// <summary>What gRPC makes of an HTTP status without one of its own.</summary>
+    /// <summary>The gRPC status that clients derive from an HTTP status if there is no gRPC status.</summary>
     private static string OfHttp(int status) => StatusNames[(int)(status switch
     {
         StatusCodes.Status400BadRequest => StatusCode.Internal,
@@ -119,7 +119,7 @@ public sealed class CallMetrics : IDisposable
         _ => StatusCode.Unknown,
     })];
 
-    // As the protocol writes them: RESOURCE_EXHAUSTED, not ResourceExhausted.
+    // As in the gRPC specification: RESOURCE_EXHAUSTED, not ResourceExhausted.
     private static string[] StatusNamesByCode() =>
         [.. Enum.GetValues<StatusCode>().Order().Select(code => string.Concat(
             code.ToString().Select((c, i) => i > 0 && char.IsUpper(c) ? "_" + c : char.ToUpperInvariant(c).ToString())).Replace("O_K", "OK", StringComparison.Ordinal))];

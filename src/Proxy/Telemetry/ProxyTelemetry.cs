@@ -3,22 +3,23 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Telemetry;
 
-/// <summary>How a proxy is watched.</summary>
+/// <summary>Registers the metrics and traces of a proxy.</summary>
 public static class ProxyTelemetry
 {
-    /// <summary>Adds what measures calls, and exports what is measured.</summary>
+    /// <summary>Adds the measurement of calls, and the export of telemetry.</summary>
     /// <param name="builder">The proxy's builder.</param>
-    /// <param name="serviceName">What the process is called.</param>
+    /// <param name="serviceName">The service name in the telemetry.</param>
     public static void AddProxyTelemetry(this WebApplicationBuilder builder, string serviceName = "billing-proxy")
     {
         builder.Services.AddSingleton<CallMetrics>();
         builder.AddTelemetry(serviceName);
     }
 
-    /// <summary>Measures calls from here on, so before whatever may refuse one; and maps <c>/metrics</c>.</summary>
+    /// <summary>Adds the middleware that measures calls, and maps <c>/metrics</c>. Has to come before any middleware that may
+    /// refuse a call.</summary>
     public static void MapProxyTelemetry(this WebApplication app)
     {
-        // Who collects metrics has no token; the admin address is for operators' networks alone.
+        // Anonymous, since metrics collectors have no token: the admin address is for the operators' network only.
         app.MapTelemetry()?.AllowAnonymous().ForOperators();
         var metrics = app.Services.GetRequiredService<CallMetrics>();
         app.Use(metrics.InvokeAsync);

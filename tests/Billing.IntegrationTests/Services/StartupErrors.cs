@@ -27,7 +27,7 @@ public sealed class StartupErrors
 
     [Fact]
     public Task A_setting_out_of_range_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Proxy:InFlightMax must be within", 2,
+        "Billing.Proxy", "Billing:Proxy:InFlightMax must be between", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMax", "0"));
 
     [Fact]
