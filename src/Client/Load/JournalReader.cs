@@ -5,8 +5,8 @@ using Billing.V1;
 
 namespace Billing.Client.Load;
 
-/// <summary>Reads a journal entry by entry, without a string for each line: journals have millions of them. One caller at a
-/// time.</summary>
+/// <summary>Reads a journal entry by entry, without allocating a string for each line: journals have millions of them. Not
+/// thread-safe.</summary>
 public sealed class JournalReader : IDisposable
 {
     private const int BufferBytes = 64 * 1024;
@@ -24,7 +24,7 @@ public sealed class JournalReader : IDisposable
 
     /// <summary>Opens a journal.</summary>
     /// <param name="path">The file.</param>
-    /// <param name="length">Bytes of it to read, for a journal that may still grow; all that is there by default.</param>
+    /// <param name="length">The most bytes to read, for a journal that may still grow; by default the whole file.</param>
     public JournalReader(string path, long length = long.MaxValue)
     {
         _path = path;
@@ -32,13 +32,13 @@ public sealed class JournalReader : IDisposable
         _file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
     }
 
-    /// <summary>Bytes read so far.</summary>
+    /// <summary>Number of bytes in the lines read so far.</summary>
     public long Position { get; private set; }
 
-    /// <summary>Reads the next entry. A last line without its end is left out: a client that was killed may have written part
-    /// of an entry, and that part may look whole.</summary>
+    /// <summary>Reads the next entry. A last line without a line break is ignored: a client that was killed may have written part
+    /// of an entry, and that part may look complete.</summary>
     /// <returns>Whether there was one.</returns>
-    /// <exception cref="FormatException">The line is not a journal's; the message names file and line.</exception>
+    /// <exception cref="FormatException">It is not a line of a journal; the message names file and line.</exception>
     public bool TryRead(out JournalEntry entry)
     {
         if (!TryReadLine(out var line))
@@ -173,7 +173,7 @@ public sealed class JournalReader : IDisposable
     }
 }
 
-/// <summary>One string for each text that comes again and again.</summary>
+/// <summary>Shares one string for each text that occurs repeatedly.</summary>
 internal sealed class TextPool
 {
     private const int PooledMax = 128;

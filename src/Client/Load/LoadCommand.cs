@@ -9,25 +9,25 @@ public static class LoadCommand
 {
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>The command.</summary>
+    /// <summary>Creates the command.</summary>
     public static RootCommand Create()
     {
         var proxies = new Option<string[]>("--proxies")
         {
-            Description = "Addresses of the proxies, with commas between, e.g. http://localhost:5000",
+            Description = "Addresses of the proxies, separated by commas, e.g. http://localhost:5000",
             Required = true,
             CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
-        var requests = Number("--requests", "Payments, all sent at once", 5000, 0);
-        var rate = Number("--rate", "Payments per second, evenly; 0 for all at once. With --wait-for-go they end early at the end of standard input", 0, 0, 100_000);
-        var streams = Number("--streams", "Streams that share the payments; 0 for a call for each payment, all at once", 0, 0, 1000);
-        var balances = Number("--balances", "Balance checks, sent with the payments", 0, 0);
-        var warmUp = Number("--warm-up", "Payments before the measured ones", 0, 0);
-        var accounts = Number("--accounts", "Accounts of each payment type", 2500, 1);
-        var otherCurrency = Number("--other-currency", "Payments in euros instead of dollars, in percent", 0, 0, 100);
-        var seed = Number("--seed", "Seed of accounts and amounts", 1, 0);
-        var deadline = Number("--deadline", "Seconds that a request may take", 120, 1);
-        var journal = new Option<string?>("--journal") { Description = "File for what was acknowledged" };
+        var requests = Number("--requests", "Number of payments, all sent at once", 5000, 0);
+        var rate = Number("--rate", "Payments per second, evenly spaced; 0 for all at once. With --wait-for-go they end early when standard input is closed", 0, 0, 100_000);
+        var streams = Number("--streams", "Number of streams that share the payments; 0 for one call per payment, all at once", 0, 0, 1000);
+        var balances = Number("--balances", "Number of balance checks, sent with the payments", 0, 0);
+        var warmUp = Number("--warm-up", "Number of payments before the measured ones", 0, 0);
+        var accounts = Number("--accounts", "Number of accounts of each payment type", 2500, 1);
+        var otherCurrency = Number("--other-currency", "Share of payments in euros instead of dollars, in percent", 0, 0, 100);
+        var seed = Number("--seed", "Seed of the random accounts and amounts", 1, 0);
+        var deadline = Number("--deadline", "Deadline of a request, in seconds", 120, 1);
+        var journal = new Option<string?>("--journal") { Description = "File for the journal of payments and balances" };
         var report = new Option<string?>("--report") { Description = "File for the measurements, as JSON" };
         var waitForGo = new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
         var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
@@ -77,13 +77,13 @@ public static class LoadCommand
     {
         await using var generator = new LoadGenerator(options, TimeProvider.System);
         await generator.WarmUpAsync(cancellationToken);
-        // Not disposed of: whoever waits for the end of the input may outlive this call, until the process ends.
+        // Not disposed of: the thread that waits for the end of the input may outlive this call, until the process ends.
         var enough = new CancellationTokenSource();
         if (options.WaitForGo)
         {
             Console.WriteLine("ready");
             await Console.In.ReadLineAsync(cancellationToken);
-            // On a thread of its own: the console's reader reads without giving its thread back, by whatever name.
+            // On a separate thread: the console's reader blocks its thread, even in asynchronous methods.
             _ = Task.Run(() => CancelAtEndOfInput(enough), CancellationToken.None);
         }
         var running = generator.RunAsync(enough.Token, cancellationToken);

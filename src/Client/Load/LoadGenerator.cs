@@ -4,11 +4,11 @@ using Grpc.Core;
 
 namespace Billing.Client.Load;
 
-/// <summary>The billing prototype's client: sends all its requests at once, over all proxies in turn, with a stopwatch for
-/// each and one for all; or, if told so, its payments over streams.</summary>
+/// <summary>A load generator like the billing prototype's client: sends all of its requests at once, to the proxies in turn, and
+/// measures each request and the whole run. Payments may also be sent over streams or at a constant rate.</summary>
 public sealed class LoadGenerator : IAsyncDisposable
 {
-    // Requests of the warm-up that are under way at the same time: enough to open every connection.
+    // Concurrent requests of the warm-up: enough to open every connection.
     private const int WarmUpConcurrency = 64;
     private static readonly TimeSpan PaceInterval = TimeSpan.FromMilliseconds(10);
 
@@ -26,7 +26,7 @@ public sealed class LoadGenerator : IAsyncDisposable
     {
         _options = options;
         _time = time;
-        // A run that overruns the platform on purpose is to end with every answer.
+        // Retries are not limited: a run that overloads the platform on purpose still has to get every answer.
         var client = new BillingClientOptions { Deadline = options.Deadline, RetryShare = null };
         foreach (var proxy in options.Proxies)
         {
@@ -40,10 +40,10 @@ public sealed class LoadGenerator : IAsyncDisposable
         _requests = new RandomRequests(options.Accounts, new Random(options.Seed), options.OtherCurrencyPercent);
     }
 
-    /// <summary>Requests answered or failed so far.</summary>
+    /// <summary>Number of requests answered or failed so far.</summary>
     public int Done => _payments.Done + _balances.Done;
 
-    /// <summary>Sends the payments that are not measured.</summary>
+    /// <summary>Sends the payments of the warm-up, which are not measured.</summary>
     public async Task WarmUpAsync(CancellationToken cancellationToken)
     {
         for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
@@ -54,15 +54,15 @@ public sealed class LoadGenerator : IAsyncDisposable
     }
 
     /// <summary>Sends the requests and waits for every answer.</summary>
-    /// <param name="enough">Sends no further payment, where they are sent at a rate.</param>
-    /// <param name="cancellationToken">Waits for no answer any more.</param>
+    /// <param name="enough">Stops sending further payments, if they are sent at a rate.</param>
+    /// <param name="cancellationToken">Stops waiting for answers.</param>
     public async Task<LoadResult> RunAsync(CancellationToken enough, CancellationToken cancellationToken)
     {
         var payments = Enumerable.Range(0, _options.Requests).Select(_ => _requests.Payment()).ToArray();
         var balances = Enumerable.Range(0, _options.Balances).Select(_ => _requests.Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
         var started = _time.Microseconds();
-        // However long the loops below take, every request is meant for this moment; but payments at a rate are not.
+        // Every request of a burst is due at this moment, however long the loops below take; payments at a rate are not.
         var burst = _time.GetTimestamp();
         _balances.BeginAt(burst);
         if (_options.Rate == 0 || _options.Streams > 0)
@@ -88,7 +88,7 @@ public sealed class LoadGenerator : IAsyncDisposable
             _warmUp.Answers + _payments.Answers);
     }
 
-    /// <summary>Completes the journal and closes the connections.</summary>
+    /// <summary>Writes the rest of the journal and closes the connections.</summary>
     public async ValueTask DisposeAsync()
     {
         if (_journal is not null)

@@ -5,26 +5,26 @@ using Grpc.Core;
 
 namespace Billing.Client.Load;
 
-/// <summary>Low credit limits for some of the accounts that load goes to: without them every payment is accepted, and nothing
-/// is known of declines.</summary>
+/// <summary>Sets low credit limits for some accounts of a load test: without them every payment is accepted, and declines are not
+/// tested.</summary>
 public static class LowLimits
 {
-    /// <summary>One account in so many has a low limit.</summary>
+    /// <summary>One in this many accounts has a low limit.</summary>
     public const int OneIn = 20;
 
     private const int ConcurrencyMax = 64;
 
-    /// <summary>The limit of an account: 10 to 100, less than what a few payments come to.</summary>
+    /// <summary>The low limit of an account: 10 to 100, less than the sum of a few payments.</summary>
     /// <param name="account">The account's number.</param>
-    /// <returns>Null where the account keeps the limit that it has.</returns>
+    /// <returns>The limit; null if the account keeps its own.</returns>
     public static decimal? Of(int account) => account % OneIn == 0 ? 10m * (1 + (account / OneIn % 10)) : null;
 
-    /// <summary>Sets the limits, in US dollars, of accounts of all payment types.</summary>
+    /// <summary>Sets the low limits, in US dollars, of the accounts of all payment types.</summary>
     /// <param name="client">The client.</param>
-    /// <param name="accountPrefix">What the accounts' ids begin with; their numbers follow, from 0.</param>
-    /// <param name="accounts">How many accounts of each payment type there are.</param>
-    /// <param name="cancellationToken">Gives up; some limits are set then.</param>
-    /// <returns>How many limits there are.</returns>
+    /// <param name="accountPrefix">The prefix of the accounts' ids, followed by their numbers, from 0.</param>
+    /// <param name="accounts">Number of accounts of each payment type.</param>
+    /// <param name="cancellationToken">Cancels; some limits may be set by then.</param>
+    /// <returns>The number of low limits.</returns>
     /// <exception cref="RpcException">A limit could not be set.</exception>
     public static async Task<int> SetAsync(
         BillingClient client, string accountPrefix, int accounts, CancellationToken cancellationToken)
@@ -55,7 +55,7 @@ public static class LowLimits
         }
         catch (RpcException e) when (e.StatusCode == StatusCode.FailedPrecondition)
         {
-            // In a store from before the account may be kept in another currency. Its payments are declined anyhow.
+            // In an existing store the account may be kept in another currency. Its payments in dollars are declined anyway.
         }
     }
 }

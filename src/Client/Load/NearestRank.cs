@@ -1,12 +1,13 @@
 namespace Billing.Client.Load;
 
-/// <summary>Percentiles of values that are all at hand, by nearest rank: each is one of the values.</summary>
+/// <summary>Exact percentiles of a list of values, by nearest rank: a percentile is always one of the values.</summary>
 public static class NearestRank
 {
-    // What a share of a count comes to in binary may lie a little above the whole number that it is.
+    // In binary floating point, share times count may be slightly above the whole number that it should be.
     private const double Rounding = 1e-9;
 
-    /// <summary>The least of the values that at least this share of them do not exceed; the type's zero where there is none.</summary>
+    /// <summary>The smallest value that at least this share of the values does not exceed; the type's default for an empty list.
+    /// </summary>
     /// <param name="sorted">The values, in ascending order.</param>
     /// <param name="share">Above 0, up to 1.</param>
     public static T Percentile<T>(IReadOnlyList<T> sorted, double share)

@@ -3,7 +3,7 @@ using Grpc.Core;
 
 namespace Billing.Client.Load;
 
-/// <summary>Collects what happened to the requests of one kind. Safe from any thread.</summary>
+/// <summary>Collects the latencies and results of one kind of request. Thread-safe.</summary>
 internal sealed class RequestMeter(int count, TimeProvider time)
 {
     private readonly long[] _latenciesUs = new long[count];
@@ -18,12 +18,13 @@ internal sealed class RequestMeter(int count, TimeProvider time)
 
     public int Done => Volatile.Read(ref _answered) + Volatile.Read(ref _failed);
 
-    /// <summary>All requests are meant for a moment: answers are counted from there too. Before the first request.</summary>
-    /// <param name="timestamp">The moment, by the meter's time.</param>
+    /// <summary>Sets the moment at which all requests are due: answers are also timed from there. Call it before the first
+    /// request.</summary>
+    /// <param name="timestamp">The moment, a timestamp of the meter's clock.</param>
     public void BeginAt(long timestamp) => _start = timestamp;
 
     /// <summary>Counts an answer.</summary>
-    /// <param name="sent">When its call was made, by the meter's time.</param>
+    /// <param name="sent">When its call was made, a timestamp of the meter's clock.</param>
     /// <param name="declined">Whether it declines a payment.</param>
     public void Answered(long sent, bool declined)
     {

@@ -5,15 +5,15 @@ using Grpc.Core;
 
 namespace Billing.Client.Load;
 
-/// <summary>Sends payments over streams and measures each, from when its stream takes it until its answer.</summary>
+/// <summary>Sends payments over streams and measures each, from when its stream takes it until its answer arrives.</summary>
 /// <param name="client">The client.</param>
-/// <param name="meter">Where the measurements go.</param>
-/// <param name="note">Where the answers go; null where there was none.</param>
-/// <param name="time">The stopwatch.</param>
+/// <param name="meter">Receives the measurements.</param>
+/// <param name="note">Called with each payment and its answer; null if there was no answer.</param>
+/// <param name="time">The clock.</param>
 internal sealed class StreamedPayments(
     BillingClient client, RequestMeter meter, Action<MakePaymentRequest, MakePaymentResponse?> note, TimeProvider time)
 {
-    /// <summary>Shares the payments out over the streams and waits for every answer.</summary>
+    /// <summary>Distributes the payments over the streams and waits for every answer.</summary>
     public Task SendAsync(IReadOnlyList<MakePaymentRequest> payments, int streams, CancellationToken cancellationToken) =>
         Task.WhenAll(Enumerable.Range(0, streams).Select(stream =>
             SendAsync([.. payments.Where((_, i) => i % streams == stream)], cancellationToken)));

@@ -1,20 +1,20 @@
 namespace Billing.Client.Load;
 
-/// <summary>The figures of the billing prototype's tables, and the percentiles it did not print. Times in seconds.
-/// </summary>
-/// <param name="Count">Requests sent.</param>
-/// <param name="Ok">Answered; for payments, accepted.</param>
-/// <param name="Declined">Answered with a decline.</param>
-/// <param name="Errors">Failed.</param>
-/// <param name="Shortest">Of the answered ones.</param>
-/// <param name="Longest">Of the answered ones.</param>
-/// <param name="Average">Of the answered ones.</param>
-/// <param name="P50">Half of the answered ones took at most this.</param>
-/// <param name="P99">99 of 100 answered ones took at most this.</param>
+/// <summary>The figures of the billing prototype's tables, and the percentiles it did not print. Latencies are those of the
+/// answered requests, in seconds.</summary>
+/// <param name="Count">Number of requests sent.</param>
+/// <param name="Ok">Number of requests answered; for payments, accepted.</param>
+/// <param name="Declined">Number of payments declined.</param>
+/// <param name="Errors">Number of requests that failed.</param>
+/// <param name="Shortest">The shortest latency of an answered request, in seconds.</param>
+/// <param name="Longest">The longest latency of an answered request, in seconds.</param>
+/// <param name="Average">The average latency of the answered requests, in seconds.</param>
+/// <param name="P50">The median latency of the answered requests, in seconds.</param>
+/// <param name="P99">The 99th percentile of the latency of the answered requests, in seconds.</param>
 public sealed record Summary(
     int Count, int Ok, int Declined, int Errors, double Shortest, double Longest, double Average, double P50, double P99)
 {
-    /// <summary>The figures of several clients taken together.</summary>
+    /// <summary>The combined figures of several clients.</summary>
     public static Summary Of(IReadOnlyCollection<RequestFigures> clients)
     {
         var sorted = clients.SelectMany(c => c.LatenciesUs).Order().ToArray();
