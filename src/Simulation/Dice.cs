@@ -1,33 +1,33 @@
 namespace Billing.Simulation;
 
-/// <summary>All that is decided by chance in a run: the same seed throws the same dice.</summary>
+/// <summary>The source of all randomness in a run; the same seed gives the same sequence.</summary>
 /// <param name="seed">The seed.</param>
 internal sealed class Dice(int seed)
 {
     private readonly Random _random = new(seed);
 
-    /// <summary>From 0 to below the bound.</summary>
+    /// <summary>A number from 0 to below the bound.</summary>
     public int Next(int bound) => _random.Next(bound);
 
-    /// <summary>From the first number to the second, both among them.</summary>
+    /// <summary>A number from the first to the second, both inclusive.</summary>
     public int Between(int least, int most) => _random.Next(least, most + 1);
 
-    /// <summary>A time between two.</summary>
+    /// <summary>A duration between two others, both inclusive.</summary>
     public TimeSpan Between(TimeSpan least, TimeSpan most) => TimeSpan.FromTicks(_random.NextInt64(least.Ticks, most.Ticks + 1));
 
-    /// <summary>A time of so many milliseconds at most.</summary>
+    /// <summary>A duration from zero to the given number of milliseconds.</summary>
     public TimeSpan UpTo(double milliseconds) => TimeSpan.FromTicks((long)(_random.NextDouble() * milliseconds * TimeSpan.TicksPerMillisecond));
 
-    /// <summary>Whether something of such a probability happens.</summary>
+    /// <summary>True with the given probability.</summary>
     public bool Chance(double probability) => _random.NextDouble() < probability;
 
-    /// <summary>One of several.</summary>
+    /// <summary>A random element of a list.</summary>
     public T Pick<T>(IReadOnlyList<T> several) => several[_random.Next(several.Count)];
 
-    /// <summary>A seed for dice of their own.</summary>
+    /// <summary>A seed for separate dice.</summary>
     public int Seed() => _random.Next();
 
-    /// <summary>An id.</summary>
+    /// <summary>A random id.</summary>
     public Guid Id()
     {
         Span<byte> bytes = stackalloc byte[16];

@@ -4,8 +4,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Simulation;
 
-/// <summary>One process, from its start to its crash. Its asynchronous work runs on it, as on a synchronisation context, and
-/// its timers are those of the scheduler; after a crash none of it goes on, between whatever two awaits it was.</summary>
+/// <summary>One simulated process, from its start to its crash. It is the synchronisation context of its asynchronous work, and
+/// its timers are those of the scheduler. After a crash none of its work continues: each stops at its current await.</summary>
 internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, ILogger<Supervisor>
 {
     private readonly Scheduler _scheduler;
@@ -19,13 +19,13 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
         Supervisor = new Supervisor(this, this);
     }
 
-    /// <summary>What traces call it.</summary>
+    /// <summary>Its name in traces.</summary>
     public string Name { get; }
 
     /// <summary>Whether it has not crashed.</summary>
     public bool IsAlive { get; private set; } = true;
 
-    /// <summary>Whether it was told to stop, and ends by itself.</summary>
+    /// <summary>Whether it is shutting down by itself after a request to stop.</summary>
     public bool IsStopping { get; set; }
 
     /// <summary>Until when it does nothing, as after SIGSTOP.</summary>
@@ -37,13 +37,13 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     /// <summary>Its supervisor.</summary>
     public Supervisor Supervisor { get; }
 
-    /// <summary>Why its supervisor ended it, if it did.</summary>
+    /// <summary>Why its supervisor ended it; null if it did not.</summary>
     public string? Failure { get; private set; }
 
-    /// <summary>Told when the supervisor ends it.</summary>
+    /// <summary>Called when the supervisor ends it.</summary>
     public Action<Node> Failed { get; init; } = _ => { };
 
-    /// <summary>Does something as this process.</summary>
+    /// <summary>Runs work as part of this process, unless it has crashed.</summary>
     public void Run(Action work)
     {
         if (!IsAlive)
@@ -58,7 +58,7 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
         }
         catch (NodeCrashedException)
         {
-            // What it was doing when it crashed.
+            // The process crashed during this work.
         }
         finally
         {
@@ -70,20 +70,20 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     public void Crash()
     {
         IsAlive = false;
-        foreach (var told in _crashed.ToList())
+        foreach (var handler in _crashed.ToList())
         {
-            told();
+            handler();
         }
         _crashed.Clear();
     }
 
-    /// <summary>Has something told when the process crashes.</summary>
-    public void OnCrash(Action told) => _crashed.Add(told);
+    /// <summary>Adds a handler that is called when the process crashes.</summary>
+    public void OnCrash(Action handler) => _crashed.Add(handler);
 
-    /// <summary>Takes back <see cref="OnCrash"/>.</summary>
-    public void Forget(Action told) => _crashed.Remove(told);
+    /// <summary>Removes a handler added by <see cref="OnCrash"/>.</summary>
+    public void Forget(Action handler) => _crashed.Remove(handler);
 
-    /// <summary>Blocks a thread of the process while time passes.</summary>
+    /// <summary>Blocks a thread of the process while simulated time passes.</summary>
     public void Wait(TimeSpan time)
     {
         _scheduler.Run(time);
@@ -91,7 +91,7 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
         {
             throw new NodeCrashedException();
         }
-        // Others have run meanwhile, each as itself.
+        // Other processes have run in the meantime, each with its own context.
         SetSynchronizationContext(this);
     }
 
@@ -128,7 +128,7 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
         public override DateTimeOffset GetUtcNow() => Start.AddTicks(scheduler.Now);
 
-        // Never 0, which some take for "not yet".
+        // Never 0, which some code uses for "not set".
         public override long GetTimestamp() => scheduler.Now + TimeSpan.TicksPerHour;
 
         public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
@@ -172,5 +172,5 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     }
 }
 
-/// <summary>Unwinds what a process was doing, without waiting for anything, when it crashed.</summary>
+/// <summary>Unwinds the stack of a process that crashed while it was blocked in <see cref="Node.Wait(TimeSpan)"/>.</summary>
 internal sealed class NodeCrashedException : Exception;

@@ -1,12 +1,12 @@
 namespace Billing.Simulation;
 
-/// <summary>Simulated time, and whatever happens in it: one thread takes one thing after another, what is due in the order of
-/// time, and what is ready at the same moment in an order that the seed decides. Between any two of them a node may crash.
-/// </summary>
+/// <summary>The scheduler of simulated time. One thread executes one piece of work after another: timed work in the order of
+/// time, and work that is ready at the same moment in a random order that the seed determines. A node may crash between any two
+/// of them.</summary>
 /// <param name="dice">Decides the order.</param>
 internal sealed class Scheduler(Dice dice)
 {
-    // A run that does so much has found a loop without an end.
+    // A run with so many steps is in an endless loop.
     private const int StepsMax = 3_000_000;
 
     private readonly int _thread = Environment.CurrentManagedThreadId;
@@ -16,26 +16,26 @@ internal sealed class Scheduler(Dice dice)
     private int _steps;
     private volatile bool _ended;
 
-    /// <summary>The present moment, in ticks of 100 ns since the run began.</summary>
+    /// <summary>The current simulated time, in ticks of 100 ns since the start of the run.</summary>
     public long Now { get; private set; }
 
     /// <summary>Steps taken so far.</summary>
     public int Steps => _steps;
 
-    /// <summary>Has work done as soon as possible, by a node, unless it has crashed by then.</summary>
+    /// <summary>Schedules work as soon as possible, on a node, unless it has crashed by then.</summary>
     public void Post(Node? node, SendOrPostCallback work, object? state)
     {
         if (_ended)
         {
-            // By a finalizer.
+            // A finalizer posts it.
             return;
         }
         CheckThread();
         _ready.Add(new Ready(node, work, state));
     }
 
-    /// <summary>Has work done later, by a node, unless it has crashed by then.</summary>
-    /// <returns>Dispose of it and the work is not done.</returns>
+    /// <summary>Schedules work after a delay, on a node, unless it has crashed by then.</summary>
+    /// <returns>Dispose of it to cancel the work.</returns>
     public Due After(TimeSpan delay, Node? node, Action work)
     {
         var due = new Due(node, work);
@@ -43,37 +43,36 @@ internal sealed class Scheduler(Dice dice)
         return due;
     }
 
-    /// <summary>Enters something at a moment.</summary>
+    /// <summary>Schedules work at a moment.</summary>
     public void At(long moment, Due due)
     {
         CheckThread();
         _due.Enqueue(due, (moment, _numbers++));
     }
 
-    /// <summary>Lets time pass. What is ready is done first, also when that is called by something that is being done.
-    /// </summary>
+    /// <summary>Lets time pass. Work that is ready is executed first. May be called from within other work.</summary>
     public void Run(TimeSpan time) => RunUntil(Now + time.Ticks);
 
-    /// <summary>Lets time pass until a moment, or until something holds.</summary>
+    /// <summary>Lets time pass until a moment, or until a condition holds.</summary>
     public void RunUntil(long moment, Func<bool>? holds = null)
     {
         while (holds?.Invoke() != true && Step(moment))
         {
             if (++_steps > StepsMax)
             {
-                throw new SimulationException("Something is done again and again without an end.");
+                throw new SimulationException("The run does not end: it has exceeded its number of steps.");
             }
         }
     }
 
-    /// <summary>Does nothing any more.</summary>
+    /// <summary>Ends the run: work posted from now on is ignored.</summary>
     public void End() => _ended = true;
 
     private void CheckThread()
     {
         if (Environment.CurrentManagedThreadId != _thread)
         {
-            Environment.FailFast("Something that is simulated ran on another thread: " + Environment.StackTrace);
+            Environment.FailFast("Simulated work ran on another thread: " + Environment.StackTrace);
         }
     }
 
@@ -134,23 +133,23 @@ internal sealed class Scheduler(Dice dice)
 }
 
 /// <summary>Work that is due at some moment.</summary>
-/// <param name="node">Who does it; null for the world outside of the platform's processes.</param>
+/// <param name="node">The process that executes it; null for the world outside the platform's processes.</param>
 /// <param name="work">The work.</param>
 internal sealed class Due(Node? node, Action work) : IDisposable
 {
-    /// <summary>Who does it.</summary>
+    /// <summary>The process that executes it.</summary>
     public Node? Node => node;
 
     /// <summary>The work.</summary>
     public Action Work => work;
 
-    /// <summary>Whether it is not to be done after all.</summary>
+    /// <summary>Whether it was cancelled.</summary>
     public bool IsCancelled { get; private set; }
 
     /// <inheritdoc/>
     public void Dispose() => IsCancelled = true;
 }
 
-/// <summary>Something went wrong in a run that no run may do.</summary>
-/// <param name="message">What.</param>
+/// <summary>A run has violated a rule that must hold in every run.</summary>
+/// <param name="message">What is wrong.</param>
 internal sealed class SimulationException(string message) : Exception(message);

@@ -3,18 +3,18 @@ using System.Text;
 
 namespace Billing.Simulation;
 
-/// <summary>What happened in a run, in order. Of every run a hash is kept, to compare two of one seed; the lines only where
-/// somebody wants to read them.</summary>
-/// <param name="scheduler">Tells the time.</param>
+/// <summary>The trace of a run: what happened, in order. Its hash is always kept, to compare two runs of the same seed; its lines
+/// only on request.</summary>
+/// <param name="scheduler">The source of the simulated time.</param>
 /// <param name="keepsLines">Whether to keep the lines.</param>
 internal sealed class Trace(Scheduler scheduler, bool keepsLines)
 {
     private readonly StringBuilder _lines = new();
 
-    /// <summary>A hash of all that was written.</summary>
+    /// <summary>A hash of everything written.</summary>
     public ulong Hash { get; private set; } = 14695981039346656037;
 
-    /// <summary>All that was written, where it is kept.</summary>
+    /// <summary>Everything written, if the lines are kept.</summary>
     public string Lines => _lines.ToString();
 
     public void Write(string who, string what, Guid about = default)

@@ -7,7 +7,7 @@ namespace Billing.Simulation.Kafka;
 /// <summary>A record of a topic.</summary>
 internal sealed record StoredRecord(byte[]? Key, byte[]? Value, Headers Headers, DateTime At);
 
-/// <summary>The log of a partition. Offsets count on where old records are deleted.</summary>
+/// <summary>The log of a partition. Deleting old records does not change the offsets of the others.</summary>
 internal sealed class Log(Brokers brokers, string topic, int number)
 {
     private readonly List<StoredRecord> _records = [];
@@ -20,10 +20,10 @@ internal sealed class Log(Brokers brokers, string topic, int number)
     /// <summary>The offset of the next record.</summary>
     public long End => First + _records.Count;
 
-    /// <summary>Who wants to know of new records.</summary>
+    /// <summary>Called after each new record.</summary>
     public List<Action> Watchers { get; } = [];
 
-    /// <summary>Every record there ever was.</summary>
+    /// <summary>Every record ever appended, including deleted ones.</summary>
     public List<StoredRecord> All { get; } = [];
 
     public StoredRecord this[long offset] => _records[(int)(offset - First)];
@@ -33,9 +33,9 @@ internal sealed class Log(Brokers brokers, string topic, int number)
         _records.Add(record);
         All.Add(record);
         brokers.Appended?.Invoke(this, record);
-        foreach (var told in Watchers)
+        foreach (var notify in Watchers)
         {
-            told();
+            notify();
         }
     }
 
@@ -50,7 +50,7 @@ internal sealed class Log(Brokers brokers, string topic, int number)
         }
     }
 
-    /// <summary>The topic is deleted and made again: offsets begin again at 0.</summary>
+    /// <summary>Simulates that the topic is deleted and created again: offsets start again at 0.</summary>
     public void StartAgain()
     {
         _records.Clear();
@@ -58,11 +58,11 @@ internal sealed class Log(Brokers brokers, string topic, int number)
     }
 }
 
-/// <summary>A model of a Kafka cluster: topics of partitions, and groups. Producers and consumers of the platform are given
-/// clients of it that behave as those of librdkafka do.</summary>
+/// <summary>A model of a Kafka cluster: topics with partitions, and consumer groups. The platform's producers and consumers get
+/// clients of this model that behave like those of librdkafka.</summary>
 internal sealed class Brokers
 {
-    /// <summary>Bytes of the largest record.</summary>
+    /// <summary>The largest size of a record, in bytes.</summary>
     public const int RecordBytesMax = 1_000_000;
 
     private readonly Dictionary<string, Log[]> _topics = new(StringComparer.Ordinal);
@@ -83,20 +83,21 @@ internal sealed class Brokers
 
     public Dice Dice { get; }
 
-    /// <summary>Told of every record, for a trace.</summary>
+    /// <summary>Called with every appended record, for a trace.</summary>
     public Action<Log, StoredRecord>? Appended { get; set; }
 
-    /// <summary>Whether some partition has had two owners at a time: one that has lost it, or given it up with commands in
-    /// flight, and the next. Both work on its accounts then, and which event reaches the brokers first is up to chance.</summary>
+    /// <summary>Whether some partition may have had two owners at a time: one that has lost it, or given it up with commands in
+    /// flight, and the next owner. Both then work on its accounts, and the order in which their events reach the brokers is not
+    /// determined.</summary>
     public bool HadTwoOwners { get; set; }
 
-    /// <summary>Until when no client reaches a broker.</summary>
+    /// <summary>Until when no client can reach a broker.</summary>
     public long AwayUntil { get; set; }
 
-    /// <summary>Whether clients reach the brokers.</summary>
+    /// <summary>Whether the brokers cannot be reached.</summary>
     public bool IsAway => AwayUntil > Scheduler.Now;
 
-    /// <summary>The longest way of a record to the brokers, and of the acknowledgement back, in milliseconds.</summary>
+    /// <summary>The longest latency of a record to the brokers, and of the acknowledgement back, in milliseconds.</summary>
     public double LatencyMs { get; set; } = 3;
 
     public IReadOnlyCollection<Group> Groups => _groups.Values;
@@ -117,14 +118,14 @@ internal sealed class Brokers
         return group;
     }
 
-    /// <summary>The partition of a key: always the same, and spread.</summary>
+    /// <summary>The log of a key's partition, by the hash of the key; a random one without a key.</summary>
     public Log Of(string topic, byte[]? key)
     {
         var logs = _topics[topic];
         return key is null ? logs[Dice.Next(logs.Length)] : logs[(int)(Hash(key) % (uint)logs.Length)];
     }
 
-    /// <summary>Appends a record as somebody would who is not of the platform.</summary>
+    /// <summary>Appends a record directly, as a producer that is not part of the platform might.</summary>
     public void Inject(string topic, string? key, byte[]? value, string? version)
     {
         var headers = new Headers();

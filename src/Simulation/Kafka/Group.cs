@@ -2,21 +2,21 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>A consumer group with cooperative rebalances: a partition that is to move is first revoked from the member that
-/// has it, which may take its time, and then given to the other. A member that is silent for longer than its session loses
-/// what it has without being asked.</summary>
+/// <summary>A consumer group with cooperative rebalancing: a partition to be moved is first revoked from its owner, which may
+/// take some time, and then assigned to another member. A member that is silent for longer than the session timeout loses its
+/// partitions without being asked.</summary>
 internal sealed class Group(Brokers brokers)
 {
-    /// <summary>Silence after which a member counts as gone.</summary>
+    /// <summary>The time without a heartbeat after which a member counts as gone.</summary>
     public static readonly TimeSpan SessionTimeout = TimeSpan.FromSeconds(3.5);
 
     private readonly List<ModelConsumer> _members = [];
     private readonly Dictionary<TopicPartition, ModelConsumer> _owners = [];
 
-    /// <summary>The offsets that are committed.</summary>
+    /// <summary>The committed offsets.</summary>
     public Dictionary<TopicPartition, long> Committed { get; } = [];
 
-    /// <summary>Who has a partition.</summary>
+    /// <summary>The owner of a partition; null if it is not assigned.</summary>
     public ModelConsumer? OwnerOf(TopicPartition partition) => _owners.GetValueOrDefault(partition);
 
     public void Join(ModelConsumer member)
@@ -25,17 +25,17 @@ internal sealed class Group(Brokers brokers)
         Rebalance();
     }
 
-    /// <summary>A member leaves in good order.</summary>
+    /// <summary>Removes a member that leaves in an orderly way.</summary>
     public void Leave(ModelConsumer member)
     {
         Remove(member);
         Rebalance();
     }
 
-    /// <summary>A member's process has crashed: the group finds out when its session is over.</summary>
+    /// <summary>A member's process has crashed: the group notices at the session timeout.</summary>
     public void Silent(ModelConsumer member) => brokers.Scheduler.After(SessionTimeout, null, () => Evict(member));
 
-    /// <summary>Takes what a silent member has away from it.</summary>
+    /// <summary>Takes all partitions from a silent member.</summary>
     public void Evict(ModelConsumer member)
     {
         if (_members.Contains(member))
@@ -46,7 +46,7 @@ internal sealed class Group(Brokers brokers)
         }
     }
 
-    /// <summary>Takes what a process has away from it.</summary>
+    /// <summary>Takes all partitions from a process.</summary>
     public void Evict(string memberId)
     {
         if (_members.Find(member => member.MemberId == memberId) is { } member)
@@ -55,14 +55,14 @@ internal sealed class Group(Brokers brokers)
         }
     }
 
-    /// <summary>A member has given a partition up.</summary>
+    /// <summary>A member has given up a revoked partition.</summary>
     public void Release(TopicPartition partition)
     {
         _owners.Remove(partition);
         Rebalance();
     }
 
-    /// <summary>Gives partitions that nobody has to members, and has members give up what others should have.</summary>
+    /// <summary>Assigns partitions without an owner, and revokes partitions from members with too many.</summary>
     public void Rebalance()
     {
         if (_members.Count == 0)
@@ -91,7 +91,7 @@ internal sealed class Group(Brokers brokers)
         }
     }
 
-    /// <summary>Has a member give some partition up, for no reason that it knows of.</summary>
+    /// <summary>Revokes a random partition from its owner.</summary>
     public void MoveOne(Dice dice)
     {
         if (_members.Count > 1 && _owners.Count > 0)

@@ -2,13 +2,13 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>What a consumer tells of its group.</summary>
+/// <summary>The rebalance handlers of a consumer.</summary>
 internal sealed record RebalanceHandlers(
     Action<IConsumer<byte[], byte[]>, List<TopicPartition>> Assigned, Action<IConsumer<byte[], byte[]>, List<TopicPartitionOffset>> Revoked,
     Action<List<TopicPartitionOffset>> Lost);
 
-/// <summary>A consumer of the model. As that of librdkafka it calls the handlers of rebalances while it consumes, commits what
-/// is stored now and then, and never blocks here: what is not there is not waited for.</summary>
+/// <summary>A consumer of the model. Like librdkafka's, it calls the rebalance handlers from within Consume and commits the stored
+/// offsets periodically. Unlike librdkafka's, it never blocks: Consume does not wait for records.</summary>
 internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 {
     private static readonly TimeSpan AutoCommitInterval = TimeSpan.FromMilliseconds(500);
@@ -27,7 +27,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     private long _committed;
     private bool _evicted;
 
-    /// <summary>A consumer that is assigned what it reads.</summary>
+    /// <summary>Creates a consumer without a group, to which partitions are assigned explicitly.</summary>
     public ModelConsumer(Brokers brokers, Node node, Action wake)
     {
         _brokers = brokers;
@@ -35,7 +35,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         _wake = wake;
     }
 
-    /// <summary>A member of a group.</summary>
+    /// <summary>Creates a member of a consumer group.</summary>
     public ModelConsumer(Brokers brokers, Node node, Action wake, Group group, RebalanceHandlers handlers)
         : this(brokers, node, wake)
     {
@@ -66,14 +66,14 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         _node.OnCrash(() => _group.Silent(this));
     }
 
-    /// <summary>The group gives a partition, at the next call of <see cref="Consume(TimeSpan)"/>.</summary>
+    /// <summary>The group assigns a partition, at the next call of <see cref="Consume(TimeSpan)"/>.</summary>
     public void ToBeAssigned(TopicPartition partition)
     {
         _toBeAssigned.Add(partition);
         _wake();
     }
 
-    /// <summary>The group takes a partition, at the next call of <see cref="Consume(TimeSpan)"/>.</summary>
+    /// <summary>The group revokes a partition, at the next call of <see cref="Consume(TimeSpan)"/>.</summary>
     public void ToBeRevoked(TopicPartition partition)
     {
         if (!_toBeRevoked.Contains(partition) && _assigned.Contains(partition))
@@ -83,7 +83,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    /// <summary>The group has taken everything already.</summary>
+    /// <summary>The group has already taken all partitions away.</summary>
     public void Evicted()
     {
         _brokers.HadTwoOwners |= _node.IsAlive;
@@ -188,7 +188,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
                     new ConsumeResult<byte[], byte[]> { TopicPartitionOffset = new TopicPartitionOffset(partition, offset) },
                     new Error(ErrorCode.Local_AutoOffsetReset, "the offset is out of range"));
             }
-            // As "auto.offset.reset=earliest" says.
+            // As with "auto.offset.reset=earliest".
             _positions[partition] = log.First;
             return null!;
         }
@@ -251,7 +251,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         {
             NoteUnsettled(partition);
             Remove(partition);
-            // The group may have asked for it again while it was given up.
+            // The group may have revoked it again during the handler.
             _toBeRevoked.Remove(partition);
         }
         if (!_evicted)

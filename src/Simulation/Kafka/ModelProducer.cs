@@ -4,9 +4,8 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>A producer of the model: idempotent, so that the records of a partition keep their order and come once, however
-/// long their way takes. What is on its way when its process crashes may still arrive, the first of each partition first.
-/// </summary>
+/// <summary>A producer of the model. It is idempotent: the records of a partition keep their order and arrive once, whatever
+/// their latency. Records in flight when the process crashes may still arrive, in the order of each partition.</summary>
 internal sealed class ModelProducer : PlainProducer
 {
     private readonly Brokers _brokers;
@@ -17,25 +16,25 @@ internal sealed class ModelProducer : PlainProducer
 
     /// <param name="brokers">The cluster.</param>
     /// <param name="node">The process it belongs to.</param>
-    /// <param name="timeout">How long it tries to send a record; zero for ever.</param>
+    /// <param name="timeout">How long it tries to send a record; zero for no limit.</param>
     public ModelProducer(Brokers brokers, Node node, TimeSpan timeout)
     {
         _brokers = brokers;
         _node = node;
         _timeout = timeout;
-        // Some of what was sent is on the wire.
+        // Some of the records sent may already be on the network.
         node.OnCrash(() => _cutAt = brokers.Scheduler.Now + brokers.Dice.UpTo(brokers.LatencyMs).Ticks);
     }
 
-    /// <summary>Records that it was given and took.</summary>
+    /// <summary>Number of records that it accepted.</summary>
     public int Produced { get; private set; }
 
-    /// <summary>Until when its queue is full.</summary>
+    /// <summary>Until when it refuses records because its queue is full.</summary>
     public long FullUntil { get; set; }
 
     public override string Name => _node.Name;
 
-    /// <summary>This producer as the one that gathers, and another of its process as the one that does not.</summary>
+    /// <summary>A pair of this producer, as the one that lingers to batch records, and another one that does not.</summary>
     public ProducerPair Pair() => new(this, new ModelProducer(_brokers, _node, _timeout));
 
     public override void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
@@ -67,7 +66,7 @@ internal sealed class ModelProducer : PlainProducer
         _brokers.Scheduler.At(sent.Arrives, new Due(null, () => Arrive(queue)));
     }
 
-    // What is first in line holds up what is behind it.
+    // The first record of the queue holds up those behind it.
     private void Arrive(Queue<Sent> queue)
     {
         var now = _brokers.Scheduler.Now;

@@ -2,8 +2,8 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
 
-/// <summary>A producer in place of librdkafka's, with what the platform asks of one: to send a record to a topic by its key. It has
-/// nothing to flush, and refuses all else.</summary>
+/// <summary>A substitute for librdkafka's producer with the only operation that the platform uses: to send a record with a key to a
+/// topic. Flush does nothing; all other methods throw <see cref="NotSupportedException"/>.</summary>
 internal abstract class PlainProducer : IProducer<string, byte[]>
 {
     public Handle Handle => throw new NotSupportedException();

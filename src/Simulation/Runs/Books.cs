@@ -7,9 +7,9 @@ using Billing.V1;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The books as somebody keeps them who does not trust the platform: what was asked for, what was answered, and what
-/// each account has to look like after each of its events, by rules written down a second time. Throws at the first answer or
-/// event that is wrong.</summary>
+/// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account must have
+/// after each of its events, by a second implementation of the rules. Throws a <see cref="SimulationException"/> at the first
+/// wrong answer or event.</summary>
 internal sealed class Books(StoreServer store)
 {
     private readonly Dictionary<Guid, HashSet<(string StreamId, decimal Amount, string Currency)>> _asked = [];
@@ -28,7 +28,7 @@ internal sealed class Books(StoreServer store)
         requests.Add((streamId, Decimal(amount), amount.CurrencyCode));
     }
 
-    /// <summary>Whether a transaction id was asked for with different contents.</summary>
+    /// <summary>Whether a transaction id was used for requests with different contents.</summary>
     public bool WasReused(Guid transactionId) => _asked[transactionId].Count > 1;
 
     /// <summary>Checks the answer to a payment.</summary>
@@ -44,7 +44,7 @@ internal sealed class Books(StoreServer store)
         Require(_paid.TryAdd(transactionId, answer) || _paid[transactionId].Equals(answer), "two answers to one payment differ");
     }
 
-    /// <summary>Notes that a payment was called failed: it must not be recorded, now or later.</summary>
+    /// <summary>Notes that a payment was answered as failed: it must not be recorded, now or later.</summary>
     public void Failed(Guid transactionId, Wire.V1.Error error)
     {
         Require(
@@ -62,7 +62,7 @@ internal sealed class Books(StoreServer store)
         Require(_limited.TryAdd(transactionId, answer) || _limited[transactionId].Equals(answer), "two answers to one limit differ");
     }
 
-    /// <summary>Checks that a change of a limit may be refused for its currency.</summary>
+    /// <summary>Checks that a change of a limit was rightly refused because of its currency.</summary>
     public void LimitRefused(string streamId, string currency)
     {
         var now = States(streamId)[^1].Currency;
@@ -82,7 +82,7 @@ internal sealed class Books(StoreServer store)
             $"at version {answer.Version} of {streamId} a balance of {answer.Balance}, limit {answer.CreditLimit} was answered; it is {state}");
     }
 
-    /// <summary>Checks an account as a view has it.</summary>
+    /// <summary>Checks the state of an account in a view.</summary>
     public void Viewed(string streamId, Account account)
     {
         var last = States(streamId)[^1];
@@ -92,7 +92,7 @@ internal sealed class Books(StoreServer store)
             $"a view has {streamId} as {account}; it is {last}");
     }
 
-    /// <summary>Checks everything that is stored.</summary>
+    /// <summary>Checks everything in the event store.</summary>
     public void CheckStore()
     {
         foreach (var streamId in store.Events.Select(e => e.StreamId).Distinct(StringComparer.Ordinal).ToList())
@@ -106,7 +106,7 @@ internal sealed class Books(StoreServer store)
             !store.Events.Any(e => _failed.Contains(Guid.Parse(e.Recorded.TransactionId))), "a payment that was called failed is recorded");
     }
 
-    /// <summary>Throws where something that must hold does not.</summary>
+    /// <summary>Throws a <see cref="SimulationException"/> if a condition does not hold.</summary>
     public static void Require(bool holds, string what)
     {
         if (!holds)
@@ -127,7 +127,7 @@ internal sealed class Books(StoreServer store)
         return state;
     }
 
-    // Version by version, from 0, as far as the store has come.
+    // The states by version, from 0, up to the last stored event.
     private List<State> States(string streamId)
     {
         if (!_states.TryGetValue(streamId, out var states))

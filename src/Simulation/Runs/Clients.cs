@@ -7,36 +7,36 @@ using Grpc.Core;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The clients of a run: each asks one proxy after the other, again and again under the same transaction id, until it
-/// has an answer; and the books check every answer as it comes.</summary>
+/// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
+/// has an answer. The books check every answer as it arrives.</summary>
 /// <param name="node">The clients' process.</param>
-/// <param name="scheduler">Time.</param>
+/// <param name="scheduler">The scheduler of the run.</param>
 /// <param name="books">The books.</param>
-/// <param name="proxies">The proxies that there are now.</param>
+/// <param name="proxies">The current proxies.</param>
 /// <param name="trace">The trace.</param>
 internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
-    // PendingReplies looks for overdue calls twenty times per second.
+    // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.
     private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
 
     private const int DeadlineMaxMs = 5000;
 
-    // Deadlines go over the wire in microseconds.
+    // Calls may end this much before their deadline: the wire format has deadlines in whole microseconds.
     private const long Early = TimeSpan.TicksPerMicrosecond;
 
     private readonly Dictionary<string, long> _known = new(StringComparer.Ordinal);
     private int _turn;
 
-    /// <summary>Operations that are not done.</summary>
+    /// <summary>Number of operations that are not done.</summary>
     public int Open { get; private set; }
 
-    /// <summary>When proxies were last frozen until: who called one then waits for longer.</summary>
+    /// <summary>Until when proxies were last frozen: calls to a frozen proxy take longer.</summary>
     public long FrozenUntil { get; set; }
 
-    /// <summary>Whether any request was sent more than once.</summary>
+    /// <summary>Whether any request was retried.</summary>
     public bool HasAskedAgain { get; private set; }
 
-    /// <summary>Enters an operation.</summary>
+    /// <summary>Schedules an operation.</summary>
     public void Add(Operation operation)
     {
         Open++;
@@ -168,8 +168,8 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
         books.Checked(stream, request.MinVersion, reply!.Balance);
     }
 
-    /// <summary>Asks until there is an answer.</summary>
-    /// <returns>The reply; null where the request was refused for good.</returns>
+    /// <summary>Retries until there is an answer.</summary>
+    /// <returns>The reply; null if the request was refused for good.</returns>
     private async Task<Reply?> AskAsync(Operation operation, int copy, Func<Command> command, Func<RpcException, bool> isFinal)
     {
         var dice = new Dice(operation.Seed + copy);

@@ -4,8 +4,8 @@ using Billing.Simulation.Store;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The platform of a run: its processes, each of which may crash and is started again, and what they stand on.
-/// </summary>
+/// <summary>The platform of a run: its processes, each of which may crash and is then restarted, and the brokers and the event
+/// store that they use.</summary>
 internal sealed class Platform
 {
     private static readonly TimeSpan RestartDelay = TimeSpan.FromSeconds(1);
@@ -45,10 +45,10 @@ internal sealed class Platform
     /// <summary>Backends of both kinds.</summary>
     public IEnumerable<BackendNode> Backends => _payments.Concat<BackendNode>(_balances);
 
-    /// <summary>Why a supervisor has ended a process, where nothing that was done to it explains that.</summary>
+    /// <summary>Why a supervisor has ended a process, if no injected fault explains that.</summary>
     public string? Failure { get; private set; }
 
-    /// <summary>Whether a record's way into a topic may have failed for good, so that backends may give up.</summary>
+    /// <summary>Whether producing a record may have failed permanently, so that backends may end themselves.</summary>
     public bool MayFail { get; set; }
 
     public void CrashProxy(int number, TimeSpan down) => Crash(_proxies[number].Node, down, () => _proxies[number] = NewProxy(number));
@@ -65,7 +65,7 @@ internal sealed class Platform
     public void StopBalances(int number, TimeSpan down) =>
         Stop(_balances[number], down, () => _balances[number] = NewBalances(number));
 
-    /// <summary>Has a process do nothing; where that lasts, its group gives its share to others meanwhile.</summary>
+    /// <summary>Suspends a process; if that lasts longer than the session timeout, its group evicts it.</summary>
     public void Freeze(Node node, TimeSpan time)
     {
         node.FrozenUntil = Math.Max(node.FrozenUntil, _scheduler.Now + time.Ticks);
@@ -75,7 +75,7 @@ internal sealed class Platform
         }
     }
 
-    /// <summary>Has the groups take everything from a process.</summary>
+    /// <summary>Makes the groups take all partitions from a process.</summary>
     public void Evict(Node node)
     {
         foreach (var group in Brokers.Groups)

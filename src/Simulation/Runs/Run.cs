@@ -7,22 +7,22 @@ using Google.Protobuf;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>What a run ended with.</summary>
-/// <param name="Schedule">What happened in it.</param>
-/// <param name="Failure">What was wrong; null where nothing was.</param>
+/// <summary>The result of a run.</summary>
+/// <param name="Schedule">Its schedule.</param>
+/// <param name="Failure">What was wrong; null if nothing was.</param>
 /// <param name="Hash">A hash of its trace.</param>
-/// <param name="Trace">The trace, where it was kept.</param>
-/// <param name="Simulated">The time that passed in it.</param>
-/// <param name="Steps">The steps that were taken.</param>
+/// <param name="Trace">The trace, if it was kept.</param>
+/// <param name="Simulated">The simulated time that passed.</param>
+/// <param name="Steps">The number of steps taken.</param>
 internal sealed record RunResult(Schedule Schedule, string? Failure, ulong Hash, string Trace, TimeSpan Simulated, int Steps);
 
-/// <summary>One run of a schedule, from the platform's start, through everything that is done to it, to its rest.</summary>
+/// <summary>One run of a schedule, from the platform's start, through all operations and faults, until it is at rest.</summary>
 internal sealed class Run
 {
-    // Every fault is over by then, and what was killed is started again.
+    // By then every fault is over, and killed processes have been restarted.
     private static readonly TimeSpan Healed = TimeSpan.FromMilliseconds(Schedule.BeginsMs + 6500);
 
-    // A platform that has not come to rest by then, after the last fault, never will.
+    // A platform that is not at rest by then, after the last fault, counts as stuck.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private static readonly TimeSpan Settling = TimeSpan.FromSeconds(5);
@@ -56,7 +56,7 @@ internal sealed class Run
         _clients = new Clients(_world, _scheduler, _books, () => _platform.Proxies, _trace);
     }
 
-    /// <summary>Runs a schedule. The same one always runs in the same way.</summary>
+    /// <summary>Runs a schedule. Deterministic: the same schedule always gives the same run.</summary>
     public static RunResult Of(Schedule schedule, bool keepsTrace = false)
     {
         var exitCode = Environment.ExitCode;
@@ -73,7 +73,7 @@ internal sealed class Run
         finally
         {
             run._scheduler.End();
-            // Supervisors set the exit code of the process that they are in.
+            // Supervisors set the exit code of the process, which here is that of the simulation.
             Environment.ExitCode = exitCode;
         }
         run._trace.Write("run", failure ?? "ends well");
@@ -116,7 +116,7 @@ internal sealed class Run
         _trace.Write("brokers", $"{log.Partition.Topic}[{log.Partition.Partition.Value}]@{log.End - 1}: {what}", about);
     }
 
-    // What a client found wrong, or why a process gave up.
+    // A violation found by a client, or the failure of a process.
     private string? Failure => _world.Failure ?? _platform.Failure;
 
     private void Inject(Fault fault)
@@ -166,7 +166,7 @@ internal sealed class Run
         }
     }
 
-    // Faults of what the platform stands on.
+    // Faults of the brokers and the event store.
     private void InjectBelow(Fault fault, long until)
     {
         var (brokers, store) = (_platform.Brokers, _platform.Store);
@@ -230,7 +230,7 @@ internal sealed class Run
             ("acct-0", null, null),
             (null, [0xFF, 0x01, 0x02], "1"),
             ("acct-0", command.ToByteArray(), "2"),
-            // Sound, and on its own topic under the wrong key, or on another topic.
+            // A valid command, but with the wrong key or on the wrong topic.
             (topic == Topics.Balances(V1.PaymentType.Visa) ? "acct-1" : "acct-0", command.ToByteArray(), "1"),
         ];
         foreach (var (key, value, version) in records)
@@ -279,7 +279,8 @@ internal sealed class Run
         {
             CheckOrder();
         }
-        // A command that is deleted before it is settled does not come again, and who has crashed since cannot publish.
+        // If a command is deleted before it is settled and its backend crashes, it is not delivered again, and its event may
+        // never be published.
         if (!_requestsLost)
         {
             CheckViews();
@@ -287,7 +288,7 @@ internal sealed class Run
         }
     }
 
-    /// <summary>Where nothing went wrong, each account's events are in the order in which their commands came.</summary>
+    /// <summary>Checks, for a run without faults and retries, that each account's events are in the order of its commands.</summary>
     private void CheckOrder()
     {
         var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
@@ -312,8 +313,8 @@ internal sealed class Run
         }
     }
 
-    /// <summary>Every event is published, and those of an account for the first time in their order, unless two backends have
-    /// worked on the account at a time.</summary>
+    /// <summary>Checks that every event is published, and that the events of an account are first published in order, unless two
+    /// backends have worked on the account at the same time.</summary>
     private void CheckEvents()
     {
         var published = new Dictionary<string, long>(StringComparer.Ordinal);
@@ -338,7 +339,7 @@ internal sealed class Run
         }
     }
 
-    /// <summary>What no proxy would send is in the dead letters, and nothing else is.</summary>
+    /// <summary>Checks that the dead letters are exactly the bad records.</summary>
     private void CheckDeadLetters()
     {
         var letters = _platform.Brokers.Find(Topics.DeadLetters)![0].All

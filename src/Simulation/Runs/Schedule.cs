@@ -3,37 +3,37 @@ using Billing.Simulation.Services;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>What a client does.</summary>
+/// <summary>The kind of a client's operation.</summary>
 internal enum OperationKind
 {
-    /// <summary>Pays, and goes on asking until it has an answer.</summary>
+    /// <summary>Pays, and retries until it has an answer.</summary>
     Pay,
 
-    /// <summary>Pays with the same request by two proxies at the same time.</summary>
+    /// <summary>Sends the same payment to two proxies at the same time.</summary>
     PayTwice,
 
-    /// <summary>Pays with one transaction id for two accounts at the same time.</summary>
+    /// <summary>Uses one transaction id for payments of two accounts at the same time.</summary>
     PayTwoAccounts,
 
-    /// <summary>Pays without waiting for the answer, and asks what became of it.</summary>
+    /// <summary>Pays without waiting for the answer, and asks for the payment's status.</summary>
     PayAndLeave,
 
     /// <summary>Sets the account's credit limit.</summary>
     SetLimit,
 
-    /// <summary>Asks for the balance, at least as new as what the client knows of.</summary>
+    /// <summary>Asks for the balance, usually with the newest version that the client knows as min_version.</summary>
     CheckBalance,
 }
 
-/// <summary>Something that a client does.</summary>
-/// <param name="AtMs">When, in milliseconds from the start.</param>
-/// <param name="Kind">What.</param>
+/// <summary>An operation of a client.</summary>
+/// <param name="AtMs">When it starts, in milliseconds from the start of the run.</param>
+/// <param name="Kind">What it does.</param>
 /// <param name="Account">The number of the account.</param>
 /// <param name="TransactionId">The idempotency key.</param>
 /// <param name="Cents">The amount, or the limit.</param>
 /// <param name="Currency">ISO 4217.</param>
-/// <param name="DeadlineMs">How long each try may take.</param>
-/// <param name="Seed">For what else is left to chance.</param>
+/// <param name="DeadlineMs">The deadline of the first attempt, in milliseconds; each retry doubles it.</param>
+/// <param name="Seed">The seed of its other random choices.</param>
 internal sealed record Operation(
     int AtMs, OperationKind Kind, int Account, Guid TransactionId, int Cents, string Currency, int DeadlineMs, int Seed)
 {
@@ -41,43 +41,43 @@ internal sealed record Operation(
         $"{AtMs,6} ms  {Kind} account {Account}, {Cents / 100m} {Currency}, {TransactionId.ToString()[..8]}, deadline {DeadlineMs} ms");
 }
 
-/// <summary>What goes wrong.</summary>
+/// <summary>The kind of a fault.</summary>
 internal enum FaultKind
 {
-    /// <summary>A proxy is killed, and started again after a while.</summary>
+    /// <summary>A proxy is killed, and restarted after a while.</summary>
     CrashProxy,
 
-    /// <summary>A payment backend is killed, and started again after a while.</summary>
+    /// <summary>A payment backend is killed, and restarted after a while.</summary>
     CrashPayments,
 
-    /// <summary>A balance backend is killed, and started again after a while.</summary>
+    /// <summary>A balance backend is killed, and restarted after a while.</summary>
     CrashBalances,
 
-    /// <summary>A payment backend is stopped in good order, and started again after a while.</summary>
+    /// <summary>A payment backend is shut down gracefully, and restarted after a while.</summary>
     StopPayments,
 
-    /// <summary>A balance backend is stopped in good order, and started again after a while.</summary>
+    /// <summary>A balance backend is shut down gracefully, and restarted after a while.</summary>
     StopBalances,
 
-    /// <summary>A payment backend does nothing for a while, and then goes on where it was.</summary>
+    /// <summary>A payment backend is suspended for a while, and then continues.</summary>
     FreezePayments,
 
-    /// <summary>A balance backend does nothing for a while, and then goes on where it was.</summary>
+    /// <summary>A balance backend is suspended for a while, and then continues.</summary>
     FreezeBalances,
 
-    /// <summary>A proxy does nothing for a while, and then goes on where it was.</summary>
+    /// <summary>A proxy is suspended for a while, and then continues.</summary>
     FreezeProxy,
 
-    /// <summary>A partition of the payment backends moves.</summary>
+    /// <summary>A partition of the payment backends is revoked from its owner.</summary>
     Rebalance,
 
-    /// <summary>The group takes everything from a payment backend that has not been heard of.</summary>
+    /// <summary>The group takes all partitions from a payment backend, as after missing heartbeats.</summary>
     EvictPayments,
 
     /// <summary>No broker can be reached for a while.</summary>
     BrokersAway,
 
-    /// <summary>Records and acknowledgements take long.</summary>
+    /// <summary>Records and acknowledgements have a high latency.</summary>
     BrokersSlow,
 
     /// <summary>A proxy's queue of unsent commands is full.</summary>
@@ -89,52 +89,52 @@ internal enum FaultKind
     /// <summary>The event topic loses its oldest records.</summary>
     EventsDeleted,
 
-    /// <summary>A request topic is deleted and made again.</summary>
+    /// <summary>A partition of a request topic starts again at offset 0, as if the topic had been deleted and recreated.</summary>
     RequestsStartAgain,
 
-    /// <summary>Records come that no proxy would send.</summary>
+    /// <summary>Records are appended that no proxy would send.</summary>
     BadRecords,
 
     /// <summary>PostgreSQL cannot be reached.</summary>
     StoreAway,
 
-    /// <summary>PostgreSQL takes no writes, as a replica does.</summary>
+    /// <summary>PostgreSQL refuses writes, as a replica does.</summary>
     StoreReadOnly,
 
-    /// <summary>Connections break while PostgreSQL commits.</summary>
+    /// <summary>Connections may break before or after PostgreSQL has committed.</summary>
     StoreUnsure,
 
-    /// <summary>PostgreSQL takes up to two seconds for everything.</summary>
+    /// <summary>PostgreSQL takes up to two seconds for every request.</summary>
     StoreSlow,
 }
 
-/// <summary>Something that goes wrong.</summary>
-/// <param name="AtMs">When, in milliseconds from the start.</param>
-/// <param name="LastsMs">For how long.</param>
-/// <param name="Kind">What.</param>
-/// <param name="Target">The number of what it happens to.</param>
+/// <summary>A fault.</summary>
+/// <param name="AtMs">When it starts, in milliseconds from the start of the run.</param>
+/// <param name="LastsMs">How long it lasts, in milliseconds.</param>
+/// <param name="Kind">What it does.</param>
+/// <param name="Target">The number of the process that it affects.</param>
 internal sealed record Fault(int AtMs, int LastsMs, FaultKind Kind, int Target)
 {
     public override string ToString() =>
         string.Create(CultureInfo.InvariantCulture, $"{AtMs,6} ms  {Kind} {Target} for {LastsMs} ms");
 }
 
-/// <summary>What happens in a run, but for what the run's own dice decide.</summary>
-/// <param name="Seed">The seed of those.</param>
-/// <param name="Settings">The platform.</param>
-/// <param name="Operations">What clients do.</param>
-/// <param name="Faults">What goes wrong.</param>
+/// <summary>The schedule of a run; everything else is determined by the run's own dice.</summary>
+/// <param name="Seed">The seed of the run's dice.</param>
+/// <param name="Settings">The settings of the platform.</param>
+/// <param name="Operations">The operations of the clients.</param>
+/// <param name="Faults">The faults.</param>
 internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Operation> Operations, IReadOnlyList<Fault> Faults)
 {
-    /// <summary>When the last operation and the last fault begin, at most.</summary>
+    /// <summary>All operations and faults start before this time, in milliseconds from the start of the run.</summary>
     public const int BeginsMs = 10_000;
 
-    /// <summary>Accounts at most; what uses one id for two of them also uses the account after its own.</summary>
+    /// <summary>The most accounts of a schedule; an operation on two accounts also uses the account after its own.</summary>
     public const int AccountsMax = 5;
 
     private static readonly FaultKind[] Kinds = Enum.GetValues<FaultKind>();
 
-    /// <summary>The schedule of a seed.</summary>
+    /// <summary>Creates the schedule of a seed.</summary>
     public static Schedule Of(int seed)
     {
         var dice = new Dice(seed);

@@ -1,7 +1,7 @@
 namespace Billing.Simulation.Runs;
 
-/// <summary>Makes a schedule that fails as short as it gets: it leaves operations and faults out, half of them first and single
-/// ones last, for as long as what is left fails in some way.</summary>
+/// <summary>Shrinks a failing schedule: removes operations and faults, first half of them at a time and finally single ones, as
+/// long as the rest still fails in some way.</summary>
 internal static class Shrinking
 {
     private const int RunsMax = 2000;

@@ -2,15 +2,15 @@ using System.Diagnostics;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>Runs schedule after schedule, each from a seed of its own, on as many threads as there are cores.</summary>
+/// <summary>Runs random schedules, each from a separate seed, on several threads.</summary>
 public static class Simulator
 {
-    /// <summary>Runs schedules until the time is up, or one fails.</summary>
-    /// <param name="seed">The first schedule's seed; each further one has the next.</param>
-    /// <param name="schedules">How many at most.</param>
-    /// <param name="time">How long at most.</param>
-    /// <param name="threads">How many at a time.</param>
-    /// <param name="progress">Is told how many are done, now and then.</param>
+    /// <summary>Runs schedules until the time is up, all are done, or one fails.</summary>
+    /// <param name="seed">The first schedule's seed; each further schedule has the next number.</param>
+    /// <param name="schedules">The most schedules to run.</param>
+    /// <param name="time">The longest time to run.</param>
+    /// <param name="threads">The number of concurrent runs.</param>
+    /// <param name="progress">Called with the summary so far, every 1000 schedules.</param>
     /// <param name="cancellationToken">Ends the simulation early.</param>
     public static SimulationSummary Simulate(
         int seed, int schedules, TimeSpan time, int threads, Action<SimulationSummary> progress, CancellationToken cancellationToken)
@@ -32,7 +32,7 @@ public static class Simulator
                 lock (gate)
                 {
                     (done, ticks, steps) = (done + 1, ticks + result.Simulated.Ticks, steps + result.Steps);
-                    // Of two that fail at the same time, the one that a second run would find first.
+                    // Of schedules that fail at the same time, the one with the lowest seed, which a repetition would find first.
                     if (result.Failure is not null && (failed is null || result.Schedule.Seed < failed.Schedule.Seed))
                     {
                         failed = result;
@@ -53,8 +53,8 @@ public static class Simulator
         return Summary() with { Failure = failed is null ? null : Explain(failed) };
     }
 
-    /// <summary>Runs the schedule of one seed twice and compares.</summary>
-    /// <returns>Whether both runs went the same way, step by step.</returns>
+    /// <summary>Runs the schedule of one seed twice and compares the runs.</summary>
+    /// <returns>Whether both runs were the same, step by step.</returns>
     public static bool IsRepeatable(int seed)
     {
         var (first, second) = (Run.Of(Schedule.Of(seed), keepsTrace: true), Run.Of(Schedule.Of(seed), keepsTrace: true));
@@ -72,22 +72,22 @@ public static class Simulator
     }
 }
 
-/// <summary>What a simulation came to.</summary>
+/// <summary>The result of a simulation.</summary>
 /// <param name="Seed">The first schedule's seed.</param>
-/// <param name="Schedules">Schedules run.</param>
-/// <param name="Simulated">The time that passed in them.</param>
-/// <param name="Steps">The steps that were taken in them.</param>
-/// <param name="Took">The time that passed outside.</param>
-/// <param name="Failure">The schedule that failed; null where none did.</param>
+/// <param name="Schedules">Number of schedules run.</param>
+/// <param name="Simulated">The simulated time that passed in them.</param>
+/// <param name="Steps">The number of steps taken in them.</param>
+/// <param name="Took">The real time that passed.</param>
+/// <param name="Failure">The schedule that failed; null if none did.</param>
 public sealed record SimulationSummary(
     int Seed, int Schedules, TimeSpan Simulated, long Steps, TimeSpan Took, SimulationFailure? Failure);
 
 /// <summary>A schedule that failed.</summary>
 /// <param name="Seed">Its seed.</param>
-/// <param name="What">What was wrong.</param>
+/// <param name="What">What was wrong in the schedule.</param>
 /// <param name="Shortest">What is wrong in the shortest schedule that still fails.</param>
-/// <param name="Settings">How the platform was set up.</param>
-/// <param name="Schedule">What happens in that schedule, a line each.</param>
-/// <param name="Trace">What happened in it.</param>
+/// <param name="Settings">The settings of the platform in the shortest schedule.</param>
+/// <param name="Schedule">The operations and faults of the shortest schedule, one per line.</param>
+/// <param name="Trace">The trace of the shortest schedule.</param>
 public sealed record SimulationFailure(
     int Seed, string What, string Shortest, string Settings, IReadOnlyList<string> Schedule, string Trace);

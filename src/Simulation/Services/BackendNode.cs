@@ -7,8 +7,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>What payment and balance backends have in common: a member of a consumer group, a handler, and where its answers
-/// go.</summary>
+/// <summary>The common part of payment and balance backends: a member of a consumer group, its handler, and the publisher of its
+/// answers.</summary>
 internal abstract class BackendNode
 {
     private readonly Scheduler _scheduler;
@@ -36,17 +36,18 @@ internal abstract class BackendNode
 
     public AnswerSettler Settler { get; }
 
-    /// <summary>Offsets that the backend has read and not passed; -1 where it is not in its group.</summary>
+    /// <summary>Number of offsets that the backend has read but not yet released for commit; -1 if it has not joined its group.
+    /// </summary>
     public int Tracked => _intake?.Tracked ?? -1;
 
     protected KafkaAnswerPublisher Publisher { get; }
 
     protected CancellationToken Stopping => _stopping.Token;
 
-    /// <summary>Runs a loop of the process.</summary>
+    /// <summary>Starts a worker of the process.</summary>
     protected void Start(Worker worker) => _ = Node.Supervisor.RunAsync(worker.GetType().Name, worker.RunAsync, Stopping);
 
-    /// <summary>Joins the group.</summary>
+    /// <summary>Joins the consumer group.</summary>
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
         _intake = new CommandIntake(inFlightMax, handler, Publisher, Node.Wait, Node.Time, NullLogger.Instance);
@@ -57,13 +58,13 @@ internal abstract class BackendNode
         _turns.Wake();
     }
 
-    /// <summary>Ends the process in good order, as after SIGTERM.</summary>
+    /// <summary>Shuts the process down gracefully, as after SIGTERM.</summary>
     public void Stop() => _scheduler.After(TimeSpan.Zero, Node, () =>
     {
         _turns?.End();
         if (_turns?.IsTaking == true)
         {
-            // The thread looks whether it is to stop between two turns.
+            // The thread checks only between two turns whether it has to stop.
             _scheduler.After(TimeSpan.FromMilliseconds(5), Node, Stop);
             return;
         }
@@ -73,7 +74,7 @@ internal abstract class BackendNode
             _consumer.Close();
         }
         _stopping.Cancel();
-        // What its client still sends within the bound of its flush.
+        // Time for its client to send what it flushes at the end.
         _scheduler.After(TimeSpan.FromMilliseconds(200), null, Node.Crash);
     });
 

@@ -11,7 +11,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>A balance backend: its view is built, and followed, before it joins its group.</summary>
+/// <summary>A balance backend. It builds its view and follows the events before it joins its consumer group.</summary>
 internal sealed class BalanceBackendNode : BackendNode
 {
     private readonly BalanceReadModel _model;
@@ -44,7 +44,7 @@ internal sealed class BalanceBackendNode : BackendNode
         _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
     }
 
-    /// <summary>The balances as the backend knows them.</summary>
+    /// <summary>The backend's view of the balances.</summary>
     public BalanceView View { get; }
 
     private async Task BuildAsync()
@@ -62,7 +62,7 @@ internal sealed class BalanceBackendNode : BackendNode
             _joined = true;
             _join();
         }
-        // A loop of the real follower's thread; this one is the turns.
+        // The supervised loop must not end. In the real follower it goes on to read events; here the turns do that.
         await Task.Delay(Timeout.InfiniteTimeSpan, Node.Time, Stopping);
     }
 

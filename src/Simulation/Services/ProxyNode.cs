@@ -10,7 +10,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>A proxy, from behind its server to its Kafka clients.</summary>
+/// <summary>A proxy, without its gRPC and REST servers: from the command sender to the Kafka clients.</summary>
 internal sealed class ProxyNode
 {
     private readonly Node _node;
@@ -42,16 +42,16 @@ internal sealed class ProxyNode
 
     public ModelProducer Producer { get; }
 
-    /// <summary>Makes a call to the proxy, from outside of it.</summary>
-    /// <returns>The reply, or the failure that the caller sees; UNAVAILABLE where the proxy crashes.</returns>
+    /// <summary>Makes a call to the proxy, as a client does.</summary>
+    /// <returns>The reply, or the failure that the caller sees; UNAVAILABLE if the proxy crashes.</returns>
     public Task<Reply> CallAsync(Command command, TimeSpan deadline) =>
         ServeAsync(() => _sender.SendAsync(command, Within(deadline), CancellationToken.None));
 
-    /// <summary>Has the proxy take a command without waiting for its reply.</summary>
-    /// <returns>Whether the brokers have it; or the failure that the caller sees.</returns>
+    /// <summary>Sends a command through the proxy without waiting for its reply.</summary>
+    /// <returns>Whether the brokers have acknowledged it; or the failure that the caller sees.</returns>
     public Task<bool> TakeAsync(Command command, TimeSpan deadline) => ServeAsync(async () =>
     {
-        // Whoever waits goes on where the brokers' answer comes, and on no thread of its own.
+        // Without RunContinuationsAsynchronously: the waiter must continue on the simulation's thread, not on another one.
         var queued = new TaskCompletionSource();
         await await Task.WhenAny(queued.Task, _sender.SendQueuedAsync(command, Within(deadline), () => queued.TrySetResult()));
         return queued.Task.IsCompleted;

@@ -6,10 +6,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>How the platform of one run is set up: small bounds, so that short runs reach them.</summary>
+/// <summary>The settings of the platform in one run, with limits so small that short runs reach them.</summary>
 internal sealed record Settings
 {
-    /// <summary>What an account may owe before a limit of its own is set.</summary>
+    /// <summary>The credit limit of an account for which none was set.</summary>
     public const decimal DefaultCreditLimit = 100;
 
     public required int Proxies { get; init; }
@@ -56,7 +56,7 @@ internal sealed record Settings
 
     public static IOptions<ProxyOptions> Proxy { get; } = Options.Create(new ProxyOptions());
 
-    /// <summary>Throws the dice.</summary>
+    /// <summary>Creates random settings.</summary>
     public static Settings Of(Dice dice) => new()
     {
         Proxies = dice.Between(1, 3),

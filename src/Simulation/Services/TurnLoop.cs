@@ -1,11 +1,11 @@
 namespace Billing.Simulation.Services;
 
-/// <summary>A thread of a process that takes one turn after another: soon after it is woken, and otherwise now and then.
+/// <summary>A thread of a process that takes one turn after another: soon after it is woken, or at the latest when its rest is over.
 /// </summary>
-/// <param name="scheduler">Time.</param>
-/// <param name="dice">Spreads the turns.</param>
+/// <param name="scheduler">The scheduler of the run.</param>
+/// <param name="dice">Makes the delay after a wake-up random.</param>
 /// <param name="node">The process.</param>
-/// <param name="turn">Takes a turn and returns how long to rest at most.</param>
+/// <param name="turn">Takes a turn and returns the longest rest before the next one.</param>
 internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<TimeSpan> turn)
 {
     private Due? _next;
@@ -13,10 +13,10 @@ internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<T
     private bool _taking;
     private bool _ended;
 
-    /// <summary>Has the next turn taken soon.</summary>
+    /// <summary>Schedules the next turn to be taken soon.</summary>
     public void Wake() => Take(dice.UpTo(2));
 
-    /// <summary>Whether it is in the middle of a turn, which lets time pass.</summary>
+    /// <summary>Whether a turn is in progress; a turn may let simulated time pass.</summary>
     public bool IsTaking => _taking;
 
     /// <summary>Takes no further turns.</summary>
@@ -42,7 +42,7 @@ internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<T
     {
         if (_taking)
         {
-            // The thread is still at its turn before, which lets time pass.
+            // The thread is still in its previous turn, which lets simulated time pass.
             _next = null;
             _at = long.MaxValue;
             return;

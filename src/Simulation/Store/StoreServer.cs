@@ -6,38 +6,38 @@ using Npgsql;
 
 namespace Billing.Simulation.Store;
 
-/// <summary>One event as the model of the event store keeps it.</summary>
+/// <summary>One event in the model of the event store.</summary>
 internal sealed record Stored(long Sequence, string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded);
 
-/// <summary>A model of the event store: streams, receipts, and everything that PostgreSQL may do to whoever asks. What it has
-/// been asked goes on when the one who asked has crashed.</summary>
+/// <summary>A model of the event store: streams, receipts, and the ways in which PostgreSQL may fail. A request continues in the
+/// store even if the process that sent it has crashed.</summary>
 internal sealed class StoreServer(Scheduler scheduler, Dice dice)
 {
     private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
     private readonly Dictionary<Guid, Wire.V1.Event> _receipts = [];
 
-    /// <summary>Told of every event, for a trace.</summary>
+    /// <summary>Called with every appended event, for a trace.</summary>
     public Action<Stored>? Appended { get; set; }
 
     /// <summary>All events, in the order of their sequence numbers.</summary>
     public List<Stored> Events { get; } = [];
 
-    /// <summary>Until when nobody reaches it.</summary>
+    /// <summary>Until when it cannot be reached.</summary>
     public long AwayUntil { get; set; }
 
-    /// <summary>Until when it takes no writes.</summary>
+    /// <summary>Until when it refuses writes.</summary>
     public long ReadOnlyUntil { get; set; }
 
-    /// <summary>Until when connections break while it commits, every other time.</summary>
+    /// <summary>Until when half of the writes break their connection, before or after the commit.</summary>
     public long UnsureUntil { get; set; }
 
-    /// <summary>Until when everything takes up to two seconds.</summary>
+    /// <summary>Until when every request takes up to two seconds.</summary>
     public long SlowUntil { get; set; }
 
     /// <summary>The events of a stream.</summary>
     public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
 
-    /// <summary>Does something for a process: on the way there, there, and on the way back time passes.</summary>
+    /// <summary>Executes a request of a process, with a random latency in each direction.</summary>
     public Task<T> AskAsync<T>(Node node, bool writes, Func<T> work)
     {
         var answer = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -89,7 +89,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
             {
                 _streams[added.Recorded.StreamId] = stream = [];
             }
-            // The version is the store's own count, whatever the batch says.
+            // The version is the store's own count, whatever version the batch states.
             var stored = new Stored(Events.Count + 1, added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
             stream.Add(stored);
             Events.Add(stored);
