@@ -49,7 +49,7 @@ public sealed class SimulatedCardNetwork : IDisposable
         }
     }
 
-    // Calls that end within the same hundredth of a second share one timer: a burst has tens of thousands in flight, and a
+    // Calls that end within the same 10 ms share one timer: a burst has tens of thousands in flight, and a
     // timer for each would cost more than the work they wait for.
     private Task EndOf(TimeSpan delay, TimeSpan min, CancellationToken cancellationToken)
     {

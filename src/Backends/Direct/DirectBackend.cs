@@ -56,7 +56,7 @@ public static class DirectBackend
     private static IEnumerable<string> ExposureProblems(string listen, IConfiguration configuration) =>
         listen.Length == 0 || ServiceAddresses.IsLoopback("http://" + listen) || configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] :
         [
-            $"Billing:Direct:Listen: '{listen}' may be reached from other machines, and a backend does whatever it is told. "
+            $"Billing:Direct:Listen: '{listen}' may be reached from other machines, and a backend executes every command without authentication. "
             + $"Listen on a loopback address, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.",
         ];
 

@@ -122,8 +122,7 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Ends a command that cannot be processed. The reason is kept for the operators; the callers are not told it.
-    /// </summary>
+    /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
     /// <param name="reason">The reason, for the operators.</param>
     public void Reject(string reason)
     {

@@ -13,7 +13,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
 {
     private const string StatusTrailer = "grpc-status";
     private const string MessageTrailer = "grpc-message";
-    private const string NoMessage = "The request is not a message of this method.";
+    private const string NoMessage = "The request cannot be parsed as a message of this method.";
 
     private static readonly string UnknownCode = Code(StatusCode.Unknown);
     private static readonly string ExhaustedCode = Code(StatusCode.ResourceExhausted);
@@ -64,7 +64,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
 
     /// <summary>The middleware around the services. The gRPC library reads the message of a call before any code of this project
     /// runs. It answers a message that it cannot parse with UNKNOWN, and one that is too large with RESOURCE_EXHAUSTED, both
-    /// without a reason, by which they are told from the services' own answers.</summary>
+    /// without a reason. The missing reason distinguishes them from the services' own answers; it is added here.</summary>
     public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
         await next(http);
