@@ -72,6 +72,6 @@ public sealed partial class CommandExecutor(
         await Task.Delay(Timeout.InfiniteTimeSpan, stopping);
     }
 
-    [LoggerMessage(250, LogLevel.Warning, "A command was refused: {Refusal}")]
+    [LoggerMessage(260, LogLevel.Warning, "A command was refused: {Refusal}")]
     private partial void Refused(string refusal);
 }
