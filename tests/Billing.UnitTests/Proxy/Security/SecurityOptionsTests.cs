@@ -76,7 +76,7 @@ public sealed class SecurityOptionsTests : IDisposable
     [Fact]
     public void Bad_token_settings_are_named()
     {
-        Named("Billing:Auth: give JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.Problems());
+        Named("Billing:Auth: set JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.Problems());
         Named("Billing:Auth:JwksFile", new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.Problems());
         Named("Billing:Auth:Authority", new AuthOptions { Authority = "http://login.example", Audience = "a" }.Problems());
         Named("Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.Problems());
