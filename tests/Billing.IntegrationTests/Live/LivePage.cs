@@ -205,7 +205,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         Assert.Equal(scheme == "dark" ? "rgb(14, 18, 23)" : "rgb(244, 245, 247)", (string?)await DoAsync("background"));
         Assert.All(
             (string[])["banner", "main", "contentinfo", "heading \"Billing live\" [level=1]", "heading \"Lag per partition\" [level=2]",
-                "table \"Backends and the partitions that they own\"", "textbox \"Account\"", "combobox \"Type\"", "button \"Pay\"",
+                "table \"Backends and their assigned partitions\"", "textbox \"Account\"", "combobox \"Type\"", "button \"Pay\"",
                 "img \"Throughput of the last two minutes"],
             expected => Assert.Contains(expected, outline, StringComparison.Ordinal));
         await AssertNoProblemsAsync();
