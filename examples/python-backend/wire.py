@@ -74,7 +74,7 @@ def problem_of(command, key, topic, payment_type):
     if request.after_version < 0:
         return "after_version must not be negative"
     if not 1 <= request.limit <= STATEMENT_PAGE_MAX:
-        return f"limit must be within 1 and {STATEMENT_PAGE_MAX}"
+        return f"limit must be between 1 and {STATEMENT_PAGE_MAX}"
     stated = request.opening
     if request.HasField("opening") and not (
             stated.version == request.after_version and stated.HasField("balance") and stated.HasField("credit_limit")):

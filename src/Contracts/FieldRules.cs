@@ -135,7 +135,7 @@ public static class FieldRules
         if (money.Nanos is <= -MoneyExtensions.NanosPerUnit or >= MoneyExtensions.NanosPerUnit)
         {
             return new FieldViolation(field + ".nanos",
-                Invariant($"must be within -999999999 and 999999999; it is {money.Nanos}"));
+                Invariant($"must be between -999999999 and 999999999; it is {money.Nanos}"));
         }
         return (money.Units > 0 && money.Nanos < 0) || (money.Units < 0 && money.Nanos > 0)
             ? new FieldViolation(field + ".nanos", $"must not have the opposite sign of {field}.units")

@@ -8,7 +8,7 @@ namespace Billing.Client;
 public sealed record Amount
 {
     /// <summary>Creates an amount.</summary>
-    /// <param name="value">At most nine decimal places, within -10^15 and 10^15.</param>
+    /// <param name="value">At most nine decimal places, between -10^15 and 10^15.</param>
     /// <param name="currency">ISO 4217: three capital letters, e.g. <c>USD</c>.</param>
     /// <exception cref="ArgumentException">The currency is not of that form.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The value has more decimal places, or is out of its range.</exception>

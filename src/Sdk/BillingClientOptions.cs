@@ -78,7 +78,7 @@ public sealed class BillingClientOptions
 
     private static string? OutOfRange(string name, double value, double min, double max) => value >= min && value <= max
         ? null
-        : FormattableString.Invariant($"Billing:Client:{name} ({value}) must be within {min} and {max}.");
+        : FormattableString.Invariant($"Billing:Client:{name} ({value}) must be between {min} and {max}.");
 
     private string? ProblemOf(string proxy)
     {
@@ -111,11 +111,11 @@ public sealed class BillingClientOptions
         }
         if (RetryDelay < TimeSpan.Zero || RetryDelay > TimeSpan.FromMinutes(1))
         {
-            yield return $"Billing:Client:RetryDelay ({RetryDelay}) must be within zero and a minute.";
+            yield return $"Billing:Client:RetryDelay ({RetryDelay}) must be between zero and a minute.";
         }
         if (CircuitBreak < TimeSpan.FromSeconds(0.5) || CircuitBreak > TimeSpan.FromDays(1))
         {
-            yield return $"Billing:Client:CircuitBreak ({CircuitBreak}) must be within half a second and a day.";
+            yield return $"Billing:Client:CircuitBreak ({CircuitBreak}) must be between half a second and a day.";
         }
     }
 }

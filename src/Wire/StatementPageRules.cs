@@ -19,7 +19,7 @@ public static class StatementPageRules
             AfterVersion = request.AfterVersion,
         })
         ?? (request.Limit is < 1 or > EntriesMax
-            ? new FieldViolation("limit", string.Create(CultureInfo.InvariantCulture, $"must be within 1 and {EntriesMax}; it is {request.Limit}"))
+            ? new FieldViolation("limit", string.Create(CultureInfo.InvariantCulture, $"must be between 1 and {EntriesMax}; it is {request.Limit}"))
             : null)
         ?? (request.Opening is { } opening && (opening.Version != request.AfterVersion || opening.Balance is null || opening.CreditLimit is null)
             ? new FieldViolation("opening", "must be the account as of after_version")

@@ -13,7 +13,7 @@ public readonly record struct StoredEvent(string StreamId, long Version, string 
 
 /// <summary>Reads the events of all accounts in the order of their sequence numbers, one page at a time, without Marten's
 /// tombstones. Because of the pages, no statement (and so no PostgreSQL snapshot) lasts as long as the whole scan, and an
-/// interrupted scan continues where it was. An event that is committed late, with a sequence number within a page already read,
+/// interrupted scan continues where it was. An event that is committed late, with a sequence number between a page already read,
 /// is missed.</summary>
 public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IEventScan
 {

@@ -22,7 +22,7 @@ internal static class CompareRpcCommand
         {
             if (result.Tokens.Count > 0 && int.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var value) && value is < 2 or > 1_000)
             {
-                result.AddError($"--runs must be within 2 and 1000, since the first is dropped; it is {result.Tokens[0].Value}.");
+                result.AddError($"--runs must be between 2 and 1000, since the first is dropped; it is {result.Tokens[0].Value}.");
             }
         });
         var connections = Flags.Number("--connections", "Connections of rpcx and of grpc each, shared by the callers", 1, 1, 1000);

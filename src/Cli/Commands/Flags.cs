@@ -39,7 +39,7 @@ internal static class Flags
             var text = result.Tokens[0].Value;
             if (!int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var value) || value < min || value > max)
             {
-                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be within {min} and {max}; it is {text}."));
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
             }
             return value;
         },

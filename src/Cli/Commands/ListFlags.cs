@@ -36,7 +36,7 @@ internal static class ListFlags
         {
             foreach (var part in result.Tokens.SelectMany(Parts).Where(part => ParseNumber(part) is not { } value || value < min || value > max))
             {
-                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name}: '{part}' is not a whole number within {min} and {max}."));
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name}: '{part}' is not a whole number between {min} and {max}."));
             }
         });
         return option;

@@ -53,7 +53,7 @@ internal sealed class LoadFlags
             var text = result.Tokens[0].Value;
             if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value) || value is not >= 0 || value > max)
             {
-                result.AddError($"{name} must be within 0 and {max}; it is '{text}'.");
+                result.AddError($"{name} must be between 0 and {max}; it is '{text}'.");
             }
             return value;
         },

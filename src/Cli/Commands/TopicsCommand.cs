@@ -21,7 +21,7 @@ internal static class TopicsCommand
         {
             if (result.Tokens.Count > 0 && result.GetValueOrDefault<int?>() is < 1 or > 10_000)
             {
-                result.AddError("--partitions must be within 1 and 10000.");
+                result.AddError("--partitions must be between 1 and 10000.");
             }
         });
         var command = new Command("topics", "Makes the request, event and dead-letter topics where they are missing, and applies an access list.")

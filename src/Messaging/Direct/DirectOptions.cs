@@ -38,11 +38,11 @@ public sealed class DirectOptions
 
     /// <summary>Connections from a proxy to one backend over <c>rest</c>, where each carries one call at a time; further calls
     /// wait for one.</summary>
-    [Range(1, 10_000, ErrorMessage = "Billing:Direct:RestConnections must be within 1 and 10000.")]
+    [Range(1, 10_000, ErrorMessage = "Billing:Direct:RestConnections must be between 1 and 10000.")]
     public int RestConnections { get; set; } = 256;
 
     /// <summary>Concurrent calls on one HTTP/2 connection to a backend.</summary>
-    [Range(1, 100_000, ErrorMessage = "Billing:Direct:StreamsPerConnection must be within 1 and 100000.")]
+    [Range(1, 100_000, ErrorMessage = "Billing:Direct:StreamsPerConnection must be between 1 and 100000.")]
     public int StreamsPerConnection { get; set; } = 1000;
 
     /// <summary>The protocol; <c>null</c> where the setting names none that there is.</summary>

@@ -24,11 +24,11 @@ public sealed class KafkaOptions
     /// <summary>Partitions of each request topic and of the event topic, where they have to be made. The paper's 5. On a cluster
     /// as many as there will ever be backends that share one payment type's load: more of them make smaller batches, and none
     /// can be taken back.</summary>
-    [Range(1, 10_000, ErrorMessage = "Billing:Kafka:Partitions must be within 1 and 10000.")]
+    [Range(1, 10_000, ErrorMessage = "Billing:Kafka:Partitions must be between 1 and 10000.")]
     public int Partitions { get; set; } = 5;
 
     /// <summary>Replicas of each topic that has to be made; -1 leaves it to the brokers.</summary>
-    [Range(-1, 32_767, ErrorMessage = "Billing:Kafka:ReplicationFactor must be -1 or within 1 and 32767.")]
+    [Range(-1, 32_767, ErrorMessage = "Billing:Kafka:ReplicationFactor must be -1 or between 1 and 32767.")]
     public short ReplicationFactor { get; set; } = -1;
 
     /// <summary>How long to wait for an answer from the brokers at start.</summary>
@@ -56,7 +56,7 @@ public sealed class KafkaOptions
     /// <summary>Requests that a producer has under way to one broker. With one, records gather while it is under way, so
     /// each request carries more of them: on one machine that was worth 16 and 44 % of throughput in two pairs of runs. Where the way to
     /// the brokers is long, up to 5 keep it filled.</summary>
-    [Range(1, RequestsInFlightLimit, ErrorMessage = "Billing:Kafka:RequestsInFlightMax must be within 1 and 5: idempotent producers allow no more.")]
+    [Range(1, RequestsInFlightLimit, ErrorMessage = "Billing:Kafka:RequestsInFlightMax must be between 1 and 5: idempotent producers allow no more.")]
     public int RequestsInFlightMax { get; set; } = 1;
 
     /// <summary>How long an answered command's offset may wait to be committed.</summary>
@@ -94,11 +94,11 @@ public sealed class KafkaOptions
         }
         if (CommitInterval < TimeSpan.FromMilliseconds(10) || CommitInterval > TimeSpan.FromMinutes(1))
         {
-            yield return $"Billing:Kafka:CommitInterval ({CommitInterval}) must be within 10 ms and one minute.";
+            yield return $"Billing:Kafka:CommitInterval ({CommitInterval}) must be between 10 ms and one minute.";
         }
         if (Linger < TimeSpan.Zero || Linger > TimeSpan.FromSeconds(1))
         {
-            yield return $"Billing:Kafka:Linger ({Linger}) must be within zero and one second.";
+            yield return $"Billing:Kafka:Linger ({Linger}) must be between zero and one second.";
         }
     }
 

@@ -14,7 +14,7 @@ public sealed class RpcxClientOptions
     public string Address { get; set; } = "";
 
     /// <summary>Connections that the calls are shared out over, in turn.</summary>
-    [Range(1, 1_000, ErrorMessage = "Billing:Rpcx:Connections must be within 1 and 1000.")]
+    [Range(1, 1_000, ErrorMessage = "Billing:Rpcx:Connections must be between 1 and 1000.")]
     public int Connections { get; set; } = 1;
 
     /// <summary>How long a connection may take to be made and greeted.</summary>
@@ -31,11 +31,11 @@ public sealed class RpcxClientOptions
     public TimeSpan BackoffMax { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>The longest reply taken, in bytes; the server is told and fails a call whose reply is longer.</summary>
-    [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be within 64 and 1073741824.")]
+    [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be between 64 and 1073741824.")]
     public int FrameBytesMax { get; set; } = 4 << 20;
 
     /// <summary>Bytes of one connection that may wait to be sent; further calls wait until the server has read on.</summary>
-    [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be within 1024 and 1073741824.")]
+    [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be between 1024 and 1073741824.")]
     public int OutputBytesMax { get; set; } = 1 << 20;
 
     /// <summary>What is wrong with the settings taken together, naming each.</summary>

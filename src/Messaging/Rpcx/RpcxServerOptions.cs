@@ -15,21 +15,21 @@ public sealed class RpcxServerOptions
     public string Listen { get; set; } = "127.0.0.1:7070";
 
     /// <summary>Connections at the same time; the next one is closed.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Rpcx:ConnectionsMax must be within 1 and 1000000.")]
+    [Range(1, 1_000_000, ErrorMessage = "Billing:Rpcx:ConnectionsMax must be between 1 and 1000000.")]
     public int ConnectionsMax { get; set; } = 10_000;
 
     /// <summary>Calls of one connection that may be in flight at the same time. Clients are told and hold further calls back;
     /// from one that does not, nothing is read until a call has ended.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Rpcx:InFlightMax must be within 1 and 1000000.")]
+    [Range(1, 1_000_000, ErrorMessage = "Billing:Rpcx:InFlightMax must be between 1 and 1000000.")]
     public int InFlightMax { get; set; } = 10_000;
 
     /// <summary>The longest request taken, in bytes; a longer one closes its connection. Clients are told.</summary>
-    [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be within 64 and 1073741824.")]
+    [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be between 64 and 1073741824.")]
     public int FrameBytesMax { get; set; } = 4 << 20;
 
     /// <summary>Bytes of one connection's replies that may wait to be sent; no further calls are read until its client has
     /// read on.</summary>
-    [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be within 1024 and 1073741824.")]
+    [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be between 1024 and 1073741824.")]
     public int OutputBytesMax { get; set; } = 1 << 20;
 
     /// <summary>How long a new connection may take to say hello.</summary>
@@ -51,7 +51,7 @@ public sealed class RpcxServerOptions
         }
         if (StopTimeout < TimeSpan.Zero || StopTimeout > TimeSpan.FromHours(1))
         {
-            yield return $"Billing:Rpcx:StopTimeout ({StopTimeout}) must be within zero and one hour.";
+            yield return $"Billing:Rpcx:StopTimeout ({StopTimeout}) must be between zero and one hour.";
         }
     }
 

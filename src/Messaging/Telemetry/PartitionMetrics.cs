@@ -6,7 +6,7 @@ namespace Billing.Messaging.Telemetry;
 
 /// <summary>How far a member of a consumer group is with one partition.</summary>
 /// <param name="Topic">The topic.</param>
-/// <param name="Number">The partition's number within it.</param>
+/// <param name="Number">The partition's number between it.</param>
 /// <param name="Lag">Records on the brokers that it has not read.</param>
 /// <param name="Unsettled">Records on the brokers from the first one that is not settled.</param>
 /// <param name="Age">How long the oldest record that is read and not settled has been so, in seconds; 0 where there is none.

@@ -24,7 +24,7 @@ public sealed class TelemetryOptions
 
     /// <summary>The share of the calls that are traced of those whose callers say nothing about it. A caller that sends a
     /// <c>traceparent</c> decides for its own.</summary>
-    [Range(0.0, 1.0, ErrorMessage = "Billing:Telemetry:TraceRatio must be within 0 and 1.")]
+    [Range(0.0, 1.0, ErrorMessage = "Billing:Telemetry:TraceRatio must be between 0 and 1.")]
     public double TraceRatio { get; set; } = 0.01;
 
     /// <summary>Whether <c>/metrics</c> is there, in Prometheus' text format.</summary>

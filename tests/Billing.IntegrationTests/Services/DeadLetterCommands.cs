@@ -174,7 +174,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     [InlineData("There is no dead letter 7:0.", "replay", "7:0")]
     [InlineData("'first' is not the id of a dead letter", "show", "first")]
     [InlineData("replay takes either dead-letter ids or --all.", "replay")]
-    [InlineData("--limit must be within", "list", "--limit", "0")]
+    [InlineData("--limit must be between", "list", "--limit", "0")]
     public async Task Wrong_input_is_named(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);

@@ -83,14 +83,14 @@ public sealed class FlagsTests
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
 
     [Theory]
-    [InlineData("sweep static --connections 0", "--connections must be within")]
+    [InlineData("sweep static --connections 0", "--connections must be between")]
     [InlineData("sweep static --protocols unary,soap", "--protocols: 'soap' is none of")]
     [InlineData("sweep dynamic --targets nowhere", "--targets: 'nowhere' is not an address")]
     [InlineData("sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter is about a stack of the command's own")]
-    [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number within")]
-    [InlineData("compare eda --rounds 0", "--rounds must be within")]
-    [InlineData("compare rpc --runs 1", "--runs must be within")]
-    [InlineData("profile --in-flight 200,0", "--in-flight: '0' is not a whole number within")]
+    [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number between")]
+    [InlineData("compare eda --rounds 0", "--rounds must be between")]
+    [InlineData("compare rpc --runs 1", "--runs must be between")]
+    [InlineData("profile --in-flight 200,0", "--in-flight: '0' is not a whole number between")]
     public void A_bad_value_for_a_command_that_measures_is_an_error_that_names_the_option(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.OrdinalIgnoreCase));
 

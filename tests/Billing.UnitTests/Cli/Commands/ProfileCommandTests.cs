@@ -9,12 +9,12 @@ namespace Billing.UnitTests.Cli.Commands;
 public sealed class ProfileCommandTests
 {
     [Theory]
-    [InlineData("--in-flight 1,0", "--in-flight: '0' is not a whole number within 1 and 10000.")]
-    [InlineData("--in-flight many", "--in-flight: 'many' is not a whole number within 1 and 10000.")]
-    [InlineData("--proxies 0", "--proxies must be within 1 and 100; it is 0.")]
-    [InlineData("--payment-backends x", "--payment-backends must be within 1 and 100; it is x.")]
-    [InlineData("--balance-backends 101", "--balance-backends must be within 1 and 100; it is 101.")]
-    [InlineData("--partitions -1", "--partitions must be within 0 and 1000; it is -1.")]
+    [InlineData("--in-flight 1,0", "--in-flight: '0' is not a whole number between 1 and 10000.")]
+    [InlineData("--in-flight many", "--in-flight: 'many' is not a whole number between 1 and 10000.")]
+    [InlineData("--proxies 0", "--proxies must be between 1 and 100; it is 0.")]
+    [InlineData("--payment-backends x", "--payment-backends must be between 1 and 100; it is x.")]
+    [InlineData("--balance-backends 101", "--balance-backends must be between 1 and 100; it is 101.")]
+    [InlineData("--partitions -1", "--partitions must be between 0 and 1000; it is -1.")]
     [InlineData("--during 0s", "--during must be a time such as 30s, 5m or 1h, from 1s to 24h; it is '0s'.")]
     [InlineData("--warm-up soon", "--warm-up must be a time such as 30s, 5m or 1h, from 0s to 24h; it is 'soon'.")]
     public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>

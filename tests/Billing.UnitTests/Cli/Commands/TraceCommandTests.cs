@@ -7,11 +7,11 @@ namespace Billing.UnitTests.Cli.Commands;
 public sealed class TraceCommandTests
 {
     [Theory]
-    [InlineData("--rate 0", "--rate must be within 1 and 100000; it is 0.")]
+    [InlineData("--rate 0", "--rate must be between 1 and 100000; it is 0.")]
     [InlineData("--during 0", "--during must be a time such as 30s, 5m or 1h, from 1s to 24h; it is '0'.")]
-    [InlineData("--rate many", "--rate must be within 1 and 100000; it is many.")]
-    [InlineData("--rate 0.5", "--rate must be within 1 and 100000; it is 0.5.")]
-    [InlineData("--requests -1", "--requests must be within 0 and 10000000; it is -1.")]
+    [InlineData("--rate many", "--rate must be between 1 and 100000; it is many.")]
+    [InlineData("--rate 0.5", "--rate must be between 1 and 100000; it is 0.5.")]
+    [InlineData("--requests -1", "--requests must be between 0 and 10000000; it is -1.")]
     [InlineData("--targets localhost:5000", "--targets: 'localhost:5000' is not an address of the form http://host:port.")]
     [InlineData("--targets http://a:1,ftp://b:2", "--targets: 'ftp://b:2' is not an address of the form http://host:port.")]
     [InlineData("--targets http://a:1 --jitter on", "--jitter is about a stack of the command's own; with --targets there is none.")]

@@ -96,7 +96,7 @@ public sealed class OutcomeTests
         Assert.Same(good.GetRequiredService<BillingClient>(), good.GetRequiredService<IBillingClient>());
         var e = Assert.Throws<OptionsValidationException>(() => bad.GetRequiredService<IBillingClient>());
         Assert.Equal(
-            ["Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.", "Billing:Client:RetriesMax (101) must be within 0 and 100."],
+            ["Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.", "Billing:Client:RetriesMax (101) must be between 0 and 100."],
             e.Failures);
     }
 

@@ -53,7 +53,7 @@ public sealed class RpcxOptionsTests
 
     [Fact]
     public void A_server_refuses_settings_out_of_range() => Assert.StartsWith(
-        "Billing:Rpcx:InFlightMax must be within 1 and 1000000.",
+        "Billing:Rpcx:InFlightMax must be between 1 and 1000000.",
         Assert.Throws<ArgumentException>(() => new RpcxServer(
             new RpcxServerOptions { InFlightMax = 0 }, new ManualTime(), NullLogger<RpcxServer>.Instance)).Message,
         StringComparison.Ordinal);
