@@ -31,18 +31,18 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
         var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
         var uncounted = AnswerCount.Differences(
             audit, results.Sum(r => r.PaymentsAnswered), results.Sum(r => (long)r.Balances.Ok));
-        var report = Report(stack, began, results, AuditCounts.Of(audit, uncounted.Count));
-        Print(report, results, audit, uncounted);
+        var result = Report(stack, began, results, AuditCounts.Of(audit, uncounted.Count));
+        Print(result, results, audit, uncounted);
         if (options.Report is { } path)
         {
-            await ResultFile.WriteAsync(console, RunReport.Format, report, path);
+            await ResultFile.WriteAsync(console, RunResult.Format, result, path);
         }
-        return ((IResults)report).IsGood ? 0 : 1;
+        return ((IResults)result).IsGood ? 0 : 1;
     }
 
-    private void Print(RunReport report, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> uncounted)
+    private void Print(RunResult result, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> uncounted)
     {
-        ConsoleReport.Print(console, RunReport.Format.Page(report));
+        ConsoleReport.Print(console, RunResult.Format.Page(result));
         foreach (var error in results.SelectMany(r => r.Payments.Errors.Concat(r.Balances.Errors)).GroupBy(e => e.Key, e => e.Value))
         {
             console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {error.Sum()} x {error.Key}"));
@@ -95,12 +95,12 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
                 return results;
             });
 
-    private RunReport Report(BillingStack stack, DateTimeOffset began, LoadResult[] results, AuditCounts audit)
+    private RunResult Report(BillingStack stack, DateTimeOffset began, LoadResult[] results, AuditCounts audit)
     {
         var payments = Summary.Of([.. results.Select(r => r.Payments)]);
         var balances = Summary.Of([.. results.Select(r => r.Balances)]);
         var total = LoadResult.SpanS(results);
-        return new RunReport
+        return new RunResult
         {
             Run = new RunInfo(options.CommandLine, began, Complete: true, Machine.This()),
             Transport = stack.Transport,

@@ -7,24 +7,24 @@ namespace Billing.Measuring.Bursts;
 /// and average time for payments and for balances, and the total time.</summary>
 internal static class RunPage
 {
-    public static Report Of(RunReport report) => new()
+    public static Report Of(RunResult result) => new()
     {
         Title = "The billing prototype's experiment",
-        Subtitle = $"{Numbers.Whole(report.RequestsPerS)} requests/s: {Numbers.Whole(report.Payments.Count + report.Balances.Count)} requests in {Numbers.Fixed(report.TotalS, 3)} s, {Numbers.Whole(report.Retried)} calls sent again.",
+        Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.Payments.Count + result.Balances.Count)} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} calls sent again.",
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact([report.Audit]),
-            new Fact("Shape", $"{Numbers.Counted(report.Clients, "client")}, {report.Proxies} proxies, {Backends(report)}, transport {report.Transport}, jitter {(report.Jitter ? "on" : "off")}; all on one machine, the clients too"),
+            .. Facts.Of(result.Run), Books.Fact([result.Audit]),
+            new Fact("Shape", $"{Numbers.Counted(result.Clients, "client")}, {result.Proxies} proxies, {Backends(result)}, transport {result.Transport}, jitter {(result.Jitter ? "on" : "off")}; all on one machine, the clients too"),
             new Fact("Times", "of each call, from when its client got to it; and since start: from when all were to be sent at once"),
         ],
-        Sections = [new Section("", Times(report), Chart(report))],
+        Sections = [new Section("", Times(result), Chart(result))],
     };
 
-    private static string Backends(RunReport report) => report.Protocol is { } protocol
-        ? $"{report.Backends.Payments} backends over {protocol}"
-        : $"{report.Backends.Payments} payment backends, {report.Backends.Balances} balance backends";
+    private static string Backends(RunResult result) => result.Protocol is { } protocol
+        ? $"{result.Backends.Payments} backends over {protocol}"
+        : $"{result.Backends.Payments} payment backends, {result.Backends.Balances} balance backends";
 
-    private static Table Times(RunReport report) => new()
+    private static Table Times(RunResult result) => new()
     {
         Title = "Seconds until the answers: of each call, and since all were to be sent at once",
         Columns =
@@ -32,8 +32,8 @@ internal static class RunPage
             new Column("", Align.Left), new Column("Count"), new Column("Shortest"), new Column("Longest"), new Column("Average"),
             new Column("p50"), new Column("p99"), new Column("Declined"), new Column("Errors"),
         ],
-        Rows = [.. Rows("Payments", report.Payments), .. report.Balances.Count > 0 ? Rows("Balances", report.Balances) : []],
-        Note = report.Failed > 0 ? FailedRequests.Sentence(report.Failed) : "",
+        Rows = [.. Rows("Payments", result.Payments), .. result.Balances.Count > 0 ? Rows("Balances", result.Balances) : []],
+        Note = result.Failed > 0 ? FailedRequests.Sentence(result.Failed) : "",
     };
 
     private static IEnumerable<Row> Rows(string kind, KindReport figures)
@@ -49,11 +49,11 @@ internal static class RunPage
         }
     }
 
-    private static BarChart Chart(RunReport report)
+    private static BarChart Chart(RunResult result)
     {
-        (string Kind, KindReport Figures)[] kinds = report.Balances.Count > 0
-            ? [("payments", report.Payments), ("balances", report.Balances)]
-            : [("payments", report.Payments)];
+        (string Kind, KindReport Figures)[] kinds = result.Balances.Count > 0
+            ? [("payments", result.Payments), ("balances", result.Balances)]
+            : [("payments", result.Payments)];
         return new BarChart(
             "Seconds until the answers", new Axis("Time", "s"), ["shortest", "p50", "average", "p99", "longest"],
             [

@@ -1,28 +1,11 @@
 using System.Globalization;
 using Billing.Auditing;
-using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Driving;
 using Billing.Measuring.Tracing;
 using Spectre.Console;
 
 namespace Billing.Measuring.Profiling;
-
-/// <summary>What to profile.</summary>
-internal sealed record ProfileOptions
-{
-    /// <summary>The stack that is loaded.</summary>
-    public required StackOptions Stack { get; init; }
-
-    /// <summary>Payments under way in the closed loop, in turn.</summary>
-    public required IReadOnlyList<int> InFlight { get; init; }
-
-    /// <summary>How long each is measured.</summary>
-    public required TimeSpan During { get; init; }
-
-    /// <summary>Load before each that does not count.</summary>
-    public required TimeSpan WarmUp { get; init; }
-}
 
 /// <summary>Where the time, the processor, the requests and the allocations of one payment go.</summary>
 internal sealed class PaymentProfile(ProfileOptions options, Measurement measurement, IAnsiConsole console)
@@ -38,7 +21,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
     /// <returns>0 when no payment failed and the books are clean; 130 when it was stopped.</returns>
     /// <exception cref="StackException">This is no Linux, or there is no Kafka.</exception>
     public Task<int> RunAsync(CancellationToken cancellationToken) => OperatingSystem.IsLinux()
-        ? measurement.RunAsync(ProfileReport.Format, MeasureAsync, Report, cancellationToken)
+        ? measurement.RunAsync(ProfileResult.Format, MeasureAsync, Result, cancellationToken)
         : throw new StackException("profile reads processor times and memory from /proc, which Linux alone has.");
 
     /// <summary>How the callers are shared out: over two connections to each proxy, as evenly as can be.</summary>
@@ -57,7 +40,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
         };
     }
 
-    private ProfileReport Report(RunInfo run) => new()
+    private ProfileResult Result(RunInfo run) => new()
     {
         Run = run,
         Proxies = options.Stack.Proxies,

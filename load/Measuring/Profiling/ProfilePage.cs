@@ -11,40 +11,40 @@ internal static class ProfilePage
     private const int StatementsShown = 8;
     private const int StatementLength = 72;
 
-    public static Report Of(ProfileReport report) => new()
+    public static Report Of(ProfileResult result) => new()
     {
         Title = "Where one payment goes",
-        Subtitle = report.Cases.Count == 0
+        Subtitle = result.Cases.Count == 0
             ? "Nothing was measured."
-            : string.Join(", ", report.Cases.Select(c => $"{Numbers.Whole(c.PerSecond)}/s with {Numbers.Whole(c.InFlight)} in flight")) + ".",
+            : string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.PerSecond)}/s with {Numbers.Whole(c.InFlight)} in flight")) + ".",
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact(report.Audits),
-            new Fact("Stack", $"{report.Proxies} proxies, {report.PaymentBackends} payment backends, {report.BalanceBackends} balance backends, {report.Partitions} partitions of a topic, one broker"),
+            .. Facts.Of(result.Run), Books.Fact(result.Audits),
+            new Fact("Stack", $"{result.Proxies} proxies, {result.PaymentBackends} payment backends, {result.BalanceBackends} balance backends, {result.Partitions} partitions of a topic, one broker"),
             new Fact("Method", "unary payments in a closed loop, over two connections to each proxy; one payment of sixteen is timed; all costs are for one payment"),
-            .. report.Missing.Select(missing => new Fact("Not measured", missing)),
+            .. result.Missing.Select(missing => new Fact("Not measured", missing)),
         ],
-        Sections = report.Cases.Count == 0
+        Sections = result.Cases.Count == 0
             ? []
-            : [new Section("", Overall(report), Steps(report)), .. report.Cases.Select(Costs), new Section("PostgreSQL", Writes(report)), new Section("Kafka", Requests(report), Topics(report))],
+            : [new Section("", Overall(result), Steps(result)), .. result.Cases.Select(Costs), new Section("PostgreSQL", Writes(result)), new Section("Kafka", Requests(result), Topics(result))],
     };
 
-    private static Table Overall(ProfileReport report) => new()
+    private static Table Overall(ProfileResult result) => new()
     {
         Columns = [new Column("In flight"), new Column("Answers", Unit: "/s"), new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Payments"), new Column("Failed")],
         Rows =
         [
-            .. report.Cases.Select(c => new Row(
+            .. result.Cases.Select(c => new Row(
                 Numbers.Whole(c.InFlight), Numbers.Whole(c.PerSecond), Numbers.Significant(c.P50Ms), Numbers.Significant(c.P99Ms), Numbers.Whole(c.Payments),
                 Numbers.Whole(c.Failed))),
         ],
     };
 
-    private static Table Steps(ProfileReport report)
+    private static Table Steps(ProfileResult result)
     {
-        var names = report.Cases.SelectMany(c => c.Steps).Select(s => s.Name).Where(name => !Leg.IsMilestone(name)).Distinct().ToList();
+        var names = result.Cases.SelectMany(c => c.Steps).Select(s => s.Name).Where(name => !Leg.IsMilestone(name)).Distinct().ToList();
         return Compared(
-            "Step, median", "ms", report, names,
+            "Step, median", "ms", result, names,
             (measured, name) => measured.Steps.FirstOrDefault(s => s.Name == name)?.P50Ms);
     }
 
@@ -99,8 +99,8 @@ internal static class ProfilePage
         Numbers.Significant(programs.Sum(p => p.Runtime?.AllocatedBytes ?? 0)), "", Numbers.Significant(programs.Sum(p => p.Runtime?.PauseUs ?? 0)),
         Numbers.Significant(programs.Sum(p => p.MemoryMb ?? double.NaN)));
 
-    private static Table Writes(ProfileReport report) => Compared(
-        "For one payment", "", report, ["writing transactions", "statements", "statements' time (µs)", "write-ahead log (bytes)"],
+    private static Table Writes(ProfileResult result) => Compared(
+        "For one payment", "", result, ["writing transactions", "statements", "statements' time (µs)", "write-ahead log (bytes)"],
         (measured, name) => name switch
         {
             "writing transactions" => measured.Database.Writes,
@@ -110,43 +110,43 @@ internal static class ProfilePage
             _ => measured.Database.Statements.Sum(s => s.Us),
         });
 
-    private static Table Requests(ProfileReport report)
+    private static Table Requests(ProfileResult result)
     {
         var table = Compared(
-            "Requests for one payment", "", report, Dearest(report, c => c.Broker.Requests.ToDictionary()),
+            "Requests for one payment", "", result, Dearest(result, c => c.Broker.Requests.ToDictionary()),
             (measured, kind) => measured.Broker.Requests.TryGetValue(kind, out var count) ? count : null);
         return table with
         {
-            Rows = [.. table.Rows, new Row([new Cell("all"), .. report.Cases.Select(c => new Cell(Numbers.Significant(c.Broker.Requests.Values.Sum())))]) { IsHighlighted = true }],
+            Rows = [.. table.Rows, new Row([new Cell("all"), .. result.Cases.Select(c => new Cell(Numbers.Significant(c.Broker.Requests.Values.Sum())))]) { IsHighlighted = true }],
         };
     }
 
-    private static Table Topics(ProfileReport report) => new()
+    private static Table Topics(ProfileResult result) => new()
     {
         Columns =
         [
             new Column("Topic", Align.Left),
-            .. report.Cases.SelectMany(c => new[] { new Column($"{Numbers.Whole(c.InFlight)} in flight: records"), new Column("in each batch") }),
+            .. result.Cases.SelectMany(c => new[] { new Column($"{Numbers.Whole(c.InFlight)} in flight: records"), new Column("in each batch") }),
         ],
         Rows =
         [
-            .. Dearest(report, c => c.Broker.Topics.ToDictionary(t => t.Key, t => t.Value.Records)).Select(topic => new Row(
+            .. Dearest(result, c => c.Broker.Topics.ToDictionary(t => t.Key, t => t.Value.Records)).Select(topic => new Row(
             [
                 topic,
-                .. report.Cases.SelectMany(c => new[] { Shown(c.Broker.Topics.GetValueOrDefault(topic)?.Records), Shown(c.Broker.Topics.GetValueOrDefault(topic)?.RecordsInBatch) })
+                .. result.Cases.SelectMany(c => new[] { Shown(c.Broker.Topics.GetValueOrDefault(topic)?.Records), Shown(c.Broker.Topics.GetValueOrDefault(topic)?.RecordsInBatch) })
                     .Select(text => new Cell(text)),
             ])),
         ],
         Note = "Records for one payment. What the broker writes itself comes in no batches of a client's.",
     };
 
-    private static List<string> Dearest(ProfileReport report, Func<ProfileCase, IReadOnlyDictionary<string, double>> counts) =>
-        [.. report.Cases.SelectMany(counts).GroupBy(c => c.Key, c => c.Value, StringComparer.Ordinal).OrderByDescending(c => c.Max()).Select(c => c.Key)];
+    private static List<string> Dearest(ProfileResult result, Func<ProfileCase, IReadOnlyDictionary<string, double>> counts) =>
+        [.. result.Cases.SelectMany(counts).GroupBy(c => c.Key, c => c.Value, StringComparer.Ordinal).OrderByDescending(c => c.Max()).Select(c => c.Key)];
 
-    private static Table Compared(string heading, string unit, ProfileReport report, IEnumerable<string> names, Func<ProfileCase, string, double?> value) => new()
+    private static Table Compared(string heading, string unit, ProfileResult result, IEnumerable<string> names, Func<ProfileCase, string, double?> value) => new()
     {
-        Columns = [new Column(heading, Align.Left), .. report.Cases.Select(c => new Column($"{Numbers.Whole(c.InFlight)} in flight", Unit: unit))],
-        Rows = [.. names.Select(name => new Row([new Cell(name), .. report.Cases.Select(c => new Cell(Shown(value(c, name))))]))],
+        Columns = [new Column(heading, Align.Left), .. result.Cases.Select(c => new Column($"{Numbers.Whole(c.InFlight)} in flight", Unit: unit))],
+        Rows = [.. names.Select(name => new Row([new Cell(name), .. result.Cases.Select(c => new Cell(Shown(value(c, name))))]))],
     };
 
     private static string Shown(double? value) => value is { } number ? Numbers.Significant(number) : Numbers.None;

@@ -32,12 +32,12 @@ internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiCo
         {
             var began = time.GetUtcNow();
             var result = await new Soak(stack, options, time, console.WriteLine).RunAsync(schedule, journal, cancellationToken);
-            var report = ChaosReport.Of(options, new RunInfo(output.CommandLine, began, Complete: true, Machine.This()), result);
-            ConsoleReport.Print(console, ChaosReport.Format.Page(report));
+            var report = ChaosResult.Of(options, new RunInfo(output.CommandLine, began, Complete: true, Machine.This()), result);
+            ConsoleReport.Print(console, ChaosResult.Format.Page(report));
             AuditTable.Print(console, result.Audit);
             if (output.Report is { } path)
             {
-                await ResultFile.WriteAsync(console, ChaosReport.Format, report, path);
+                await ResultFile.WriteAsync(console, ChaosResult.Format, report, path);
             }
             return ((IResults)report).IsGood ? 0 : 1;
         }

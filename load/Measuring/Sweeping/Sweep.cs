@@ -23,7 +23,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0; 1 where nothing was answered or the books are not clean; 130 when it was stopped, with what there is by then written.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        Measurement.Of(options.Subject, console, time).RunAsync(SweepReport.Format, MeasureAsync, Report, cancellationToken);
+        Measurement.Of(options.Subject, console, time).RunAsync(SweepResult.Format, MeasureAsync, Result, cancellationToken);
 
     private async Task MeasureAsync(CancellationToken cancellationToken)
     {
@@ -102,11 +102,11 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private void Say(DriveProtocol protocol, SweepCell cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
         $"{protocol}, {cell.Connections} connections x {cell.InFlight} in flight: {cell.PerSecond:N0}/s, p50 {cell.Latency.P50Ms:0.0} ms, p99 {cell.Latency.P99Ms:0.0} ms, failed {cell.Errors.Values.Sum()}"));
 
-    private SweepReport Report(RunInfo run) => new()
+    private SweepResult Result(RunInfo run) => new()
     {
         Run = run,
         Mode = options.IsDynamic ? "dynamic" : "static",
-        Requests = options.BalancePercent == 0 ? SweepReport.PaymentsAlone : $"payments, {options.BalancePercent} % balance checks",
+        Requests = options.BalancePercent == 0 ? SweepResult.PaymentsAlone : $"payments, {options.BalancePercent} % balance checks",
         Workers = options.Workers,
         LatencyBoundMs = options.LatencyBoundMs,
         Protocols = _protocols,

@@ -13,40 +13,40 @@ internal static class SweepPage
     private const int PaperCores = 16;
     private const double PaperOnOneCore = 7_500;
 
-    public static Report Of(SweepReport report) => new()
+    public static Report Of(SweepResult result) => new()
     {
-        Title = report.Mode == "dynamic" ? "Where more load brings nothing" : "One load, measured",
-        Subtitle = Sentence(report),
-        Facts = [.. Facts.Of(report.Run), Books.Fact(report.Audits), Sources.IceLab.Fact(), new Fact("Method", Method(report))],
-        Sections = [new Section("", [Bests(report)]), .. report.Protocols.Where(p => p.Cells.Count > 0).Select(p => Section(p, report))],
+        Title = result.Mode == "dynamic" ? "Where more load brings nothing" : "One load, measured",
+        Subtitle = Sentence(result),
+        Facts = [.. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.IceLab.Fact(), new Fact("Method", Method(result))],
+        Sections = [new Section("", [Bests(result)]), .. result.Protocols.Where(p => p.Cells.Count > 0).Select(p => Section(p, result))],
     };
 
-    private static string Sentence(SweepReport report) => report.Protocols.Where(p => p.BestPlace is not null).MaxBy(p => p.BestPlace!.PerSecond.Median) is { } best
+    private static string Sentence(SweepResult result) => result.Protocols.Where(p => p.BestPlace is not null).MaxBy(p => p.BestPlace!.PerSecond.Median) is { } best
         ? $"Most answers per second: {Numbers.Whole(best.BestPlace!.PerSecond.Median)} over {Name(best.Protocol)}, with {best.BestPlace.Connections} connections and {best.BestPlace.InFlight} requests in flight on each."
-        : report.Protocols.Any(p => p.Cells.Count > 0) ? "There was no place without failed requests." : "Nothing was measured.";
+        : result.Protocols.Any(p => p.Cells.Count > 0) ? "There was no place without failed requests." : "Nothing was measured.";
 
-    private static string Method(SweepReport report) => "closed loop: latencies count from each call; a place with a failed request is never the best"
-        + (report.Protocols.Any(p => p.Finals.Count > 0)
+    private static string Method(SweepResult result) => "closed loop: latencies count from each call; a place with a failed request is never the best"
+        + (result.Protocols.Any(p => p.Finals.Count > 0)
             ? "; the places that came first were measured again, in turn, one round before them dropped, and the best is that with the best median; in brackets least to greatest"
             : "; each place was measured once");
 
-    private static Table Bests(SweepReport report) => new()
+    private static Table Bests(SweepResult result) => new()
     {
         Title = "Best places",
         Columns =
         [
             new Column("Protocol", Align.Left), new Column("Connections"), new Column("In flight on each"), new Column("Answers", Unit: "/s"),
             new Column("Per core", Unit: "/s"), new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"),
-            new Column($"Best with p99 within {Numbers.Whole(report.LatencyBoundMs)} ms", Unit: "/s"), new Column("there with", Align.Left), new Column("HIVE in the paper", Align.Left, IsPaper: true),
+            new Column($"Best with p99 within {Numbers.Whole(result.LatencyBoundMs)} ms", Unit: "/s"), new Column("there with", Align.Left), new Column("HIVE in the paper", Align.Left, IsPaper: true),
         ],
-        Rows = [.. report.Protocols.Where(p => p.BestPlace is not null).Select(p => Row(p, report.Run.Machine.Cores))],
-        Note = $"{Where(report)} HIVE's requests were PUTs to a REST server that answered before anything was stored.",
+        Rows = [.. result.Protocols.Where(p => p.BestPlace is not null).Select(p => Row(p, result.Run.Machine.Cores))],
+        Note = $"{Where(result)} HIVE's requests were PUTs to a REST server that answered before anything was stored.",
     };
 
-    private static string Where(SweepReport report) => report.Audits.Count == 0
+    private static string Where(SweepResult result) => result.Audits.Count == 0
         ? "Proxies that ran already: what became of the payments was not audited, and per core means the load tool's machine."
         : "All on one machine: the load tool shares its cores with everything it loads."
-            + (report.Requests == SweepReport.PaymentsAlone && Books.AreClean(report.Audits) ? " The audit found an event stored for every payment that was answered." : "");
+            + (result.Requests == SweepResult.PaymentsAlone && Books.AreClean(result.Audits) ? " The audit found an event stored for every payment that was answered." : "");
 
     private static Row Row(ProtocolSweep protocol, int cores)
     {
@@ -62,7 +62,7 @@ internal static class SweepPage
                 : Numbers.None);
     }
 
-    private static Section Section(ProtocolSweep protocol, SweepReport report)
+    private static Section Section(ProtocolSweep protocol, SweepResult result)
     {
         var cells = new Table
         {
@@ -75,7 +75,7 @@ internal static class SweepPage
         };
         return new Section(
             Name(protocol.Protocol),
-            report.Mode == "dynamic"
+            result.Mode == "dynamic"
                 ? [Map(protocol, c => c.PerSecond, "Answers per second", "/s", false), Map(protocol, c => c.Latency.P99Ms, "99th percentile", "ms", true), cells, Finals(protocol)]
                 : [cells]);
     }

@@ -27,7 +27,7 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         var failure = await FailureOfSendingAsync(tracer, cancellationToken);
         var payments = tracer.Payments;
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
-        var summary = TraceSummary.Of(options, stack?.Transport ?? "", payments, startedAt) with
+        var summary = TraceResult.Of(options, stack?.Transport ?? "", payments, startedAt) with
         {
             Incomplete = cancellationToken.IsCancellationRequested ? "it was stopped" : failure?.SourceException.Message,
         };
@@ -99,12 +99,12 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         }
     }
 
-    private async Task WriteAsync(TraceSummary summary, IReadOnlyList<TracedPayment> payments)
+    private async Task WriteAsync(TraceResult summary, IReadOnlyList<TracedPayment> payments)
     {
         Directory.CreateDirectory(options.Subject.Out);
         await TraceFile.WriteAsync(Path.Combine(options.Subject.Out, "trace.csv"), payments);
         await summary.WriteAsync(Path.Combine(options.Subject.Out, "summary.json"));
-        var page = await TraceReport.Of(summary, payments).WriteAsync(options.Subject.Out);
+        var page = await TracePage.Of(summary, payments).WriteAsync(options.Subject.Out);
         console.MarkupLineInterpolated($"Report: {page}");
     }
 }

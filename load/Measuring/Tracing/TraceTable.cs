@@ -7,7 +7,7 @@ namespace Billing.Measuring.Tracing;
 /// <summary>Prints a trace: the percentiles of every step.</summary>
 internal static class TraceTable
 {
-    public static void Print(IAnsiConsole console, TraceSummary summary)
+    public static void Print(IAnsiConsole console, TraceResult summary)
     {
         var table = new Table().Border(TableBorder.Rounded).Title("Milliseconds, step by step; the whole way begins when a payment was due")
             .AddColumns("Step", "p50", "p90", "p99", "p99.9", "Longest", "Mean");

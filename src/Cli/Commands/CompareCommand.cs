@@ -39,14 +39,14 @@ internal static class CompareCommand
             requests, rounds, warmUp, brokers, folder,
         };
         ThroughKafka(command, (parsed, cancellationToken) => new PaperComparison(
-            new PaperComparisonOptions
+            new PaperOptions
             {
                 Stack = new StackOptions { Brokers = parsed.GetValue(brokers) },
                 Requests = parsed.GetRequiredValue(requests),
                 Rounds = parsed.GetValue(rounds),
                 WarmUp = parsed.GetValue(warmUp),
             },
-            MeasurementFlags.Measurement(parsed, folder, PaperReport.Format.Kind, console), console).RunAsync(cancellationToken));
+            MeasurementFlags.Measurement(parsed, folder, PaperResult.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -78,7 +78,7 @@ internal static class CompareCommand
                 During = parsed.GetValue(during),
                 WarmUp = parsed.GetValue(warmUp),
             },
-            MeasurementFlags.Measurement(parsed, folder, CeilingReport.Format.Kind, console), console).RunAsync(cancellationToken));
+            MeasurementFlags.Measurement(parsed, folder, CeilingResult.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -102,7 +102,7 @@ internal static class CompareCommand
                 During = parsed.GetValue(during),
                 Work = ScaleWork.Default,
             },
-            MeasurementFlags.Measurement(parsed, folder, ScaleReport.Format.Kind, console), console).RunAsync(cancellationToken));
+            MeasurementFlags.Measurement(parsed, folder, ScaleResult.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -115,7 +115,7 @@ internal static class CompareCommand
         var command = new Command("cost", "What TLS, tokens, metrics and traces cost: the same platform with and without them.") { inFlight, rounds, during, folder };
         ThroughKafka(command, (parsed, cancellationToken) => new CostComparison(
             new CostOptions { InFlight = parsed.GetValue(inFlight), Rounds = parsed.GetValue(rounds), During = parsed.GetValue(during) },
-            MeasurementFlags.Measurement(parsed, folder, CostReport.Format.Kind, console), console).RunAsync(cancellationToken));
+            MeasurementFlags.Measurement(parsed, folder, CostResult.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -127,7 +127,7 @@ internal static class CompareCommand
         var command = new Command("overload", "More than the platform can do: what those get who are let in, and what the others, before, during and after.") { times, during, folder };
         ThroughKafka(command, (parsed, cancellationToken) => new OverloadComparison(
             new OverloadOptions { Times = parsed.GetValue(times), During = parsed.GetValue(during) },
-            MeasurementFlags.Measurement(parsed, folder, OverloadReport.Format.Kind, console), console).RunAsync(cancellationToken));
+            MeasurementFlags.Measurement(parsed, folder, OverloadResult.Format.Kind, console), console).RunAsync(cancellationToken));
         return command;
     }
 
@@ -156,7 +156,7 @@ internal static class CompareCommand
                 OverloadRate = parsed.GetValue(overload),
                 Size = parsed.GetValue(size),
             },
-            MeasurementFlags.Measurement(parsed, folder, EdaReport.Format.Kind, console), console, TimeProvider.System).RunAsync(cancellationToken));
+            MeasurementFlags.Measurement(parsed, folder, EdaResult.Format.Kind, console), console, TimeProvider.System).RunAsync(cancellationToken));
         return command;
     }
 

@@ -26,7 +26,7 @@ internal static class CompareRpcCommand
             }
         });
         var connections = Flags.Number("--connections", "Connections of rpcx and of grpc each, shared by the callers", 1, 1, 1000);
-        var warmUp = Flags.Number("--warm-up", "Requests of each of a hundred callers before a server is measured, not measured", RpcGrid.Default.WarmUp, 0, NumberMax);
+        var warmUp = Flags.Number("--warm-up", "Requests of each of a hundred callers before a server is measured, not measured", RpcOptions.Default.WarmUp, 0, NumberMax);
         var folder = MeasurementFlags.Folder();
         var command = new Command("rpc", "RPCX against gRPC and REST, as the paper does: callers times requests.")
         {
@@ -34,7 +34,7 @@ internal static class CompareRpcCommand
         };
         command.SetAction((parsed, cancellationToken) =>
         {
-            var preset = parsed.GetValue(full) ? RpcGrid.Full : parsed.GetValue(quick) ? RpcGrid.Quick : RpcGrid.Default;
+            var preset = parsed.GetValue(full) ? RpcOptions.Full : parsed.GetValue(quick) ? RpcOptions.Quick : RpcOptions.Default;
             var grid = preset with
             {
                 Threads = Given(parsed.GetValue(threads)) ?? preset.Threads,
@@ -43,8 +43,8 @@ internal static class CompareRpcCommand
                 Connections = parsed.GetValue(connections),
                 WarmUp = parsed.GetValue(warmUp),
             };
-            var measurement = MeasurementFlags.Measurement(parsed, folder, RpcComparison.Format.Kind, console);
-            return BillingCommand.GuardedAsync(() => new RpcContest(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
+            var measurement = MeasurementFlags.Measurement(parsed, folder, RpcResult.Format.Kind, console);
+            return BillingCommand.GuardedAsync(() => new RpcComparison(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
     }

@@ -36,7 +36,7 @@ internal static class ProfileCommand
                 During = parsed.GetValue(during),
                 WarmUp = parsed.GetValue(warmUp),
             },
-            MeasurementFlags.Measurement(parsed, folder, ProfileReport.Format.Kind, console), console).RunAsync(cancellationToken)));
+            MeasurementFlags.Measurement(parsed, folder, ProfileResult.Format.Kind, console), console).RunAsync(cancellationToken)));
         return command;
     }
 }

@@ -21,8 +21,8 @@ internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
     {
-        SweepReport.Format, PaperReport.Format, CeilingReport.Format, ScaleReport.Format, OverloadReport.Format, CostReport.Format, EdaReport.Format, RpcComparison.Format, ProfileReport.Format,
-        RunReport.Format, ChaosReport.Format, TraceSummary.Format,
+        SweepResult.Format, PaperResult.Format, CeilingResult.Format, ScaleResult.Format, OverloadResult.Format, CostResult.Format, EdaResult.Format, RpcResult.Format, ProfileResult.Format,
+        RunResult.Format, ChaosResult.Format, TraceResult.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a file.</summary>
@@ -33,7 +33,7 @@ internal static class ResultFiles
     {
         if (path.EndsWith(".csv", StringComparison.OrdinalIgnoreCase))
         {
-            return TraceReport.Of(SummaryBeside(path), TraceFile.Read(path));
+            return TracePage.Of(SummaryBeside(path), TraceFile.Read(path));
         }
         try
         {
@@ -83,7 +83,7 @@ internal static class ResultFiles
     }
 
     /// <summary>What is known of the run that wrote a trace, where its summary lies beside it.</summary>
-    private static TraceSummary? SummaryBeside(string trace)
+    private static TraceResult? SummaryBeside(string trace)
     {
         var path = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(trace))!, "summary.json");
         if (!File.Exists(path))
@@ -92,8 +92,8 @@ internal static class ResultFiles
         }
         try
         {
-            var summary = JsonSerializer.Deserialize(File.ReadAllBytes(path), TraceJson.Default.TraceSummary);
-            return summary?.Kind == TraceSummary.Format.Kind ? summary : null;
+            var summary = JsonSerializer.Deserialize(File.ReadAllBytes(path), TraceJson.Default.TraceResult);
+            return summary?.Kind == TraceResult.Format.Kind ? summary : null;
         }
         catch (JsonException)
         {

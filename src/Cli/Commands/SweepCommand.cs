@@ -47,7 +47,7 @@ internal static class SweepCommand
                 BalancePercent = parsed.GetValue(balances),
                 LatencyBoundMs = parsed.GetValue(bound),
                 Protocols = [.. parsed.GetRequiredValue(protocols).Select(Enum<DriveProtocol>)],
-                Subject = system.Read(parsed, SweepReport.Format.Kind, TimeProvider.System),
+                Subject = system.Read(parsed, SweepResult.Format.Kind, TimeProvider.System),
             },
             console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;

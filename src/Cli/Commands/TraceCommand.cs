@@ -27,7 +27,7 @@ internal static class TraceCommand
             var asked = parsed.GetValue(requests);
             var options = new TraceOptions
             {
-                Subject = system.Read(parsed, TraceSummary.Format.Kind, TimeProvider.System),
+                Subject = system.Read(parsed, TraceResult.Format.Kind, TimeProvider.System),
                 Rate = parsed.GetValue(rate),
                 Requests = asked > 0 ? asked : (int)Math.Min(10_000_000, parsed.GetValue(rate) * parsed.GetValue(during).TotalSeconds),
                 Connections = parsed.GetValue(connections),

@@ -37,7 +37,7 @@ public sealed class Profiles : IAsyncLifetime
         await process.WaitForExitAsync(patience.Token);
 
         Assert.Equal(130, process.ExitCode);
-        var report = JsonSerializer.Deserialize(await File.ReadAllBytesAsync(Path.Combine(results, "result.json"), patience.Token), ProfileJson.Default.ProfileReport)!;
+        var report = JsonSerializer.Deserialize(await File.ReadAllBytesAsync(Path.Combine(results, "result.json"), patience.Token), ProfileJson.Default.ProfileResult)!;
         Assert.False(report.Run.Complete);
         Assert.True(File.Exists(Path.Combine(results, "report.html")));
         var measured = report.Cases[0];

@@ -120,7 +120,7 @@ public sealed class MeasurementTests : IDisposable
 
     private Task Measure()
     {
-        _cases.AddRange(((CeilingReport)ExampleResults.Of("ceiling", [ExampleResults.Clean]).Results).Cases);
+        _cases.AddRange(((CeilingResult)ExampleResults.Of("ceiling", [ExampleResults.Clean]).Results).Cases);
         return Task.CompletedTask;
     }
 
@@ -130,8 +130,8 @@ public sealed class MeasurementTests : IDisposable
         console.Profile.Width = 200;
         var folder = new ResultFolder(console, Path.Combine(_folder.FullName, "results"));
         return new Measurement("./billing compare ceiling", folder, console, TimeProvider.System).RunAsync(
-            CeilingReport.Format, measure,
-            run => new CeilingReport { Run = run, Proxies = 3, Rounds = 1, Cases = _cases, Audits = [ExampleResults.Clean] }, cancellationToken);
+            CeilingResult.Format, measure,
+            run => new CeilingResult { Run = run, Proxies = 3, Rounds = 1, Cases = _cases, Audits = [ExampleResults.Clean] }, cancellationToken);
     }
 
     private JsonElement Run()

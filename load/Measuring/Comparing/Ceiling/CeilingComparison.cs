@@ -1,35 +1,12 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Client.Load;
-using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Bursts;
 using Billing.Measuring.Driving;
 using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Ceiling;
-
-/// <summary>What to compare with the echo.</summary>
-internal sealed record CeilingOptions
-{
-    /// <summary>The stack of the whole path; there are as many echoes as proxies.</summary>
-    public required StackOptions Stack { get; init; }
-
-    /// <summary>Requests that each of three clients sends at once.</summary>
-    public required int Burst { get; init; }
-
-    /// <summary>Requests under way in the closed loops, in turn.</summary>
-    public required IReadOnlyList<int> InFlight { get; init; }
-
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
-    public required int Rounds { get; init; }
-
-    /// <summary>How long each closed loop takes.</summary>
-    public required TimeSpan During { get; init; }
-
-    /// <summary>How long each closed loop sends before it is measured.</summary>
-    public required TimeSpan WarmUp { get; init; }
-}
 
 /// <summary>What the platform costs beside the calls themselves: its whole path against a plain gRPC echo in the same shape,
 /// with the same clients.</summary>
@@ -45,9 +22,9 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when no request failed and the books of the whole path are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        measurement.RunAsync(CeilingReport.Format, MeasureAsync, Report, cancellationToken);
+        measurement.RunAsync(CeilingResult.Format, MeasureAsync, Result, cancellationToken);
 
-    private CeilingReport Report(RunInfo run) => new()
+    private CeilingResult Result(RunInfo run) => new()
     {
         Run = run,
         Proxies = options.Stack.Proxies,

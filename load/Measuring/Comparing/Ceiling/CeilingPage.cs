@@ -6,17 +6,17 @@ namespace Billing.Measuring.Comparing.Ceiling;
 /// <summary>The whole path against the echo, as a page.</summary>
 internal static class CeilingPage
 {
-    public static Report Of(CeilingReport report) => new()
+    public static Report Of(CeilingResult result) => new()
     {
         Title = "The whole path against a plain echo",
-        Subtitle = report.Cases.Count == 0
+        Subtitle = result.Cases.Count == 0
             ? "Nothing was measured."
-            : "Of what a bare gRPC call allows, the whole path reaches " + string.Join(", ", report.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
+            : "Of what a bare gRPC call allows, the whole path reaches " + string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact(report.Audits),
-            new Fact("Sides", $"{report.Proxies} proxies with all that is behind them, and {report.Proxies} gRPC servers that answer at once; the same clients and shapes"),
-            new Fact("Method", $"both sides in turn, {report.Rounds} rounds count, one before them is dropped; medians, least to greatest; p50 and p99 of a burst count from when it began"),
+            .. Facts.Of(result.Run), Books.Fact(result.Audits),
+            new Fact("Sides", $"{result.Proxies} proxies with all that is behind them, and {result.Proxies} gRPC servers that answer at once; the same clients and shapes"),
+            new Fact("Method", $"both sides in turn, {result.Rounds} rounds count, one before them is dropped; medians, least to greatest; p50 and p99 of a burst count from when it began"),
         ],
         Sections =
         [
@@ -29,12 +29,12 @@ internal static class CeilingPage
                         new Column("Load", Align.Left), new Column("Side", Align.Left), new Column("Payments", Unit: "/s"), new Column("Time", Unit: "s"),
                         new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Share of the echo"), new Column("Failed"),
                     ],
-                    Rows = [.. report.Cases.SelectMany(c => new[] { Row(c.Shape, "whole path", c.Full, Numbers.Whole(c.Share * 100) + " %"), Row(c.Shape, "echo", c.Echo, "100 %") })],
+                    Rows = [.. result.Cases.SelectMany(c => new[] { Row(c.Shape, "whole path", c.Full, Numbers.Whole(c.Share * 100) + " %"), Row(c.Shape, "echo", c.Echo, "100 %") })],
                     Note = "The whole path: proxy, Kafka, backend, PostgreSQL, Kafka, proxy.",
                 },
                 new BarChart(
-                    "Payments per second", new Axis("Payments", "/s"), [.. report.Cases.Select(c => c.Shape)],
-                    new Bars("whole path", [.. report.Cases.Select(c => c.Full.PerSecond)]), new Bars("echo", [.. report.Cases.Select(c => c.Echo.PerSecond)]))),
+                    "Payments per second", new Axis("Payments", "/s"), [.. result.Cases.Select(c => c.Shape)],
+                    new Bars("whole path", [.. result.Cases.Select(c => c.Full.PerSecond)]), new Bars("echo", [.. result.Cases.Select(c => c.Echo.PerSecond)]))),
         ],
     };
 

@@ -6,19 +6,6 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Cost;
 
-/// <summary>What to measure.</summary>
-internal sealed record CostOptions
-{
-    /// <summary>Payments under way.</summary>
-    public required int InFlight { get; init; }
-
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
-    public required int Rounds { get; init; }
-
-    /// <summary>How long each measurement takes.</summary>
-    public required TimeSpan During { get; init; }
-}
-
 /// <summary>The same platform without and with TLS and tokens, metrics and traces, each side on a stack of its own.</summary>
 internal sealed class CostComparison(CostOptions options, Measurement measurement, IAnsiConsole console)
 {
@@ -39,9 +26,9 @@ internal sealed class CostComparison(CostOptions options, Measurement measuremen
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when no request failed and the books are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        measurement.RunAsync(CostReport.Format, MeasureAsync, Report, cancellationToken);
+        measurement.RunAsync(CostResult.Format, MeasureAsync, Result, cancellationToken);
 
-    private CostReport Report(RunInfo run) => new()
+    private CostResult Result(RunInfo run) => new()
     {
         Run = run,
         InFlight = options.InFlight,

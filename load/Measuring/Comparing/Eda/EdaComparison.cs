@@ -7,31 +7,6 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Eda;
 
-/// <summary>What to compare of the two architectures.</summary>
-internal sealed record EdaOptions
-{
-    /// <summary>How the direct side's proxies call its backends.</summary>
-    public required string Protocol { get; init; }
-
-    /// <summary>Numbers of requests that are ramped up within a second.</summary>
-    public required IReadOnlyList<int> Ramps { get; init; }
-
-    /// <summary>Rounds of the ramps that count; one more is run before and dropped.</summary>
-    public required int Rounds { get; init; }
-
-    /// <summary>Requests per second of the long run, and while a backend is killed.</summary>
-    public required int Rate { get; init; }
-
-    /// <summary>How long the long run takes.</summary>
-    public required TimeSpan During { get; init; }
-
-    /// <summary>Requests per second of the overload.</summary>
-    public required int OverloadRate { get; init; }
-
-    /// <summary>Proxies, and backends, of each side.</summary>
-    public required int Size { get; init; }
-}
-
 /// <summary>The same services reached through Kafka and by direct calls, measured the same way, both running side by side and
 /// loaded in turn.</summary>
 internal sealed class EdaComparison(EdaOptions options, Measurement measurement, IAnsiConsole console, TimeProvider time)
@@ -47,9 +22,9 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when nothing failed undisturbed and the books of both sides are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        measurement.RunAsync(EdaReport.Format, MeasureAsync, Report, cancellationToken);
+        measurement.RunAsync(EdaResult.Format, MeasureAsync, Result, cancellationToken);
 
-    private EdaReport Report(RunInfo run) => new()
+    private EdaResult Result(RunInfo run) => new()
     {
         Run = run,
         Protocol = options.Protocol,
@@ -104,8 +79,8 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
     private async Task<DriveFigures> KillingAsync(Side side, CancellationToken cancellationToken)
     {
         var victim = side.Stack.Services.First(s => s.Number == 1 && s.Role is ServiceRole.PaymentBackend or ServiceRole.DirectBackend);
-        await using var kill = new DelayedKill(victim.Process, EdaReport.KillAfter, time);
-        var figures = await side.DriveAsync(Rated(side, options.Rate, EdaReport.KillRun.TotalSeconds), cancellationToken, kill);
+        await using var kill = new DelayedKill(victim.Process, EdaResult.KillAfter, time);
+        var figures = await side.DriveAsync(Rated(side, options.Rate, EdaResult.KillRun.TotalSeconds), cancellationToken, kill);
         await side.Stack.AddAsync(victim.Role, victim.Number, cancellationToken);
         return figures;
     }

@@ -6,45 +6,45 @@ namespace Billing.Measuring.Comparing.Eda;
 /// <summary>Event-driven against API-driven, as a page.</summary>
 internal static class EdaPage
 {
-    public static Report Of(EdaReport report) => new()
+    public static Report Of(EdaResult result) => new()
     {
         Title = "Event-driven against API-driven",
-        Subtitle = Sentence(report),
+        Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact(report.Audits), Sources.EventDriven.Fact(),
-            new Fact("Sides", Sides(report)),
-            new Fact("Method", $"open loop: latency counts from when a request was due; {report.Rounds} rounds of the ramps count (at most 3 of the others), one before them is dropped; medians, least to greatest"),
+            .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.EventDriven.Fact(),
+            new Fact("Sides", Sides(result)),
+            new Fact("Method", $"open loop: latency counts from when a request was due; {result.Rounds} rounds of the ramps count (at most 3 of the others), one before them is dropped; medians, least to greatest"),
         ],
         Sections =
         [
-            Ramps(report),
-            .. report.Cases.Where(c => c.Phase != EdaPhase.Ramped).Select(Case),
+            Ramps(result),
+            .. result.Cases.Where(c => c.Phase != EdaPhase.Ramped).Select(Case),
             new Section("The study's own figures", Paper()),
         ],
     };
 
-    private static string Sides(EdaReport report) =>
-        $"{report.Proxies} proxies and a PostgreSQL each; one side through Kafka, with {Numbers.Counted(report.Backends, "payment backend")} and {Numbers.Counted(report.KafkaBalanceBackends, "balance backend")}, the other by direct calls over {report.Protocol}, with {Numbers.Counted(report.Backends, "backend")} that do both; all requests are payments; both sides run all the time, loaded in turn, so each one's processor time holds what its idle programs take; clients send nothing again";
+    private static string Sides(EdaResult result) =>
+        $"{result.Proxies} proxies and a PostgreSQL each; one side through Kafka, with {Numbers.Counted(result.Backends, "payment backend")} and {Numbers.Counted(result.KafkaBalanceBackends, "balance backend")}, the other by direct calls over {result.Protocol}, with {Numbers.Counted(result.Backends, "backend")} that do both; all requests are payments; both sides run all the time, loaded in turn, so each one's processor time holds what its idle programs take; clients send nothing again";
 
-    private static string Sentence(EdaReport report)
+    private static string Sentence(EdaResult result)
     {
-        var ramps = report.Cases.Where(c => c.Phase == EdaPhase.Ramped).ToList();
+        var ramps = result.Cases.Where(c => c.Phase == EdaPhase.Ramped).ToList();
         if (ramps.Count == 0)
         {
             return "Nothing was measured.";
         }
         var (kafka, direct) = (ramps.Average(c => c.Kafka.MeanMs.Median), ramps.Average(c => c.Direct.MeanMs.Median));
-        var killed = report.Cases.FirstOrDefault(c => c.Phase == EdaPhase.BackendKilled);
+        var killed = result.Cases.FirstOrDefault(c => c.Phase == EdaPhase.BackendKilled);
         var ordinary = $"Ramped up, direct calls answer in {Numbers.Significant(direct)} ms on average and Kafka in {Numbers.Significant(kafka)} ms.";
         return killed is null
             ? ordinary
             : $"{ordinary} With one backend killed, {Numbers.Significant(killed.Direct.ErrorPercent.Median)} % of the direct calls fail, and {Numbers.Significant(killed.Kafka.ErrorPercent.Median)} % of those through Kafka.";
     }
 
-    private static Section Ramps(EdaReport report)
+    private static Section Ramps(EdaResult result)
     {
-        var ramps = report.Cases.Where(c => c.Phase == EdaPhase.Ramped).ToList();
+        var ramps = result.Cases.Where(c => c.Phase == EdaPhase.Ramped).ToList();
         return new Section(
             "Requests ramped up within a second",
             Compared("Requests", ramps),
@@ -59,7 +59,7 @@ internal static class EdaPage
         {
             EdaPhase.Long => "A long run",
             EdaPhase.Overload => "Overload",
-            _ => $"One backend killed after {EdaReport.KillAfter.TotalSeconds:0} of {EdaReport.KillRun.TotalSeconds:0} seconds",
+            _ => $"One backend killed after {EdaResult.KillAfter.TotalSeconds:0} of {EdaResult.KillRun.TotalSeconds:0} seconds",
         },
         Compared("Requests per second", [measured]), Cpu([measured]),
         new Prose(Failures(measured) + (measured.Phase == EdaPhase.BackendKilled ? " What the killed backends used of the processor is not known, and in no figure here." : "")));

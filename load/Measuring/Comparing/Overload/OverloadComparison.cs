@@ -6,16 +6,6 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Overload;
 
-/// <summary>What to measure of an overload.</summary>
-internal sealed record OverloadOptions
-{
-    /// <summary>How many times its capacity the platform is offered.</summary>
-    public required int Times { get; init; }
-
-    /// <summary>How long.</summary>
-    public required TimeSpan During { get; init; }
-}
-
 /// <summary>A platform whose capacity the simulated card network bounds, so that the load tool and the refusals have processor
 /// left, is offered what it can do, many times that, what it can do again, and last a flood from one caller beside the calls of
 /// another.</summary>
@@ -40,9 +30,9 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when nothing failed but by being refused, and the books are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        measurement.RunAsync(OverloadReport.Format, MeasureAsync, Report, cancellationToken);
+        measurement.RunAsync(OverloadResult.Format, MeasureAsync, Result, cancellationToken);
 
-    private OverloadReport Report(RunInfo run) => new()
+    private OverloadResult Result(RunInfo run) => new()
     {
         Run = run,
         CapacityPerS = CapacityPerS,

@@ -8,25 +8,9 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Paper;
 
-/// <summary>What to repeat of the prototype's experiment.</summary>
-internal sealed record PaperComparisonOptions
-{
-    /// <summary>The stack; backends and jitter are the comparison's.</summary>
-    public required StackOptions Stack { get; init; }
-
-    /// <summary>Requests of each of the three clients, in turn.</summary>
-    public required IReadOnlyList<int> Requests { get; init; }
-
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
-    public required int Rounds { get; init; }
-
-    /// <summary>Payments that each client sends before each burst, unmeasured.</summary>
-    public required int WarmUp { get; init; }
-}
-
 /// <summary>The billing prototype's two tables, made again: three clients send all their payments at once, on one and on three
 /// backends, without and with jitter.</summary>
-internal sealed class PaperComparison(PaperComparisonOptions options, Measurement measurement, IAnsiConsole console)
+internal sealed class PaperComparison(PaperOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int Clients = 3;
     private static readonly int[] Backends = [1, 3];
@@ -38,7 +22,7 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when every request was answered and the books are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        measurement.RunAsync(PaperReport.Format, MeasureAsync, Report, cancellationToken);
+        measurement.RunAsync(PaperResult.Format, MeasureAsync, Result, cancellationToken);
 
     private async Task MeasureAsync(CancellationToken cancellationToken)
     {
@@ -98,7 +82,7 @@ internal sealed class PaperComparison(PaperComparisonOptions options, Measuremen
     private void Say(Shape shape, bool jitter, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
         $"{Clients} x {shape.Requests:N0}, {Numbers.Counted(shape.Side.Backends, "backend")}, jitter {(jitter ? "on" : "off")}: since the burst began {round.SinceStart!.Shortest:0.00} / {round.SinceStart.Longest:0.00} / {round.SinceStart.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
 
-    private PaperReport Report(RunInfo run) => new()
+    private PaperResult Result(RunInfo run) => new()
     {
         Run = run,
         Transport = _transport,

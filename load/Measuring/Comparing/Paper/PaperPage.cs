@@ -6,27 +6,27 @@ namespace Billing.Measuring.Comparing.Paper;
 /// <summary>The burst tables as a page.</summary>
 internal static class PaperPage
 {
-    public static Report Of(PaperReport report) => new()
+    public static Report Of(PaperResult result) => new()
     {
         Title = "The billing prototype's tables, made again",
-        Subtitle = Sentence(report),
+        Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact(report.Audits), Sources.Prototype.Fact(),
-            new Fact("Shape", $"{report.Clients} clients, {report.Proxies} proxies, {Numbers.Counted(report.Brokers, "Kafka broker")} over transport {report.Transport}, as many partitions of a topic as backends, all on this machine, a stack for each number of backends, which both run all the time; the paper's ran on fifteen machines, and stored nothing"),
-            new Fact("Method", $"each client sends {Numbers.Whole(report.WarmUp)} payments first, unmeasured; {report.Rounds} rounds count, one before them is dropped; within a round sizes and numbers of backends in turn; medians, least to greatest"),
+            .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.Prototype.Fact(),
+            new Fact("Shape", $"{result.Clients} clients, {result.Proxies} proxies, {Numbers.Counted(result.Brokers, "Kafka broker")} over transport {result.Transport}, as many partitions of a topic as backends, all on this machine, a stack for each number of backends, which both run all the time; the paper's ran on fifteen machines, and stored nothing"),
+            new Fact("Method", $"each client sends {Numbers.Whole(result.WarmUp)} payments first, unmeasured; {result.Rounds} rounds count, one before them is dropped; within a round sizes and numbers of backends in turn; medians, least to greatest"),
             new Fact("Times", "since the burst began: all payments are meant for that moment, and what the clients take to send them counts. A call's own time begins when its client gets to it; the paper's clients had a stopwatch for each request"),
         ],
         Sections =
         [
-            .. report.Cases.GroupBy(c => c.Jitter).Select(cases => Section(cases.Key, [.. cases])),
-            new Section("The books", [Audits(report)]),
+            .. result.Cases.GroupBy(c => c.Jitter).Select(cases => Section(cases.Key, [.. cases])),
+            new Section("The books", [Audits(result)]),
         ],
     };
 
-    private static string Sentence(PaperReport report)
+    private static string Sentence(PaperResult result)
     {
-        var compared = report.Cases.Where(c => c.LongestSinceStartRatio is not null).ToList();
+        var compared = result.Cases.Where(c => c.LongestSinceStartRatio is not null).ToList();
         return compared.Count == 0
             ? "Nothing was measured that the prototype printed too."
             : $"The last answer came sooner after the burst began than the prototype's longest request took in {compared.Count(c => c.LongestSinceStartRatio > 1)} of {compared.Count} cases.";
@@ -62,11 +62,11 @@ internal static class PaperPage
         Seconds(measured.Shortest), Seconds(measured.Longest), Seconds(measured.Average), Seconds(measured.Total),
         Numbers.Whole(measured.Rounds.Sum(r => r.Errors)));
 
-    private static Table Audits(PaperReport report) => new()
+    private static Table Audits(PaperResult result) => new()
     {
         Title = "What the clients were told against what is stored",
         Columns = [new Column("Acknowledged"), new Column("Recorded"), new Column("Lost"), new Column("Doubled"), new Column("Wrong"), new Column("Unbalanced"), new Column("Misjudged")],
-        Rows = [.. report.Audits.Select(a => new Row(
+        Rows = [.. result.Audits.Select(a => new Row(
             Numbers.Whole(a.Acknowledged), Numbers.Whole(a.Recorded), Numbers.Whole(a.Lost), Numbers.Whole(a.Doubled), Numbers.Whole(a.Wrong), Numbers.Whole(a.Unbalanced), Numbers.Whole(a.Misjudged)))],
         Note = "One row for each stack: every acknowledged payment must be recorded exactly once.",
     };

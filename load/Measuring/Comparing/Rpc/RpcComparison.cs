@@ -1,147 +1,101 @@
-using System.Text.Json.Serialization;
-using Billing.Reporting;
+using Billing.LocalStack.Processes;
+using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Rpc;
 
-/// <summary>What the comparison of remote procedure calls came to, as JSON; the names are part of the interface.</summary>
-internal sealed record RpcComparison : IResults
+/// <summary>Runs the comparison, cell by cell. What there is when it is stopped is printed and written too.</summary>
+internal sealed class RpcComparison(RpcOptions grid, Measurement measurement, IAnsiConsole console, TimeProvider time)
 {
-    /// <summary>How it is kept.</summary>
-    public static ResultFormat<RpcComparison> Format { get; } = new("compare-rpc", RpcComparisonJson.Default.RpcComparison, RpcPage.Of);
+    private const int WarmUpCallers = 100;
 
-    /// <summary>How the paper's test is read.</summary>
-    public static IReadOnlyList<string> Notes { get; } =
-    [
-        "Threads are concurrent callers (asynchronous, on the thread pool of one process); each sends the given number of requests, one after the other.",
-        "Time is from the start of the first caller to the end of the last, the mean of the runs; the first run of each cell is dropped. The sides run in turn.",
-        "Calls per second are threads x requests / time. The paper's TPS is requests / time (its equation 3, without the threads); ratios are the same in both.",
-        "Calls per core second are calls over the processor seconds of client and server together, as the kernel accounts them to the nanosecond. Where one side of a cell took less than 0.1 s in all its runs, what the runtime does meanwhile weighs too much, and its ratio is left out.",
-        "One connection for all callers and answers on the thread that reads it favour RPCX, and the platform's runtime settings were chosen for the platform: so one cell is measured under other conditions too, on servers of its own.",
-        "rpcx and grpc share the given number of connections among the callers; rest has one for every caller. Messages, work and time-outs are the same; gRPC and REST are served by Kestrel, JSON by generated code.",
-    ];
+    private readonly List<RpcCell> _cells = [];
+    private readonly List<RpcVariant> _variants = [];
 
-    public string Kind { get; init; } = Format.Kind;
+    /// <returns>The process's exit code: 0 only if every call was answered; 130 where it was stopped.</returns>
+    public Task<int> RunAsync(CancellationToken cancellationToken) =>
+        measurement.RunAsync(RpcResult.Format, MeasureAsync, Result, cancellationToken);
 
-    public required RunInfo Run { get; init; }
-
-    /// <summary>Runs of each side in a cell, the dropped one included.</summary>
-    public required int Runs { get; init; }
-
-    public required int Connections { get; init; }
-
-    /// <summary>Under which all <see cref="Cells"/> were measured; null in older results.</summary>
-    public RpcConditions? Conditions { get; init; }
-
-    public required IReadOnlyList<RpcCell> Cells { get; init; }
-
-    /// <summary>One of the cells under other conditions; empty in older results.</summary>
-    public IReadOnlyList<RpcVariant> Variants { get => field ?? []; init; } = [];
-
-    /// <summary>The paper's own figures.</summary>
-    public RpcPaper Paper { get; init; } = new();
-
-    // Its times are of whole runs: calls that failed are in them, and each table has a column for those.
-    long ILatencies.Failed => 0;
-
-    bool IResults.HasFigures => Cells.Count > 0;
-
-    bool IResults.IsGood => Cells.Count > 0 && Cells.Concat(Variants.Select(v => v.Cell)).All(cell => cell.Sides.All(side => side.Errors == 0));
-}
-
-/// <summary>What the paper reports for RPCX against gRPC and OpenFeign, from the least to the most, in percent.</summary>
-internal sealed record RpcPaper
-{
-    /// <summary>Where they are from.</summary>
-    public Source Source { get; init; } = Sources.Rpcx;
-
-    public double LessTimePercentMin { get; init; } = 55.9;
-
-    public double LessTimePercentMax { get; init; } = 88.9;
-
-    public double MoreTpsPercentMin { get; init; } = 126.9;
-
-    public double MoreTpsPercentMax { get; init; } = 802.8;
-}
-
-/// <summary>So many callers with so many requests each.</summary>
-internal sealed record RpcCell(int Threads, int Requests, IReadOnlyList<RpcSide> Sides)
-{
-    // Ten of the kernel's ticks, some thousands of calls.
-    private const double CpuMinS = 0.1;
-
-    /// <summary>One of the sides.</summary>
-    public RpcSide Side(string protocol) => Sides.First(s => s.Protocol == protocol);
-
-    /// <summary>How much less time RPCX took than another side, in percent of that side's time; negative where more.</summary>
-    public double LessTimePercent(string than) => 100 * (1 - (Side(Protocols.Rpcx).MeanMs / Side(than).MeanMs));
-
-    /// <summary>How many more calls per second RPCX made than another side, in percent; negative where fewer.</summary>
-    public double MoreTpsPercent(string than) => 100 * ((Side(Protocols.Rpcx).CallsPerS / Side(than).CallsPerS) - 1);
-
-    /// <summary>Calls per core second of RPCX, over those of another side; null where one of the two took too little processor time to
-    /// say.</summary>
-    public double? CoreRatio(string than) => Side(Protocols.Rpcx).CpuS >= CpuMinS && Side(than).CpuS >= CpuMinS
-        ? Side(Protocols.Rpcx).CallsPerCoreS / Side(than).CallsPerCoreS
-        : null;
-}
-
-/// <summary>What one side did in a cell, without the run that is dropped.</summary>
-internal sealed record RpcSide
-{
-    public required string Protocol { get; init; }
-
-    /// <summary>Runs that count.</summary>
-    public required int Runs { get; init; }
-
-    public required long Calls { get; init; }
-
-    public required long Errors { get; init; }
-
-    public required double MeanMs { get; init; }
-
-    public required double MinMs { get; init; }
-
-    public required double MaxMs { get; init; }
-
-    public required double CallsPerS { get; init; }
-
-    /// <summary>By the paper's equation 3: requests of one caller over the time.</summary>
-    public required double PaperTps { get; init; }
-
-    public required double ClientCpuS { get; init; }
-
-    public required double ServerCpuS { get; init; }
-
-    /// <summary>Calls over processor seconds of client and server; 0 where they were too few to be counted.</summary>
-    public required double CallsPerCoreS { get; init; }
-
-    /// <summary>Processor seconds of client and server.</summary>
-    [JsonIgnore]
-    public double CpuS => ClientCpuS + ServerCpuS;
-
-    /// <summary>Sums up the runs that count.</summary>
-    public static RpcSide Of(string protocol, int requests, IReadOnlyList<RpcRun> runs)
-    {
-        var (calls, cpu) = (runs.Sum(r => r.Calls), runs.Sum(r => r.ClientCpuS + r.ServerCpuS));
-        var mean = runs.Average(r => r.TimeMs);
-        return new RpcSide
+    private Task MeasureAsync(CancellationToken cancellationToken) => console.Progress()
+        .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new RemainingTimeColumn())
+        .StartAsync(async progress =>
         {
-            Protocol = protocol,
-            Runs = runs.Count,
-            Calls = calls,
-            Errors = runs.Sum(r => r.Errors),
-            MeanMs = mean,
-            MinMs = runs.Min(r => r.TimeMs),
-            MaxMs = runs.Max(r => r.TimeMs),
-            CallsPerS = calls / runs.Sum(r => r.TimeMs) * 1_000,
-            PaperTps = requests / mean * 1_000,
-            ClientCpuS = runs.Sum(r => r.ClientCpuS),
-            ServerCpuS = runs.Sum(r => r.ServerCpuS),
-            CallsPerCoreS = cpu > 0 ? calls / cpu : 0,
-        };
-    }
-}
+            var bar = progress.AddTask("Calls", maxValue: grid.CallsOfSide * Protocols.All.Count);
+            await WithSidesAsync(grid.Conditions, sides => MeasureGridAsync(sides, bar, cancellationToken), cancellationToken);
+            var (threads, requests) = grid.VariedCell;
+            foreach (var conditions in grid.Conditions.Others())
+            {
+                await WithSidesAsync(
+                    conditions,
+                    async sides => _variants.Add(new RpcVariant(conditions, await MeasureCellAsync(sides, threads, requests, bar, cancellationToken))),
+                    cancellationToken);
+            }
+        });
 
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(RpcComparison))]
-internal sealed partial class RpcComparisonJson : JsonSerializerContext;
+    private async Task MeasureGridAsync(List<EchoSide> sides, ProgressTask bar, CancellationToken cancellationToken)
+    {
+        foreach (var threads in grid.Threads)
+        {
+            foreach (var requests in grid.Requests)
+            {
+                _cells.Add(await MeasureCellAsync(sides, threads, requests, bar, cancellationToken));
+            }
+        }
+    }
+
+    /// <summary>Starts all sides, warm, and stops them.</summary>
+    private async Task WithSidesAsync(RpcConditions conditions, Func<List<EchoSide>, Task> measure, CancellationToken cancellationToken)
+    {
+        var folder = Directory.CreateTempSubdirectory("billing-rpc-").FullName;
+        var sides = new List<EchoSide>();
+        using var ports = new FreePorts();
+        try
+        {
+            foreach (var protocol in Protocols.All)
+            {
+                sides.Add(await EchoSide.StartAsync(protocol, ports.Take(), conditions, folder, cancellationToken));
+            }
+            foreach (var side in sides)
+            {
+                await side.RunAsync(WarmUpCallers, grid.WarmUp, time, cancellationToken);
+            }
+            await measure(sides);
+        }
+        finally
+        {
+            await Task.WhenAll(sides.Select(side => side.DisposeAsync().AsTask()));
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    private async Task<RpcCell> MeasureCellAsync(
+        List<EchoSide> sides, int threads, int requests, ProgressTask bar, CancellationToken cancellationToken)
+    {
+        bar.Description = $"{threads} x {requests}";
+        var runs = sides.ToDictionary(side => side.Protocol, _ => new List<RpcRun>());
+        for (var run = 0; run < grid.Runs; run++)
+        {
+            for (var turn = 0; turn < sides.Count; turn++)
+            {
+                var side = sides[(run + turn) % sides.Count];
+                var result = await side.RunAsync(threads, requests, time, cancellationToken);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (run > 0)
+                {
+                    runs[side.Protocol].Add(result);
+                }
+                bar.Increment((double)threads * requests);
+            }
+        }
+        return new RpcCell(threads, requests, [.. sides.Select(side => RpcSide.Of(side.Protocol, requests, runs[side.Protocol]))]);
+    }
+
+    private RpcResult Result(RunInfo run) => new()
+    {
+        Run = run,
+        Runs = grid.Runs,
+        Connections = grid.Connections,
+        Conditions = grid.Conditions,
+        Cells = _cells,
+        Variants = _variants,
+    };
+}

@@ -8,7 +8,7 @@ internal static class RpcPage
 {
     private static readonly (string Protocol, string Name)[] Others = [(Protocols.Grpc, "gRPC"), (Protocols.Rest, "REST/JSON")];
 
-    public static Report Of(RpcComparison comparison) => new()
+    public static Report Of(RpcResult comparison) => new()
     {
         Title = "RPCX against gRPC and REST",
         Subtitle = Sentence(comparison),
@@ -22,11 +22,11 @@ internal static class RpcPage
             new Section("Beside the paper", Ratios(comparison)),
             .. comparison.Variants.Count > 0 ? [new Section("Under other conditions", Variants(comparison))] : Array.Empty<Section>(),
             new Section("Cell by cell", [Cells(comparison), .. Charts(comparison)]),
-            new Section("How to read it", new Prose(string.Join("\n\n", RpcComparison.Notes))),
+            new Section("How to read it", new Prose(string.Join("\n\n", RpcResult.Notes))),
         ],
     };
 
-    private static string Sentence(RpcComparison comparison)
+    private static string Sentence(RpcResult comparison)
     {
         var ratios = comparison.Cells.Select(c => c.CoreRatio(Protocols.Grpc)).OfType<double>().ToList();
         if (ratios.Count == 0)
@@ -43,7 +43,7 @@ internal static class RpcPage
 
     private static string Under(RpcConditions? conditions) => conditions is null ? "" : $" with {conditions}";
 
-    private static Table Variants(RpcComparison comparison)
+    private static Table Variants(RpcResult comparison)
     {
         var varied = comparison.Variants[0].Cell;
         var usual = comparison.Cells.FirstOrDefault(c => c.Threads == varied.Threads && c.Requests == varied.Requests);
@@ -70,7 +70,7 @@ internal static class RpcPage
         };
     }
 
-    private static Table Ratios(RpcComparison comparison) => new()
+    private static Table Ratios(RpcResult comparison) => new()
     {
         Columns =
         [
@@ -88,7 +88,7 @@ internal static class RpcPage
         Note = "From the least to the greatest of all cells. All under the first conditions; the last ratio without cells of less than 0.1 s of processor time. The paper's figures are over gRPC and OpenFeign together, in Java, on two 1-core machines.",
     };
 
-    private static Table Cells(RpcComparison comparison) => new()
+    private static Table Cells(RpcResult comparison) => new()
     {
         Columns =
         [
@@ -108,7 +108,7 @@ internal static class RpcPage
         ]))],
     };
 
-    private static IEnumerable<Block> Charts(RpcComparison comparison)
+    private static IEnumerable<Block> Charts(RpcResult comparison)
     {
         if (comparison.Cells.Count == 0)
         {

@@ -7,25 +7,6 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Scale;
 
-/// <summary>What to measure of growing numbers of backends.</summary>
-internal sealed record ScaleOptions
-{
-    /// <summary>Numbers of payment backends, rising.</summary>
-    public required IReadOnlyList<int> Backends { get; init; }
-
-    /// <summary>Numbers of balance replicas, rising.</summary>
-    public required IReadOnlyList<int> Replicas { get; init; }
-
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
-    public required int Rounds { get; init; }
-
-    /// <summary>How long each measurement takes.</summary>
-    public required TimeSpan During { get; init; }
-
-    /// <summary>The simulated work.</summary>
-    public required ScaleWork Work { get; init; }
-}
-
 /// <summary>The event-sourcing thesis's experiments: throughput and latency of writes and of reads against the number of
 /// backends, and, since one machine's cores do not grow with them, what each stage costs.</summary>
 internal sealed class ScaleComparison(ScaleOptions options, Measurement measurement, IAnsiConsole console)
@@ -45,9 +26,9 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
     /// <summary>Measures, prints and writes.</summary>
     /// <returns>0 when no request failed and the books are clean; 130 when it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
-        measurement.RunAsync(ScaleReport.Format, MeasureAsync, Report, cancellationToken);
+        measurement.RunAsync(ScaleResult.Format, MeasureAsync, Result, cancellationToken);
 
-    private ScaleReport Report(RunInfo run) => new()
+    private ScaleResult Result(RunInfo run) => new()
     {
         Run = run,
         Rounds = options.Rounds,

@@ -13,25 +13,25 @@ internal static class ScalePage
 
     private static readonly string[] ModelPrograms = ["proxy", "kafka", "payments", "balances", "postgres"];
 
-    public static Report Of(ScaleReport report) => new()
+    public static Report Of(ScaleResult result) => new()
     {
         Title = "What more backends bring",
-        Subtitle = Sentence(report),
+        Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(report.Run), Books.Fact(report.Audits), Sources.Thesis.Fact(),
-            new Fact("Method", $"closed loop with {report.Work.InFlight} requests under way, whatever the number of backends; {report.Rounds} rounds count, one before them is dropped; the numbers in turn, up and down; medians, least to greatest"),
+            .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.Thesis.Fact(),
+            new Fact("Method", $"closed loop with {result.Work.InFlight} requests under way, whatever the number of backends; {result.Rounds} rounds count, one before them is dropped; the numbers in turn, up and down; medians, least to greatest"),
         ],
         Sections =
         [
             new Section("What scales here", new Prose(
-                $"All processes share the {report.Run.Machine.Cores} cores of one machine, so more backends bring no more processor. What grows with them here is simulated work: each payment backend has at most {report.Work.PaymentsAtATime} payments at the card network at a time, {report.Work.PaymentMs} ms each on average, and so does at most {Numbers.Whole(report.Work.PaymentCeiling)}/s; a balance replica {report.Work.BalancesAtATime} checks of {report.Work.BalanceMs} ms, at most {Numbers.Whole(report.Work.BalanceCeiling)}/s, where one node of the thesis answered {Numbers.Whole(PaperReadsOfANode)}/s by work of its own. What the processor would allow on more machines, the model below says.")),
-            .. report.Series.Select(series => Section(series, report.Work)),
-            .. report.Costs.Count > 0 ? [Model(report)] : Array.Empty<Section>(),
+                $"All processes share the {result.Run.Machine.Cores} cores of one machine, so more backends bring no more processor. What grows with them here is simulated work: each payment backend has at most {result.Work.PaymentsAtATime} payments at the card network at a time, {result.Work.PaymentMs} ms each on average, and so does at most {Numbers.Whole(result.Work.PaymentCeiling)}/s; a balance replica {result.Work.BalancesAtATime} checks of {result.Work.BalanceMs} ms, at most {Numbers.Whole(result.Work.BalanceCeiling)}/s, where one node of the thesis answered {Numbers.Whole(PaperReadsOfANode)}/s by work of its own. What the processor would allow on more machines, the model below says.")),
+            .. result.Series.Select(series => Section(series, result.Work)),
+            .. result.Costs.Count > 0 ? [Model(result)] : Array.Empty<Section>(),
         ],
     };
 
-    private static string Sentence(ScaleReport report) => string.Join(' ', report.Series
+    private static string Sentence(ScaleResult result) => string.Join(' ', result.Series
         .Select(s => (s.Kind, Steps: s.Steps.Where(t => t.Rounds.Count > 0).ToList()))
         .Where(s => s.Steps.Count > 1 && s.Steps[0].PerSecond.Median > 0)
         .Select(s => $"{s.Kind}: {s.Steps[^1].Backends / (double)s.Steps[0].Backends:0.#} times the backends do {Numbers.Fixed(s.Steps[^1].PerSecond.Median / s.Steps[0].PerSecond.Median, 1)} times as much simulated work, on the same cores."));
@@ -66,22 +66,22 @@ internal static class ScalePage
                 new Series("measured", [.. steps.Select(s => ((double)s.Backends, s.P99Ms.Median))])));
     }
 
-    private static Section Model(ScaleReport report) => new(
+    private static Section Model(ScaleResult result) => new(
         "The model: what machines would do",
         new Prose(
-            $"Without jitter and with one of each program, a request costs the processor time below: {Samples(report)}. A stage of n cores can serve at most n divided by its cost; the whole serves what its narrowest stage does. Proxies and backends may be as many as there are partitions; PostgreSQL's machine is one, so its cores bound the writes. Network, disks and the brokers' replication are not in it."),
+            $"Without jitter and with one of each program, a request costs the processor time below: {Samples(result)}. A stage of n cores can serve at most n divided by its cost; the whole serves what its narrowest stage does. Proxies and backends may be as many as there are partitions; PostgreSQL's machine is one, so its cores bound the writes. Network, disks and the brokers' replication are not in it."),
         new Table
         {
             Columns = [new Column("Requests", Align.Left), .. ModelPrograms.Select(p => new Column(p, Unit: "µs")), new Column("load tool", Unit: "µs"), new Column("Whole system on n 2-core machines, shared ideally", Unit: "/s for each machine"), new Column("8 cores of PostgreSQL alone would allow", Unit: "/s")],
-            Rows = [.. report.Costs.Select(CostRow)],
-            Note = "Processor microseconds for each request, measured at " + string.Join(" and ", report.Costs.Select(c => $"{Numbers.Whole(c.PerSecond)} {c.Kind.ToString().ToLowerInvariant()}/s")) + "."
-                + string.Concat(report.Costs.Where(c => c.Samples.Count > 1).Select(c => $" {c.Kind} cost the whole system {Numbers.Around(SystemCost(c), 0)} µs.")),
+            Rows = [.. result.Costs.Select(CostRow)],
+            Note = "Processor microseconds for each request, measured at " + string.Join(" and ", result.Costs.Select(c => $"{Numbers.Whole(c.PerSecond)} {c.Kind.ToString().ToLowerInvariant()}/s")) + "."
+                + string.Concat(result.Costs.Where(c => c.Samples.Count > 1).Select(c => $" {c.Kind} cost the whole system {Numbers.Around(SystemCost(c), 0)} µs.")),
         },
         new StackedBars(
             "Processor time of a request", new Axis("Time", "µs"), ModelPrograms,
-            [.. report.Costs.Select(c => new Stack(c.Kind.ToString(), [.. ModelPrograms.Select(p => Cost(c, p))]))]));
+            [.. result.Costs.Select(c => new Stack(c.Kind.ToString(), [.. ModelPrograms.Select(p => Cost(c, p))]))]));
 
-    private static string Samples(ScaleReport report) => report.Costs.Max(c => c.Samples.Count) switch
+    private static string Samples(ScaleResult result) => result.Costs.Max(c => c.Samples.Count) switch
     {
         > 1 and var samples => $"medians of {samples} samples, after one that was dropped",
         _ => "one sample, which another may differ from",

@@ -38,24 +38,24 @@ internal static class ExampleResults
     /// <param name="failed">Requests that failed where none may.</param>
     public static (IResults Results, Func<Report> Page) Of(string kind, IReadOnlyList<AuditCounts> audits, int failed = 0) => kind switch
     {
-        "paper" => Shown(Paper(audits, failed), PaperReport.Format),
-        "eda" => Shown(Eda(EdaPhase.Long, Round(0), Round(failed), audits), EdaReport.Format),
-        "rpc" => Shown(Rpc(failed), RpcComparison.Format),
-        "scale" => Shown(Scale(audits, failed), ScaleReport.Format),
-        "ceiling" => Shown(Ceiling(audits, failed), CeilingReport.Format),
-        "overload" => Shown(Overload(audits, failed), OverloadReport.Format),
-        "cost" => Shown(Cost(audits, failed), CostReport.Format),
-        "sweep" => Shown(Sweep(audits, [Cell(4, 8, 1000, failed)]), SweepReport.Format),
-        "run" => Shown(Run(audits, failed), RunReport.Format),
-        "chaos" => Shown(Chaos(audits, failed), ChaosReport.Format),
-        _ => Shown(ProfileReports.With(Complete, failed, [.. audits]), Billing.Measuring.Profiling.ProfileReport.Format),
+        "paper" => Shown(Paper(audits, failed), PaperResult.Format),
+        "eda" => Shown(Eda(EdaPhase.Long, Round(0), Round(failed), audits), EdaResult.Format),
+        "rpc" => Shown(Rpc(failed), RpcResult.Format),
+        "scale" => Shown(Scale(audits, failed), ScaleResult.Format),
+        "ceiling" => Shown(Ceiling(audits, failed), CeilingResult.Format),
+        "overload" => Shown(Overload(audits, failed), OverloadResult.Format),
+        "cost" => Shown(Cost(audits, failed), CostResult.Format),
+        "sweep" => Shown(Sweep(audits, [Cell(4, 8, 1000, failed)]), SweepResult.Format),
+        "run" => Shown(Run(audits, failed), RunResult.Format),
+        "chaos" => Shown(Chaos(audits, failed), ChaosResult.Format),
+        _ => Shown(ProfileReports.With(Complete, failed, [.. audits]), Billing.Measuring.Profiling.ProfileResult.Format),
     };
 
     public static EdaRound Round(int failed) => new(
         100 + failed, 99, 100.0 * failed / (100 + failed), failed > 0 ? new Dictionary<string, long> { ["Unavailable"] = failed } : [], Latency,
         new Dictionary<string, double> { ["proxy"] = 0.2 });
 
-    public static EdaReport Eda(EdaPhase phase, EdaRound kafka, EdaRound direct, IReadOnlyList<AuditCounts> audits) => new()
+    public static EdaResult Eda(EdaPhase phase, EdaRound kafka, EdaRound direct, IReadOnlyList<AuditCounts> audits) => new()
     {
         Run = Complete,
         Protocol = "grpc",
@@ -67,11 +67,11 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    public static SweepReport Sweep(IReadOnlyList<AuditCounts> audits, IReadOnlyList<SweepCell> cells, params IReadOnlyList<FinalPlace> finals) => new()
+    public static SweepResult Sweep(IReadOnlyList<AuditCounts> audits, IReadOnlyList<SweepCell> cells, params IReadOnlyList<FinalPlace> finals) => new()
     {
         Mode = finals.Count > 0 ? "dynamic" : "static",
         Run = Complete,
-        Requests = SweepReport.PaymentsAlone,
+        Requests = SweepResult.PaymentsAlone,
         Workers = 1,
         LatencyBoundMs = 100,
         Protocols = [new ProtocolSweep(DriveProtocol.Rest, cells, 100) { Finals = finals }],
@@ -90,7 +90,7 @@ internal static class ExampleResults
         CpuS = new Dictionary<string, double> { ["proxy"] = 1 },
     };
 
-    public static RpcComparison Rpc(int failed = 0, double cpuS = 0.5) => new()
+    public static RpcResult Rpc(int failed = 0, double cpuS = 0.5) => new()
     {
         Run = Complete,
         Runs = 2,
@@ -111,7 +111,7 @@ internal static class ExampleResults
     private static (IResults, Func<Report>) Shown<T>(T results, ResultFormat<T> format)
         where T : IResults => (results, () => format.Page(results));
 
-    private static PaperReport Paper(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static PaperResult Paper(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         Transport = "kafka",
@@ -124,7 +124,7 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    private static ScaleReport Scale(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static ScaleResult Scale(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         Rounds = 1,
@@ -134,7 +134,7 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    private static CeilingReport Ceiling(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static CeilingResult Ceiling(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         Proxies = 3,
@@ -143,7 +143,7 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    private static OverloadReport Overload(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static OverloadResult Overload(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         CapacityPerS = 500,
@@ -152,7 +152,7 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    private static RunReport Run(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static RunResult Run(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         Transport = "kafka",
@@ -182,7 +182,7 @@ internal static class ExampleResults
         SinceStart = new BurstTimes { ShortestS = 0.2, LongestS = 2, AverageS = 1.1, P50S = 1, P99S = 1.9 },
     };
 
-    private static ChaosReport Chaos(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static ChaosResult Chaos(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         Seed = 1,
@@ -217,7 +217,7 @@ internal static class ExampleResults
 
     private static AuditCounts Together(IReadOnlyList<AuditCounts> audits) => audits.FirstOrDefault(a => !a.IsClean) ?? Clean;
 
-    private static CostReport Cost(IReadOnlyList<AuditCounts> audits, int failed) => new()
+    private static CostResult Cost(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {
         Run = Complete,
         InFlight = 200,

@@ -56,11 +56,11 @@ public sealed class HonestPagesTests
     [Fact]
     public void Results_name_the_paper_in_their_json_too()
     {
-        Assert.Equal(Sources.Prototype.Title, TitleIn(Results<PaperReport>("paper"), PaperReport.Format, "source"));
-        Assert.Equal(Sources.Thesis.Title, TitleIn(Results<ScaleReport>("scale"), ScaleReport.Format, "source"));
-        Assert.Equal(Sources.EventDriven.Title, TitleIn(Results<EdaReport>("eda"), EdaReport.Format, "source"));
-        Assert.Equal(Sources.IceLab.Title, TitleIn(Results<SweepReport>("sweep"), SweepReport.Format, "source"));
-        Assert.Equal(Sources.Rpcx.Title, TitleIn(ExampleResults.Rpc(), RpcComparison.Format, "paper", "source"));
+        Assert.Equal(Sources.Prototype.Title, TitleIn(Results<PaperResult>("paper"), PaperResult.Format, "source"));
+        Assert.Equal(Sources.Thesis.Title, TitleIn(Results<ScaleResult>("scale"), ScaleResult.Format, "source"));
+        Assert.Equal(Sources.EventDriven.Title, TitleIn(Results<EdaResult>("eda"), EdaResult.Format, "source"));
+        Assert.Equal(Sources.IceLab.Title, TitleIn(Results<SweepResult>("sweep"), SweepResult.Format, "source"));
+        Assert.Equal(Sources.Rpcx.Title, TitleIn(ExampleResults.Rpc(), RpcResult.Format, "paper", "source"));
     }
 
     [Theory]
@@ -76,8 +76,8 @@ public sealed class HonestPagesTests
     [Fact]
     public void The_prototypes_figures_stand_beside_the_times_since_the_burst_began()
     {
-        var report = Results<PaperReport>("paper");
-        var table = PaperReport.Format.Page(report).Sections[0].Blocks.OfType<Table>().Single();
+        var report = Results<PaperResult>("paper");
+        var table = PaperResult.Format.Page(report).Sections[0].Blocks.OfType<Table>().Single();
 
         Assert.Equal("Since the burst began: shortest", table.Columns[2].Name);
         Assert.Equal(["0.20", "2.40", "1.20", "1.66", "7.89", "4.45"], table.Rows[0].Cells.Skip(2).Take(6).Select(c => c.Text));
@@ -88,18 +88,18 @@ public sealed class HonestPagesTests
     [Fact]
     public void A_burst_that_nobody_timed_from_its_start_is_not_compared_with_the_prototype()
     {
-        var report = Results<PaperReport>("paper");
+        var report = Results<PaperResult>("paper");
         var measured = report.Cases[0];
         var old = report with { Cases = [measured with { Rounds = [.. measured.Rounds.Select(r => r with { SinceStart = null })] }] };
 
         Assert.Null(old.Cases[0].LongestSinceStartRatio);
-        Assert.Contains("Nothing was measured", PaperReport.Format.Page(old).Subtitle, StringComparison.Ordinal);
+        Assert.Contains("Nothing was measured", PaperResult.Format.Page(old).Subtitle, StringComparison.Ordinal);
     }
 
     [Fact]
     public void Both_kinds_of_backends_of_the_event_driven_side_are_counted()
     {
-        var sides = EdaReport.Format.Page(Results<EdaReport>("eda")).Facts.Single(f => f.Name == "Sides").Value;
+        var sides = EdaResult.Format.Page(Results<EdaResult>("eda")).Facts.Single(f => f.Name == "Sides").Value;
 
         Assert.Contains("3 payment backends and 3 balance backends", sides, StringComparison.Ordinal);
         Assert.Contains("3 backends that do both", sides, StringComparison.Ordinal);
@@ -108,11 +108,11 @@ public sealed class HonestPagesTests
     [Fact]
     public void What_scales_is_called_simulated_work_and_no_node_of_the_thesis()
     {
-        var report = Results<ScaleReport>("scale") with
+        var report = Results<ScaleResult>("scale") with
         {
             Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(80, 1, 2, 0)]), new ScaleStep(8, [new ScaleRound(560, 1, 2, 0)])])],
         };
-        var page = ScaleReport.Format.Page(report);
+        var page = ScaleResult.Format.Page(report);
         var text = page.Sections[0].Blocks.OfType<Prose>().Single().Content;
 
         Assert.Equal("Writes: 8 times the backends do 7.0 times as much simulated work, on the same cores.", page.Subtitle);
@@ -125,7 +125,7 @@ public sealed class HonestPagesTests
     public void The_cost_of_a_request_says_of_how_many_samples_it_is(int samples, string said)
     {
         var costs = StageCosts.Of(ScaleKind.Writes, [.. Enumerable.Range(1, samples).Select(n => new StageSample(1000 * n, 0, new Dictionary<string, double> { ["proxy"] = 100 * n }))]);
-        var page = HtmlPage.Of(ScaleReport.Format.Page(Results<ScaleReport>("scale") with { Costs = [costs] }));
+        var page = HtmlPage.Of(ScaleResult.Format.Page(Results<ScaleResult>("scale") with { Costs = [costs] }));
 
         Assert.Contains(said, page, StringComparison.Ordinal);
         Assert.Equal(samples == 1 ? 100 : 200, costs.MicrosecondsByProgram["proxy"]);
@@ -136,7 +136,7 @@ public sealed class HonestPagesTests
     public void A_page_of_a_sweep_claims_stored_payments_only_of_a_clean_audit()
     {
         const string Claim = "The audit found an event stored for every payment";
-        string Page(params AuditCounts[] audits) => HtmlPage.Of(SweepReport.Format.Page(ExampleResults.Sweep(audits, [ExampleResults.Cell(1, 1, 100)])));
+        string Page(params AuditCounts[] audits) => HtmlPage.Of(SweepResult.Format.Page(ExampleResults.Sweep(audits, [ExampleResults.Cell(1, 1, 100)])));
 
         Assert.Contains(Claim, Page(ExampleResults.Clean), StringComparison.Ordinal);
         Assert.DoesNotContain(Claim, Page(ExampleResults.Clean with { Lost = 1 }), StringComparison.Ordinal);
@@ -146,7 +146,7 @@ public sealed class HonestPagesTests
 
     [Fact]
     public void A_burst_against_the_echo_says_what_its_latencies_count_from() => Assert.Contains(
-        "of a burst count from when it began", HtmlPage.Of(CeilingReport.Format.Page(Results<CeilingReport>("ceiling"))), StringComparison.Ordinal);
+        "of a burst count from when it began", HtmlPage.Of(CeilingResult.Format.Page(Results<CeilingResult>("ceiling"))), StringComparison.Ordinal);
 
     private static T Results<T>(string kind) => (T)ExampleResults.Of(kind, [ExampleResults.Clean]).Results;
 

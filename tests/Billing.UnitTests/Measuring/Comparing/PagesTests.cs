@@ -34,7 +34,7 @@ public sealed class PagesTests : IDisposable
     public void The_prototypes_tables_stand_beside_what_it_printed(bool measured)
     {
         var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0, new PaperRow(0.2, 3, 1)), new(0.2, 4, 2, 4.5, 0, new PaperRow(0.2, 5, 2)) } : [];
-        var report = new PaperReport
+        var report = new PaperResult
         {
             Run = Complete with { Complete = measured },
             Transport = "kafka",
@@ -46,7 +46,7 @@ public sealed class PagesTests : IDisposable
             Cases = [new PaperCase(3, false, 25_000, PaperFigures.Of(25_000, 3, false), rounds)],
             Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
         };
-        var page = PageOf(report, PaperReport.Format);
+        var page = PageOf(report, PaperResult.Format);
 
         Assert.Contains("7.89", page, StringComparison.Ordinal);
         Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured", page, StringComparison.Ordinal);
@@ -70,7 +70,7 @@ public sealed class PagesTests : IDisposable
             CpuS = new Dictionary<string, double> { ["proxy"] = 1 },
         };
         var slow = cell with { InFlight = 16, PerSecond = 1500, Latency = Latency with { P99Ms = 500 } };
-        var report = new SweepReport
+        var report = new SweepResult
         {
             Mode = "dynamic",
             Run = Complete,
@@ -79,7 +79,7 @@ public sealed class PagesTests : IDisposable
             LatencyBoundMs = 100,
             Protocols = [new ProtocolSweep(DriveProtocol.Rest, [cell, slow], 100)],
         };
-        var page = PageOf(report, SweepReport.Format);
+        var page = PageOf(report, SweepResult.Format);
 
         Assert.Contains("1,500 over REST, pipelined, with 4 connections and 16 requests in flight", page, StringComparison.Ordinal);
         Assert.Equal(cell, report.Protocols[0].BestWithinBound);
@@ -89,7 +89,7 @@ public sealed class PagesTests : IDisposable
     public void Both_architectures_stand_side_by_side()
     {
         var round = new EdaRound(100, 99, 1, new Dictionary<string, long> { ["Unavailable"] = 1 }, Latency, new Dictionary<string, double> { ["proxy"] = 0.2, ["client"] = 9 });
-        var report = new EdaReport
+        var report = new EdaResult
         {
             Run = Complete,
             Protocol = "grpc",
@@ -98,7 +98,7 @@ public sealed class PagesTests : IDisposable
             Rounds = 1,
             Cases = [.. Enum.GetValues<EdaPhase>().Select(phase => new EdaCase(phase, 100, new EdaSide([round]), new EdaSide([round])))],
         };
-        var page = PageOf(report, EdaReport.Format);
+        var page = PageOf(report, EdaResult.Format);
 
         Assert.Contains("19.18 % better", page, StringComparison.Ordinal);
         Assert.Contains("1 x Unavailable", page, StringComparison.Ordinal);
@@ -109,7 +109,7 @@ public sealed class PagesTests : IDisposable
     [Fact]
     public void More_backends_stand_beside_the_ceiling_of_their_simulated_work()
     {
-        var report = new ScaleReport
+        var report = new ScaleResult
         {
             Run = Complete,
             Rounds = 1,
@@ -117,7 +117,7 @@ public sealed class PagesTests : IDisposable
             Series = [new ScaleSeries(ScaleKind.Writes, [new ScaleStep(1, [new ScaleRound(200, 1, 2, 0)]), new ScaleStep(2, [new ScaleRound(400, 1, 2, 0)])])],
             Costs = [new StageCosts(ScaleKind.Writes, 3000, new Dictionary<string, double> { ["proxy"] = 100, ["postgres"] = 100, ["client"] = 50 })],
         };
-        var page = PageOf(report, ScaleReport.Format);
+        var page = PageOf(report, ScaleResult.Format);
 
         Assert.Equal(400, report.Work.PaymentCeiling);
         Assert.Contains("2 times the backends do 2.0 times as much simulated work", page, StringComparison.Ordinal);
@@ -129,7 +129,7 @@ public sealed class PagesTests : IDisposable
     [Fact]
     public void The_whole_path_has_its_share_of_the_echo()
     {
-        var report = new CeilingReport
+        var report = new CeilingResult
         {
             Run = Complete,
             Proxies = 3,
@@ -137,13 +137,13 @@ public sealed class PagesTests : IDisposable
             Cases = [new CeilingCase("200 in flight", new CeilingSide([new CeilingRound(1, 250, 1, 2, 0)]), new CeilingSide([new CeilingRound(1, 1000, 1, 2, 0)]))],
         };
 
-        Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingReport.Format), StringComparison.Ordinal);
+        Assert.Contains("25 % with 200 in flight", PageOf(report, CeilingResult.Format), StringComparison.Ordinal);
     }
 
     [Fact]
     public void An_overload_is_held_against_the_normal_that_was_before_it()
     {
-        var report = new OverloadReport
+        var report = new OverloadResult
         {
             Run = Complete,
             CapacityPerS = 500,
@@ -156,7 +156,7 @@ public sealed class PagesTests : IDisposable
             Memory = [new MemoryFigures("proxy-1", 200, 210, 205)],
             Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
         };
-        var page = PageOf(report, OverloadReport.Format);
+        var page = PageOf(report, OverloadResult.Format);
 
         Assert.Contains("10 times the capacity: p99 1.50 times normal.", page, StringComparison.Ordinal);
         Assert.Contains("270,000", page, StringComparison.Ordinal);
@@ -168,7 +168,7 @@ public sealed class PagesTests : IDisposable
     [Fact]
     public void What_protection_costs_is_held_against_the_platform_without()
     {
-        var report = new CostReport
+        var report = new CostResult
         {
             Run = Complete,
             InFlight = 200,
@@ -180,7 +180,7 @@ public sealed class PagesTests : IDisposable
             ],
             Audits = [new AuditCounts(1, 1, 0, 0, 0, 0, 0, 1, 1)],
         };
-        var page = PageOf(report, CostReport.Format);
+        var page = PageOf(report, CostResult.Format);
 
         Assert.Contains("all of it: 92 % of the throughput without.", page, StringComparison.Ordinal);
         Assert.Contains("131", page, StringComparison.Ordinal);
@@ -189,7 +189,7 @@ public sealed class PagesTests : IDisposable
     [Fact]
     public void A_profile_says_where_a_payment_goes()
     {
-        var page = PageOf(ProfileReports.With(Complete), ProfileReport.Format);
+        var page = PageOf(ProfileReports.With(Complete), ProfileResult.Format);
 
         Assert.Contains("4,657/s with 200 in flight.", page, StringComparison.Ordinal);
         Assert.Contains("store, commit", page, StringComparison.Ordinal);

@@ -45,7 +45,7 @@ public sealed class RpcComparisonTests
     public void A_cell_that_took_too_little_processor_time_is_left_out_of_the_headline(double cpuS, bool counts)
     {
         var comparison = ExampleResults.Rpc(cpuS: cpuS);
-        var headline = RpcComparison.Format.Page(comparison).Subtitle;
+        var headline = RpcResult.Format.Page(comparison).Subtitle;
 
         Assert.Equal(counts, comparison.Cells[0].CoreRatio(Protocols.Grpc) is not null);
         Assert.Contains(counts ? "over 2 cells)" : "over 1 cell; 1 that took less than 0.1 s left out)", headline, StringComparison.Ordinal);
@@ -54,7 +54,7 @@ public sealed class RpcComparisonTests
     [Fact]
     public void The_headline_says_under_which_conditions_and_what_is_left_of_it_under_fairer_ones()
     {
-        var headline = RpcComparison.Format.Page(ExampleResults.Rpc()).Subtitle;
+        var headline = RpcResult.Format.Page(ExampleResults.Rpc()).Subtitle;
 
         Assert.Contains("with 1 connection, RPCX answering on the reading thread, servers with the platform's runtime settings", headline, StringComparison.Ordinal);
         Assert.EndsWith(

@@ -8,7 +8,7 @@ namespace Billing.UnitTests.Measuring.Profiling;
 /// <summary>A profile as one is measured.</summary>
 internal static class ProfileReports
 {
-    public static ProfileReport With(RunInfo run, long failed = 0, params IReadOnlyList<AuditCounts> audits) => new()
+    public static ProfileResult With(RunInfo run, long failed = 0, params IReadOnlyList<AuditCounts> audits) => new()
     {
         Run = run,
         Proxies = 1,

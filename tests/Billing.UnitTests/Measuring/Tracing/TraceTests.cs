@@ -93,8 +93,8 @@ public sealed class TraceTests : IDisposable
     [Fact]
     public void A_trace_with_failures_says_that_no_latency_counts_them()
     {
-        Assert.Contains("1 failed, and are left out of the latencies", HtmlPage.Of(TraceReport.Of(null, [Paid(0), Failed(1)])), StringComparison.Ordinal);
-        Assert.DoesNotContain("left out of the latencies", HtmlPage.Of(TraceReport.Of(null, [Paid(0)])), StringComparison.Ordinal);
+        Assert.Contains("1 failed, and are left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0), Failed(1)])), StringComparison.Ordinal);
+        Assert.DoesNotContain("left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0)])), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -123,8 +123,8 @@ public sealed class TraceTests : IDisposable
     public void Nothing_at_all_makes_a_report_too()
     {
         Assert.Equal(0, LegTimes.Of(Leg.Whole([]), []).Percentile(0.99));
-        Assert.Contains("No payment was sent.", HtmlPage.Of(TraceReport.Of(null, [])), StringComparison.Ordinal);
-        Assert.Contains("No data.", HtmlPage.Of(TraceReport.Of(null, [Failed(0)])), StringComparison.Ordinal);
+        Assert.Contains("No payment was sent.", HtmlPage.Of(TracePage.Of(null, [])), StringComparison.Ordinal);
+        Assert.Contains("No data.", HtmlPage.Of(TracePage.Of(null, [Failed(0)])), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -173,7 +173,7 @@ public sealed class TraceTests : IDisposable
         Assert.Equal(2, report.Sections.Count(s => s.Title == "The way of a payment, step by step"));
     }
 
-    private static TraceSummary Summary() => TraceSummary.Of(
+    private static TraceResult Summary() => TraceResult.Of(
         new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], DateTimeOffset.UnixEpoch);
 
     private static TracedPayment Paid(int number, params Moment[] notTaken)

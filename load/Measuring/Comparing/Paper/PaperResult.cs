@@ -5,10 +5,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Comparing.Paper;
 
 /// <summary>The burst tables, as JSON; the names are part of the interface. Times in seconds.</summary>
-internal sealed record PaperReport : IResults
+internal sealed record PaperResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<PaperReport> Format { get; } = new("compare-paper", PaperJson.Default.PaperReport, PaperPage.Of);
+    public static ResultFormat<PaperResult> Format { get; } = new("compare-paper", PaperJson.Default.PaperResult, PaperPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -71,5 +71,5 @@ internal sealed record PaperCase(int Backends, bool Jitter, int Requests, PaperR
 internal sealed record PaperRound(double Shortest, double Longest, double Average, double Total, int Errors, PaperRow? SinceStart = null);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(PaperReport))]
+[JsonSerializable(typeof(PaperResult))]
 internal sealed partial class PaperJson : JsonSerializerContext;

@@ -6,10 +6,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Soaks;
 
 /// <summary>What a soak found, as JSON; the names are part of the interface. Times are in seconds.</summary>
-internal sealed record ChaosReport : IResults
+internal sealed record ChaosResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<ChaosReport> Format { get; } = new("chaos", ChaosJson.Default.ChaosReport, ChaosPage.Of);
+    public static ResultFormat<ChaosResult> Format { get; } = new("chaos", ChaosJson.Default.ChaosResult, ChaosPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -51,10 +51,10 @@ internal sealed record ChaosReport : IResults
 
     bool IResults.IsGood => Clean;
 
-    public static ChaosReport Of(ChaosOptions options, RunInfo run, SoakResult result)
+    public static ChaosResult Of(ChaosOptions options, RunInfo run, SoakResult result)
     {
         var faults = result.Faults.Select((fault, i) => FaultReport.Of(fault, result.Offsets[i], result.LongestCalls[i])).ToList();
-        return new ChaosReport
+        return new ChaosResult
         {
             Run = run,
             Seed = options.Seed,
@@ -109,5 +109,5 @@ internal sealed record KindOfFaultReport(string Kind, int Times, double LongestC
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(ChaosReport))]
+[JsonSerializable(typeof(ChaosResult))]
 internal sealed partial class ChaosJson : JsonSerializerContext;

@@ -5,10 +5,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Comparing.Ceiling;
 
 /// <summary>The whole path against a plain echo, as JSON; the names are part of the interface.</summary>
-internal sealed record CeilingReport : IResults
+internal sealed record CeilingResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<CeilingReport> Format { get; } = new("compare-ceiling", CeilingJson.Default.CeilingReport, CeilingPage.Of);
+    public static ResultFormat<CeilingResult> Format { get; } = new("compare-ceiling", CeilingJson.Default.CeilingResult, CeilingPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -52,5 +52,5 @@ internal sealed record CeilingSide(IReadOnlyList<CeilingRound> Rounds)
 internal sealed record CeilingRound(double DurationS, double PerSecond, double P50Ms, double P99Ms, long Failed);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(CeilingReport))]
+[JsonSerializable(typeof(CeilingResult))]
 internal sealed partial class CeilingJson : JsonSerializerContext;

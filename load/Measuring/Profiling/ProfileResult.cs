@@ -6,10 +6,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Profiling;
 
 /// <summary>Where a payment's time and cost go, as JSON; the names are part of the interface.</summary>
-internal sealed record ProfileReport : IResults
+internal sealed record ProfileResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<ProfileReport> Format { get; } = new("profile", ProfileJson.Default.ProfileReport, ProfilePage.Of);
+    public static ResultFormat<ProfileResult> Format { get; } = new("profile", ProfileJson.Default.ProfileResult, ProfilePage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -61,5 +61,5 @@ internal sealed record ProfileCase
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(ProfileReport))]
+[JsonSerializable(typeof(ProfileResult))]
 internal sealed partial class ProfileJson : JsonSerializerContext;

@@ -6,10 +6,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Bursts;
 
 /// <summary>What a run measured, as JSON; the names are part of the interface.</summary>
-internal sealed record RunReport : IResults
+internal sealed record RunResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<RunReport> Format { get; } = new("run", ReportJson.Default.RunReport, RunPage.Of);
+    public static ResultFormat<RunResult> Format { get; } = new("run", ReportJson.Default.RunResult, RunPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -98,5 +98,5 @@ internal sealed record BurstTimes
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(RunReport))]
+[JsonSerializable(typeof(RunResult))]
 internal sealed partial class ReportJson : JsonSerializerContext;

@@ -6,10 +6,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Comparing.Eda;
 
 /// <summary>Event-driven against API-driven, as JSON; the names are part of the interface.</summary>
-internal sealed record EdaReport : IResults
+internal sealed record EdaResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<EdaReport> Format { get; } = new("compare-eda", EdaJson.Default.EdaReport, EdaPage.Of);
+    public static ResultFormat<EdaResult> Format { get; } = new("compare-eda", EdaJson.Default.EdaResult, EdaPage.Of);
 
     /// <summary>When a backend is killed, counted from the first request that is measured.</summary>
     public static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
@@ -100,5 +100,5 @@ internal sealed record EdaRound(
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(EdaReport))]
+[JsonSerializable(typeof(EdaResult))]
 internal sealed partial class EdaJson : JsonSerializerContext;

@@ -6,13 +6,13 @@ using Billing.Reporting;
 namespace Billing.Measuring.Tracing;
 
 /// <summary>What a trace shows: where the time of its payments went, and how that was over time.</summary>
-internal static class TraceReport
+internal static class TracePage
 {
     private static readonly Axis Delay = new("Delay", "ms");
 
     /// <param name="summary">What is known of the run; null where only the payments are.</param>
     /// <param name="payments">The payments.</param>
-    public static Report Of(TraceSummary? summary, IReadOnlyList<TracedPayment> payments)
+    public static Report Of(TraceResult? summary, IReadOnlyList<TracedPayment> payments)
     {
         var counts = TraceCounts.Of(payments);
         var whole = LegTimes.Of(Leg.Whole(payments), payments);
@@ -30,7 +30,7 @@ internal static class TraceReport
     }
 
     /// <summary>The report of a summary whose payments are not at hand.</summary>
-    public static Report Of(TraceSummary summary)
+    public static Report Of(TraceResult summary)
     {
         var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.WholeName);
         return Head(summary, summary.Requests, whole?.P50Ms ?? 0) with
@@ -39,7 +39,7 @@ internal static class TraceReport
         };
     }
 
-    private static Report Head(TraceSummary? summary, TraceCounts counts, double medianMs) => FailedRequests.StatedIn(new Report
+    private static Report Head(TraceResult? summary, TraceCounts counts, double medianMs) => FailedRequests.StatedIn(new Report
     {
         Title = "The way of a payment, step by step",
         Subtitle = counts.Sent == 0
@@ -48,7 +48,7 @@ internal static class TraceReport
         Facts = summary is null ? [] : Facts(summary),
     }, counts.Failed);
 
-    private static List<Fact> Facts(TraceSummary summary) =>
+    private static List<Fact> Facts(TraceResult summary) =>
     [
         new("Date", summary.StartedAt.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
         .. Measuring.Facts.Of(summary.Machine),

@@ -5,10 +5,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Comparing.Scale;
 
 /// <summary>What more backends bring, as JSON; the names are part of the interface.</summary>
-internal sealed record ScaleReport : IResults
+internal sealed record ScaleResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<ScaleReport> Format { get; } = new("compare-scale", ScaleJson.Default.ScaleReport, ScalePage.Of);
+    public static ResultFormat<ScaleResult> Format { get; } = new("compare-scale", ScaleJson.Default.ScaleResult, ScalePage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -103,5 +103,5 @@ internal sealed record StageCosts(ScaleKind Kind, double PerSecond, IReadOnlyDic
 internal sealed record StageSample(double PerSecond, long Failed, IReadOnlyDictionary<string, double> MicrosecondsByProgram);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(ScaleReport))]
+[JsonSerializable(typeof(ScaleResult))]
 internal sealed partial class ScaleJson : JsonSerializerContext;

@@ -6,10 +6,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Sweeping;
 
 /// <summary>What a sweep found, as JSON; the names are part of the interface.</summary>
-internal sealed record SweepReport : IResults
+internal sealed record SweepResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<SweepReport> Format { get; } = new("sweep", SweepJson.Default.SweepReport, SweepPage.Of);
+    public static ResultFormat<SweepResult> Format { get; } = new("sweep", SweepJson.Default.SweepResult, SweepPage.Of);
 
     /// <summary>What <see cref="Requests"/> says where no balances are asked for.</summary>
     public const string PaymentsAlone = "payments";
@@ -127,5 +127,5 @@ internal sealed record SweepCell
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(SweepReport))]
+[JsonSerializable(typeof(SweepResult))]
 internal sealed partial class SweepJson : JsonSerializerContext;

@@ -5,10 +5,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Comparing.Overload;
 
 /// <summary>What an overload does, as JSON; the names are part of the interface.</summary>
-internal sealed record OverloadReport : IResults
+internal sealed record OverloadResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<OverloadReport> Format { get; } = new("compare-overload", OverloadJson.Default.OverloadReport, OverloadPage.Of);
+    public static ResultFormat<OverloadResult> Format { get; } = new("compare-overload", OverloadJson.Default.OverloadResult, OverloadPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -56,5 +56,5 @@ internal sealed record OverloadPhase(
 internal sealed record MemoryFigures(string Program, double BeforeMb, double MostMb, double AfterMb);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(OverloadReport))]
+[JsonSerializable(typeof(OverloadResult))]
 internal sealed partial class OverloadJson : JsonSerializerContext;

@@ -5,10 +5,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Comparing.Cost;
 
 /// <summary>What protection and observation cost, as JSON; the names are part of the interface.</summary>
-internal sealed record CostReport : IResults
+internal sealed record CostResult : IResults
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<CostReport> Format { get; } = new("compare-cost", CostJson.Default.CostReport, CostPage.Of);
+    public static ResultFormat<CostResult> Format { get; } = new("compare-cost", CostJson.Default.CostResult, CostPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
@@ -49,5 +49,5 @@ internal sealed record CostRound(
     double PerSecond, double P50Ms, double P99Ms, long Failed, IReadOnlyDictionary<string, double> MicrosecondsByProgram);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(CostReport))]
+[JsonSerializable(typeof(CostResult))]
 internal sealed partial class CostJson : JsonSerializerContext;

@@ -5,10 +5,10 @@ using Billing.Reporting;
 namespace Billing.Measuring.Tracing;
 
 /// <summary>What a trace came to, as JSON; the names are part of the interface.</summary>
-internal sealed record TraceSummary
+internal sealed record TraceResult
 {
     /// <summary>How it is kept.</summary>
-    public static ResultFormat<TraceSummary> Format { get; } = new("trace", TraceJson.Default.TraceSummary, summary => TraceReport.Of(summary));
+    public static ResultFormat<TraceResult> Format { get; } = new("trace", TraceJson.Default.TraceResult, summary => TracePage.Of(summary));
 
     public string Kind { get; init; } = Format.Kind;
 
@@ -34,7 +34,7 @@ internal sealed record TraceSummary
     /// <summary>Why the trace ended before its end; null where it did not.</summary>
     public string? Incomplete { get; init; }
 
-    public static TraceSummary Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
+    public static TraceResult Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
     {
         StartedAt = startedAt,
         Command = options.Subject.CommandLine,
@@ -49,7 +49,7 @@ internal sealed record TraceSummary
     public async Task WriteAsync(string path)
     {
         await using var file = File.Create(path);
-        await JsonSerializer.SerializeAsync(file, this, TraceJson.Default.TraceSummary);
+        await JsonSerializer.SerializeAsync(file, this, TraceJson.Default.TraceResult);
     }
 }
 
@@ -123,5 +123,5 @@ internal sealed record LegSummary
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
-[JsonSerializable(typeof(TraceSummary))]
+[JsonSerializable(typeof(TraceResult))]
 internal sealed partial class TraceJson : JsonSerializerContext;
