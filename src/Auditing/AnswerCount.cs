@@ -2,7 +2,7 @@ namespace Billing.Auditing;
 
 /// <summary>Compares how many answers clients counted with how many their journals hold: an audit of a journal that is short
 /// checks less than it seems to.</summary>
-internal static class AnswerCount
+public static class AnswerCount
 {
     /// <summary>The differences, for a person; none where the counts agree.</summary>
     /// <param name="audit">What the audit found in the journals.</param>

@@ -3,7 +3,7 @@ using System.Text.Json.Serialization;
 namespace Billing.Auditing;
 
 /// <summary>What an audit found, as results keep it; the names are part of the interface.</summary>
-internal sealed record AuditCounts(
+public sealed record AuditCounts(
     long Acknowledged, long Recorded, long Lost, long Doubled, long Wrong, long Holes, long Unbalanced, long Accounts, long Events,
     long Misjudged = 0, long Miscounted = 0)
 {

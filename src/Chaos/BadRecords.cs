@@ -13,7 +13,7 @@ namespace Billing.Chaos;
 /// garbage, commands with a fault, commands without one that belong elsewhere, and whatever belongs on the other topics: all
 /// of it in the dead letters. On the others it is <see cref="StrayRecords"/>. None may stop a service or reach an account.
 /// </summary>
-internal static class BadRecords
+public static class BadRecords
 {
     private const string Account = "chaos";
 

@@ -1,7 +1,7 @@
 namespace Billing.Chaos;
 
 /// <summary>When each call began and was answered, retries included. Safe from any thread.</summary>
-internal sealed class CallTimes
+public sealed class CallTimes
 {
     private readonly Lock _gate = new();
     private readonly List<(long Start, long End)> _calls = [];

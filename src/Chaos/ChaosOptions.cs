@@ -4,7 +4,7 @@ using Billing.LocalStack;
 namespace Billing.Chaos;
 
 /// <summary>One soak.</summary>
-internal sealed record ChaosOptions
+public sealed record ChaosOptions
 {
     /// <summary>Decides the faults, and the accounts and amounts of the traffic.</summary>
     public int Seed { get; init; } = 1;

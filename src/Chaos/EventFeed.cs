@@ -11,7 +11,7 @@ namespace Billing.Chaos;
 /// <summary>Compares the topic of events with the event store: whatever is recorded must be published, at least once. There is
 /// no outbox; a command that is not settled is one, and this is what would be missing if a command were settled too early.
 /// </summary>
-internal static class EventFeed
+public static class EventFeed
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan AnswerBound = TimeSpan.FromSeconds(20);

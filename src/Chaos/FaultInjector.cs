@@ -8,11 +8,11 @@ namespace Billing.Chaos;
 /// <param name="Fault">What was planned.</param>
 /// <param name="Injected">When it struck, as a timestamp of the soak's clock.</param>
 /// <param name="Recovered">When everything was as before.</param>
-internal sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
+public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Causes faults and mends them. What one fault has struck no other touches before it is mended; of the proxies and
 /// of the brokers one is away at a time, whatever the schedule says.</summary>
-internal sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<string> say) : IDisposable
+public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<string> say) : IDisposable
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);

@@ -1,7 +1,7 @@
 namespace Billing.Chaos;
 
 /// <summary>What a soak does to the stack.</summary>
-internal enum FaultKind
+public enum FaultKind
 {
     /// <summary>kill -9.</summary>
     KillPaymentBackend,
@@ -46,7 +46,7 @@ internal enum FaultKind
 /// <param name="ShortestMs">How long it lasts at least, in milliseconds; for what is killed, until it is started again.</param>
 /// <param name="LongestMs">How long it lasts at most, in milliseconds.</param>
 /// <param name="TargetSeconds">The service gap that it should stay below, in seconds; null where there is no promise.</param>
-internal sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, int LongestMs, int? TargetSeconds)
+public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, int LongestMs, int? TargetSeconds)
 {
     /// <summary>The profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch
@@ -68,7 +68,7 @@ internal sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs,
 }
 
 /// <summary>What a fault strikes one of.</summary>
-internal enum FaultPool
+public enum FaultPool
 {
     /// <summary>Nothing in particular.</summary>
     None,

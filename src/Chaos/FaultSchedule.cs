@@ -7,7 +7,7 @@ namespace Billing.Chaos;
 /// <param name="Kind">What.</param>
 /// <param name="Target">Which one of its pool, from 1.</param>
 /// <param name="Lasts">How long; for what is killed, until it is started again.</param>
-internal sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Lasts)
+public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Lasts)
 {
     /// <summary>When it is mended.</summary>
     public TimeSpan Until => At + Lasts;
@@ -30,7 +30,7 @@ internal sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan L
 /// <param name="PaymentBackends">Payment backends.</param>
 /// <param name="BalanceBackends">Balance backends.</param>
 /// <param name="Brokers">Brokers; with fewer than three, none is struck.</param>
-internal sealed record FaultTargets(int Proxies, int PaymentBackends, int BalanceBackends, int Brokers)
+public sealed record FaultTargets(int Proxies, int PaymentBackends, int BalanceBackends, int Brokers)
 {
     /// <summary>How many members a pool has that may be struck.</summary>
     public int In(FaultPool pool) => pool switch
@@ -46,7 +46,7 @@ internal sealed record FaultTargets(int Proxies, int PaymentBackends, int Balanc
 /// <summary>Computes the faults of a soak before it begins, from its seed alone, so that a soak that found something can be
 /// had again. The kinds come in rounds, each kind once a round in random order, and each fault is mended before the next
 /// one strikes, though what was killed may still be starting.</summary>
-internal static class FaultSchedule
+public static class FaultSchedule
 {
     private static readonly TimeSpan First = TimeSpan.FromSeconds(2);
 

@@ -4,7 +4,7 @@ namespace Billing.Chaos;
 
 /// <summary>Counts the records that became dead letters since a moment, each by where it came from: one that was delivered
 /// again may have been put aside twice.</summary>
-internal sealed class PutAside
+public sealed class PutAside
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
 

@@ -17,7 +17,7 @@ namespace Billing.Chaos;
 /// <param name="Forgotten">Of these, the ones that the brokers have and the books do not.</param>
 /// <param name="Unpublished">Events that the books hold and the topic of events does not.</param>
 /// <param name="Audit">What the books say.</param>
-internal sealed record SoakResult(
+public sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
     IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves,
     int BadRecords, int PutAside, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished, AuditResult Audit)
@@ -48,7 +48,7 @@ internal sealed record SoakResult(
 }
 
 /// <summary>Pays without pause while the faults of a schedule strike, makes the stack whole again, and audits.</summary>
-internal sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider time, Action<string> say)
+public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider time, Action<string> say)
 {
     private static readonly TimeSpan FinishBound = TimeSpan.FromMinutes(2);
 

@@ -12,7 +12,7 @@ namespace Billing.Chaos;
 /// <summary>Records of every kind that the platform knows, sound and not, for topics where they do not belong: on the topic of
 /// events what is no event, or none that fits its account; on a proxy's reply topic what is no reply, or answers no call; in
 /// the dead letters what was never put aside. None may stop a service, change a balance or answer a call.</summary>
-internal static class StrayRecords
+public static class StrayRecords
 {
     /// <summary>What to send to the topic of events.</summary>
     public static IEnumerable<Message<string, byte[]>> ForEvents() =>

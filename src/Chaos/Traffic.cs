@@ -10,7 +10,7 @@ namespace Billing.Chaos;
 /// <summary>Workers that pay and look, each one request at a time, and do not rest until every payment has an answer: a call
 /// that fails after the client's own retries is asked again with the same transaction id. Some payments are sent twice at the
 /// same time through two proxies, some balances are asked for as of the payment just made.</summary>
-internal sealed class Traffic : IAsyncDisposable
+public sealed class Traffic : IAsyncDisposable
 {
     private const int WorkersPerClient = 8;
     private static readonly TimeSpan AskAgainAfter = TimeSpan.FromMilliseconds(100);

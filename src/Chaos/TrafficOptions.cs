@@ -1,7 +1,7 @@
 namespace Billing.Chaos;
 
 /// <summary>What the workers do.</summary>
-internal sealed record TrafficOptions
+public sealed record TrafficOptions
 {
     /// <summary>Addresses of the proxies.</summary>
     public required IReadOnlyList<string> Proxies { get; init; }
@@ -39,7 +39,7 @@ internal sealed record TrafficOptions
 }
 
 /// <summary>What the workers saw.</summary>
-internal sealed record TrafficResult
+public sealed record TrafficResult
 {
     /// <summary>Payments answered, copies not counted.</summary>
     public required int Payments { get; init; }

@@ -3,10 +3,14 @@ using Billing.LocalStack.Processes;
 namespace Billing.LocalStack.Kafka;
 
 /// <summary>An installed Kafka with the Java to run it.</summary>
-internal sealed record KafkaInstallation(string Home, string Java)
+/// <param name="Home">Kafka's folder.</param>
+/// <param name="Java">The launcher of a Java virtual machine.</param>
+public sealed record KafkaInstallation(string Home, string Java)
 {
+    /// <summary>Its libraries, as a class path.</summary>
     public string Libraries => Path.Combine(Home, "libs", "*");
 
+    /// <summary>Finds both.</summary>
     /// <exception cref="StackException">Either is missing.</exception>
     public static KafkaInstallation Find() => new(
         KafkaPrograms.FindHome() ?? throw new StackException(

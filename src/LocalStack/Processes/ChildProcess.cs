@@ -231,7 +231,10 @@ public sealed class ChildProcess : IAsyncDisposable
         return new StackException($"{Name} {cause}. {log}");
     }
 
-    internal static Process Launch(ProcessStartInfo information)
+    /// <summary>Starts a program from the one thread at whose end the children of this process end.</summary>
+    /// <param name="information">How; the caller disposes of the process.</param>
+    /// <exception cref="Win32Exception">It could not be started.</exception>
+    public static Process Launch(ProcessStartInfo information)
     {
         var launched = new TaskCompletionSource<Process>(TaskCreationOptions.RunContinuationsAsynchronously);
         Launches.Add(() =>

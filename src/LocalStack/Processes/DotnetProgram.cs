@@ -22,7 +22,7 @@ public static class DotnetProgram
     /// this process alone, and with the parent-death signal, which takes it along however this one ends.</summary>
     /// <param name="project">The program's project.</param>
     /// <param name="arguments">Its command line.</param>
-    internal static ProcessStartInfo StartInfo(string project, IEnumerable<string> arguments)
+    public static ProcessStartInfo StartInfo(string project, IEnumerable<string> arguments)
     {
         var start = new ProcessStartInfo("setsid", ["setpriv", "--pdeathsig=KILL", Launcher, FileOf(project), .. arguments])
         {

@@ -58,7 +58,7 @@ public sealed class StackFolder : IAsyncDisposable
 
     /// <summary>The <see cref="Logs"/> of a folder that another process made.</summary>
     /// <param name="path">Its <see cref="FullName"/>.</param>
-    internal static string LogsIn(string path) => Path.Combine(path, "logs");
+    public static string LogsIn(string path) => Path.Combine(path, "logs");
 
     /// <summary>The path of a program's log file.</summary>
     /// <param name="name">The program's name within the stack, such as <c>postgres</c> or <c>kafka-1</c>.</param>

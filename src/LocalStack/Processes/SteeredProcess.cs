@@ -6,7 +6,7 @@ namespace Billing.LocalStack.Processes;
 /// <summary>A load-generating program as a process of its own, steered over its standard streams: it says <c>ready</c> when it
 /// has warmed up, begins when it is told to, and says <c>done N</c> as it goes. At the end of its standard input it stops
 /// early, in good order.</summary>
-internal sealed class SteeredProcess : IAsyncDisposable
+public sealed class SteeredProcess : IAsyncDisposable
 {
     private readonly Process _process;
     private readonly string _name;
@@ -63,6 +63,7 @@ internal sealed class SteeredProcess : IAsyncDisposable
     /// <summary>Asks the program to stop early.</summary>
     public void EndInput() => _process.StandardInput.Close();
 
+    /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
         if (!_process.HasExited)
