@@ -1,7 +1,7 @@
 using System.Globalization;
 using Billing.Client.Load;
-using Billing.Reporting.Charts;
 using Billing.Reporting;
+using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;
 
