@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Reads a command line before anything is installed, downloaded or built for it. eng/help holds what the program prints for
-# --help, a page for each command; which options there are and what they take is read from the pages.
+# Reads a command line before anything is installed, downloaded or built for it. eng/help has a page for each
+# command, which the program prints for --help; the options and their values are read from these pages.
 
-# check_arguments ARGUMENT...: prints help where that is asked for, and stops where there is no such command, option or value.
+# check_arguments ARGUMENT...: prints help if that is requested, and stops at an unknown command, option or value.
 check_arguments() {
   local page=billing
   while (($#)) && [[ -f $BILLING_ROOT/eng/help/$page-$1.txt ]]; do
@@ -25,7 +25,7 @@ named_command() { printf './%s' "${page//-/ }" | sed 's/dead letters/dead-letter
 # section NAME: the lines of a section of the caller's page.
 section() { sed -n "/^$1:\$/,/^\$/{/^  /p}" "$BILLING_ROOT/eng/help/$page.txt"; }
 
-# A command that has commands of its own needs one of them.
+# A command with subcommands needs one of them.
 check_command() {
   local there
   there=$(section Commands | awk '{ print $1 }')
@@ -34,13 +34,13 @@ check_command() {
     cat -- "$BILLING_ROOT/eng/help/$page.txt"
     die "$(named_command) needs a command: ${there//$'\n'/, }"
   }
-  die "there is no '$1' of $(named_command); there are ${there//$'\n'/, }"
+  die "$(named_command) has no command '$1'; it has ${there//$'\n'/, }"
 }
 
 # joined_names NAME...: the long ones, in order.
 joined_names() { printf '%s\n' "$@" | grep '^--' | LC_ALL=C sort | paste -s -d , | sed 's/,/, /g'; }
 
-# Sets the caller's takes: for each option what it takes, or nothing.
+# Sets the caller's `takes`: the value that each option takes, or nothing.
 read_options() {
   local line name value
   while IFS= read -r line; do
@@ -74,13 +74,13 @@ check_options() {
           check_value "$name" "${takes[$name]}" "$value"
         fi
         ;;
-      *) [[ -n $(section Arguments) ]] || die "$(named_command) takes no '$1'" ;;
+      *) [[ -n $(section Arguments) ]] || die "$(named_command) takes no argument '$1'" ;;
     esac
     shift
   done
 }
 
-# check_value OPTION FORM VALUE: numbers and choices; the program knows their bounds, and the rest.
+# check_value OPTION FORM VALUE: checks numbers and choices; the program checks bounds and everything else.
 check_value() {
   case $2 in
     '<N>') [[ $3 =~ ^-?[0-9]+$ ]] || die "$1 takes a whole number; it is '$3'" ;;

@@ -1,16 +1,17 @@
 # shellcheck shell=bash
-# A build of what a command needs, left out when neither its input nor its output has changed since the last one.
+# Builds what a command needs, unless neither the input nor the output has changed since the last build.
 
-# What most commands run.
+# The program that runs most commands.
 billing_program=src/Cli/Billing.Cli.csproj
 
-# The pipe that the compiler of a build under way listens at.
+# The pipe on which the compiler of the current build listens.
 billing_compiler=
 
-# need_sdk: sets BILLING_SDK, the version that global.json chooses (it is looked for from the current folder upwards), or asks for one.
+# need_sdk: sets BILLING_SDK, the version that global.json selects (dotnet searches for it from the current folder upwards), or records
+# that an SDK is needed.
 need_sdk() {
   if have dotnet; then
-    BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no fitting .NET SDK: $BILLING_SDK"
+    BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no suitable .NET SDK: $BILLING_SDK"
   else
     BILLING_SDK=
     if [[ $(system_family) != debian ]] || apt-cache show dotnet-sdk-10.0 >/dev/null 2>&1; then
@@ -21,7 +22,7 @@ need_sdk() {
   fi
 }
 
-# build_projects PROJECT...: builds the projects (paths from the root) and what they are made of. Sets BILLING_OUTPUT, the
+# build_projects PROJECT...: builds the projects (paths from the root) and their dependencies. Sets BILLING_OUTPUT, the
 # folder of the built projects.
 build_projects() {
   local names
@@ -42,21 +43,21 @@ build_if_changed() {
   rm -f -- "$stamp"
   : >"$log"
   solution_filter "$@" >"$filter"
-  # Whoever runs something need not wait for the analyzers, which have their say in tests.
+  # Only builds for tests run the analyzers; other commands need not wait for them.
   [[ $* == *tests/* ]] || settings+=(-p:RunAnalyzers=false)
   billing_compiler="billing-$$"
-  # No build server stays behind, and none inherits the lock: the compiler, which starts once for all projects, is this build's own.
+  # No build server stays behind, and none inherits the lock: all projects share one compiler process, which belongs to this build.
   with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
     -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
     -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" "${settings[@]}" 9>&- ||
-    die "the build failed; everything it said is in $log"
+    die "the build failed; its output is in $log"
   end_compiler
   printf '%s' "$input $(build_output "$@")" >"$stamp"
-  # These tests come with the program that most commands run: it need not be built once more for those.
+  # A build of these tests includes the program that most commands run, which then need not be built again.
   [[ -z $of_program ]] || printf '%s' "$of_program $(build_output "$billing_program")" >"$BILLING_STATE/built-$package_set-Billing.Cli"
 }
 
-# Also part of the clean-up. One that cannot be told ends by itself when it has had nothing to do for ten minutes.
+# Also part of the clean-up. A compiler that does not receive the shutdown ends by itself after ten idle minutes.
 end_compiler() {
   [[ -n $billing_compiler ]] || return 0
   local sdks
@@ -76,7 +77,7 @@ solution_filter() {
   printf '\n] } }\n'
 }
 
-# Name, size and time of every source file, and what else a build depends on. Lock files are left out: builds write them.
+# Name, size and time of every source file, and everything else a build depends on. Lock files are left out, since builds write them.
 build_input() {
   local folders=(src load polyfills eng)
   [[ " $*" != *' tests/'* ]] || folders+=(tests examples)
@@ -94,7 +95,7 @@ build_input() {
   } | sort | sha256sum | cut -d ' ' -f 1
 }
 
-# The platform's programs are part of whatever is built.
+# The platform's programs are part of every build.
 build_output() {
   local project folders=(Billing.Cli Billing.Client Billing.Proxy Billing.Backends Billing.Embedded)
   for project in "$@"; do

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where things that outlive a build are kept: per user and shared by all clones, or in the repository where there is no
+# Folders for files that outlive a build: per user and shared by all clones, or in the repository where there is no
 # usable home.
 
 # prepare_folders: sets and exports BILLING_CACHE; makes HOME usable for dotnet, NuGet and npm.
@@ -20,7 +20,7 @@ prepare_folders() {
 
 can_make() { mkdir -p -- "$1" 2>/dev/null && [[ -w $1 ]]; }
 
-# package_version ID: the one source of truth is Directory.Packages.props.
+# package_version ID: as in Directory.Packages.props, the only place for versions.
 package_version() {
   local version
   version=$(sed -n "s/.*<PackageVersion Include=\"$1\" Version=\"\([^\"]*\)\".*/\1/p" \

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What every step needs: plain messages, temporary folders that are always removed, and a sign of life.
+# Functions for every step: messages, temporary folders that are always removed, and a progress display.
 
 billing_temporary=()
 billing_ticker=
@@ -11,7 +11,7 @@ die() {
   exit 1
 }
 
-# Programs here call each other at loopback addresses, past whatever proxy leads to the internet.
+# Programs here call each other at loopback addresses, which must not go through an internet proxy.
 spare_loopback_the_proxy() {
   [[ -n ${http_proxy:-}${HTTP_PROXY:-}${https_proxy:-}${HTTPS_PROXY:-}${all_proxy:-}${ALL_PROXY:-} ]] || return 0
   no_proxy="${no_proxy:+$no_proxy,}${NO_PROXY:+$NO_PROXY,}127.0.0.1,localhost"
@@ -21,7 +21,7 @@ spare_loopback_the_proxy() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# temporary_folder VARIABLE PARENT: the parent decides the file system, so that a later mv is atomic.
+# temporary_folder VARIABLE PARENT: created in the parent, on the same file system, so that a later mv is atomic.
 temporary_folder() {
   local -n made="$1"
   made=$(mktemp -d "$2/.billing.XXXXXX")
@@ -57,7 +57,7 @@ with_progress() {
   return "$status"
 }
 
-# with_clock LABEL LOG COMMAND...: the same without a word about failure. The command stays in the foreground, so that
+# with_clock LABEL LOG COMMAND...: the same without a message on failure. The command stays in the foreground, so that
 # Ctrl-C reaches it; only the clock runs beside it.
 with_clock() {
   local label="$1" log="$2" status=0
@@ -73,7 +73,7 @@ with_clock() {
   return "$status"
 }
 
-# The clock ends with the script even when that is killed.
+# The clock ends with the script, even if the script is killed.
 tick() {
   local started=$SECONDS
   while kill -0 "$$" 2>/dev/null; do
@@ -95,7 +95,7 @@ locked() {
   exec 9>&-
 }
 
-# replace_if_changed NEW OLD: a file that says the same keeps its time.
+# replace_if_changed NEW OLD: a file with the same content keeps its modification time.
 replace_if_changed() {
   if cmp -s -- "$1" "$2"; then rm -f -- "$1"; else mv -- "$1" "$2"; fi
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The compiler that makes native code of assemblies before programs run (eng/ReadyToRun.targets): a package beside the SDK's
-# runtime, of that version and for this machine.
+# The compiler that compiles assemblies to native code before programs run (eng/ReadyToRun.targets): a package with the same
+# version as the SDK's runtime, for this machine.
 
-# decide_precompilation: sets crossgen, the compiler's file, or nothing where the registry lacks it. The registry is asked once,
+# decide_precompilation: sets crossgen to the compiler's file, or to nothing if the registry lacks it. The registry is asked once,
 # and again when the SDK or the folder of BILLING_PACKAGES changes.
 decide_precompilation() {
   local answer
@@ -14,7 +14,7 @@ decide_precompilation() {
   [[ -z $crossgen || -x $crossgen ]] || locked "$BILLING_CACHE/crossgen.lock" ask_for_crossgen "$answer"
 }
 
-# What eng/ReadyToRun.targets goes by. What was compiled is kept apart by the compiler that did it.
+# The properties for eng/ReadyToRun.targets. Each compiler has its own folder for compiled assemblies.
 precompilation_settings() {
   local tools=${crossgen%/*}
   [[ -z $crossgen ]] || {
@@ -25,26 +25,26 @@ precompilation_settings() {
 
 # ask_for_crossgen FILE: sets crossgen, and writes it to the file unless nobody could be asked.
 ask_for_crossgen() {
-  local folder log status=0 why='the programs are compiled as they run'
+  local folder log status=0 why='programs are compiled at run time'
   temporary_folder folder "$BILLING_STATE"
   log="$folder/restore.log"
   write_crossgen_question "$folder"
-  say 'asking for the compiler of ReadyToRun code ...'
+  say 'asking for the ReadyToRun compiler ...'
   timeout 300 dotnet msbuild "$folder/ask.csproj" -restore -t:WriteAnswer -nodeReuse:false -nologo -v:minimal >"$log" 2>&1 9>&- || status=$?
   crossgen=$(cat -- "$folder/answer" 2>/dev/null || true)
   if [[ -n $crossgen && -x $crossgen ]]; then
     echo "$crossgen" >"$1.new"
     mv -- "$1.new" "$1"
   elif crossgen= && grep -qE 'NU110[123]' "$log" && ! grep -q NU1301 "$log"; then
-    say "$why: there is no $(absent_packages "$log")"
+    say "$why: the registry has no $(absent_packages "$log")"
     : >"$1"
   else
-    say "$why: could not ask for their compiler ($(first_error "$log" "$status"))"
+    say "$why: could not ask for the ReadyToRun compiler ($(first_error "$log" "$status"))"
   fi
   rm -rf -- "$folder"
 }
 
-# A project of nothing: restoring it fetches the package, and its one target writes where the compiler is.
+# An empty project: restoring it fetches the package, and its only target writes the path of the compiler.
 write_crossgen_question() {
   printf '<Project />\n' | tee "$1/Directory.Build.props" "$1/Directory.Packages.props" >"$1/Directory.Build.targets"
   cat >"$1/ask.csproj" <<PROJECT

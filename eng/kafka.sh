@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# A Kafka to start brokers from.
+# Finds or downloads a Kafka installation to start brokers from.
 
 kafka_version=4.1.0
 kafka_archive="kafka_2.13-$kafka_version.tgz"
 kafka_sites=("https://downloads.apache.org/kafka/$kafka_version" "https://archive.apache.org/dist/kafka/$kafka_version")
 kafka_source=
 
-# need_kafka: sets and exports BILLING_KAFKA_HOME, the folder that holds libs/, where there is one. Otherwise sets kafka_source:
-# the archive or the site that it can be had from, a * where no site could be asked yet, or nothing. Asks for what that takes.
+# need_kafka: sets and exports BILLING_KAFKA_HOME, the folder that holds libs/, if there is one. Otherwise sets kafka_source:
+# the archive or the site to get it from, a * if no site could be asked yet, or nothing. Records the programs needed for that.
 need_kafka() {
   local cached="$BILLING_CACHE/kafka-$kafka_version"
   export BILLING_KAFKA_HOME=
@@ -17,7 +17,7 @@ need_kafka() {
   elif has_kafka "$cached"; then
     BILLING_KAFKA_HOME=$cached
   elif [[ -n ${BILLING_KAFKA_ARCHIVE:-} ]]; then
-    [[ -f $BILLING_KAFKA_ARCHIVE ]] || die "BILLING_KAFKA_ARCHIVE names $BILLING_KAFKA_ARCHIVE, which is not there"
+    [[ -f $BILLING_KAFKA_ARCHIVE ]] || die "BILLING_KAFKA_ARCHIVE names $BILLING_KAFKA_ARCHIVE, which does not exist"
     case $BILLING_KAFKA_ARCHIVE in *.xz | *.txz) need_program xz xz-utils 'to unpack Kafka' ;; esac
     kafka_source=$BILLING_KAFKA_ARCHIVE
   elif have curl; then
@@ -28,7 +28,7 @@ need_kafka() {
   fi
 }
 
-# has_or_gets_kafka: whether there will be one.
+# has_or_gets_kafka: whether there will be an installation.
 has_or_gets_kafka() { [[ -n ${BILLING_KAFKA_HOME:-}$kafka_source ]]; }
 
 has_kafka() { compgen -G "$1/libs/kafka-server-*.jar" >/dev/null; }
@@ -53,7 +53,7 @@ choose_kafka_site() {
 # published_checksum SITE
 published_checksum() { curl -fsSL --connect-timeout 4 --max-time 15 "$1/$kafka_archive.sha512" 2>/dev/null; }
 
-# fetch_kafka: what need_kafka has found is unpacked; BILLING_KAFKA_HOME stays empty where there is none.
+# fetch_kafka: unpacks what need_kafka has found; BILLING_KAFKA_HOME stays empty if there is none.
 fetch_kafka() {
   local cached="$BILLING_CACHE/kafka-$kafka_version"
   [[ $kafka_source != '*' ]] || choose_kafka_site
@@ -62,7 +62,7 @@ fetch_kafka() {
     ! has_kafka "$cached" || BILLING_KAFKA_HOME=$cached
   fi
   [[ -n $BILLING_KAFKA_HOME ]] ||
-    say 'no Kafka at hand (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): the transport is embedded, in one process'
+    say 'no Kafka found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download): using the embedded transport, in one process'
 }
 
 unpack_source() {
@@ -77,7 +77,7 @@ unpack_source() {
   rm -rf -- "$folder"
 }
 
-# unpack_kafka ARCHIVE FOLDER TARGET: the official shape (one folder that holds libs/), or libs/ at the top.
+# unpack_kafka ARCHIVE FOLDER TARGET: the official layout (one folder that holds libs/), or libs/ at the top level.
 unpack_kafka() {
   local home
   mkdir -- "$2/unpacked"
@@ -90,7 +90,7 @@ unpack_kafka() {
       return
     fi
   done
-  die "$1 holds no libs/kafka-server-*.jar, neither at its top nor one folder down"
+  die "$1 has no libs/kafka-server-*.jar, neither at the top level nor one folder below"
 }
 
 # download_kafka FILE: false when no site answers; a file that does not match its published checksum is an error.

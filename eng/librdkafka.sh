@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# librdkafka for registries without librdkafka.redist: the npm package below carries the full source of the very version
-# that Confluent.Kafka asks for.
+# librdkafka for registries without librdkafka.redist: the npm package below contains the full source of exactly the version
+# that Confluent.Kafka requires.
 
 librdkafka_package='@confluentinc/kafka-javascript@1.10.1'
 librdkafka_sha512='29578f5019f6d44a8254ff667f1cc4b8cdd26091c7105ed7fa2882d9ee374108034b211a92c2279821a8a13df0e6af9c340764482acaef58f42027eaa12a992f'
 
-# need_librdkafka WHY: asks for what building it takes, unless it is built.
+# need_librdkafka WHY: records the programs needed to build it, unless it is already built.
 need_librdkafka() {
   if [[ -n ${BILLING_LIBRDKAFKA:-} ]]; then
-    [[ -f $BILLING_LIBRDKAFKA ]] || die "BILLING_LIBRDKAFKA names $BILLING_LIBRDKAFKA, which is not there"
+    [[ -f $BILLING_LIBRDKAFKA ]] || die "BILLING_LIBRDKAFKA names $BILLING_LIBRDKAFKA, which does not exist"
   elif [[ ! -f $(librdkafka_file) ]]; then
     need_program gcc gcc "$1"
     need_program make make "$1"
@@ -46,7 +46,7 @@ build_librdkafka() {
 }
 
 # Runs where errexit is off (a failing step is reported by the caller), hence the chain of &&. configure insists on a C++
-# compiler, which the C library does not need: gcc passes for one.
+# compiler, which the C library does not need: gcc is accepted as one.
 librdkafka_from_source() (
   cd "$1" &&
     npm pack --silent "$librdkafka_package" &&

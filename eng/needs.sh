@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Programs this machine lacks. First everything that a command needs is named, then it is installed in one go, where that takes
-# no password; otherwise one message says what is missing, and the one command that installs it.
+# Programs that this machine lacks. Everything that a command needs is recorded first and then installed at once, if no password
+# is required; otherwise one message lists what is missing, with one command that installs it.
 
 # Names of packages are Debian's; package_here knows those of other systems.
 needed_packages=()
 needed_whats=()
 needed_whys=()
 package_lists_fresh=
-# Tests put files of another system here.
+# Tests set this to a folder with files of another system.
 system_root=${BILLING_SYSTEM_ROOT:-}
 postgres_setting=/etc/postgresql-common/createcluster.d/billing.conf
 postgres_setting_made=
@@ -19,14 +19,14 @@ need_program() { have "$1" || need "$1" "$2" "$3"; }
 # need_file PATH PACKAGE WHY
 need_file() { [[ -e $system_root$1 ]] || need '' "$2" "$3"; }
 
-# need WHAT PACKAGE WHY: WHAT is what people call it, or nothing where that is the package's name. A package may be nothing.
+# need WHAT PACKAGE WHY: WHAT is the program's usual name, empty if that is the package's name. PACKAGE may be empty.
 need() {
   needed_whats+=("${1:-$(package_here "$2")}")
   needed_packages+=("$2")
   needed_whys+=("$3")
 }
 
-# What scripts and programs are made of everywhere; systems in containers lack some of it.
+# Basic programs that the scripts use; some container images lack them.
 need_basics() {
   local program
   for program in flock setpriv setsid; do need_program "$program" util-linux 'to start and watch processes'; done
@@ -34,7 +34,7 @@ need_basics() {
   need_program tar tar 'to unpack archives'
 }
 
-# system_family: debian, fedora or arch, by which packages are named and installed; otherwise nothing.
+# system_family: debian, fedora or arch, which determines package names and the installer; otherwise nothing.
 system_family() {
   local family ID='' ID_LIKE=''
   if [[ -r $system_root/etc/os-release ]]; then
@@ -69,7 +69,7 @@ package_here() {
   esac
 }
 
-# library_of PACKAGE: the library whose headers a package of Debian's holds, as other systems call it.
+# library_of PACKAGE: the name on other systems of the library whose headers a Debian package holds.
 library_of() {
   case $1 in
     libssl-dev) printf openssl ;;
@@ -96,7 +96,7 @@ settle_needs() {
 # Each reason once, a line each, in the order of the needs.
 reasons() { printf '%s\n' "${needed_whys[@]}" | awk '!seen[$0]++'; }
 
-# can_install: sets BILLING_AS_ROOT, what to put before a command.
+# can_install: sets BILLING_AS_ROOT, the prefix for commands that need root.
 can_install() {
   [[ $(system_family) == debian ]] && have apt-get || return 1
   BILLING_AS_ROOT=()
@@ -108,7 +108,7 @@ can_install() {
 
 # refuse_for_needs COMMAND
 refuse_for_needs() {
-  local text="./billing $1 needs what this machine lacks:" why install
+  local text="./billing $1 needs programs that this machine lacks:" why install
   while read -r why; do
     text+=$'\n'"  $why: $(lacking_for "$why")"
   done < <(reasons)
@@ -117,7 +117,7 @@ refuse_for_needs() {
   die "$text"
 }
 
-# lacking_for WHY: what is lacking for it.
+# lacking_for WHY: what is missing for this purpose.
 lacking_for() {
   local index whats=()
   for index in "${!needed_whys[@]}"; do
@@ -126,7 +126,7 @@ lacking_for() {
   listed "${whats[@]}"
 }
 
-# install_command: the one command, for a person to run; nothing where there are no packages, or how they are installed is not known.
+# install_command: one command for the user to run; nothing if there are no packages, or the system's installer is not known.
 install_command() {
   local index names=() root='sudo ' packages
   for index in "${!needed_packages[@]}"; do
@@ -142,7 +142,7 @@ install_command() {
   esac
 }
 
-# debian_command ROOT PACKAGES: installing PostgreSQL there makes and starts a server of the system's, unless it is told not to.
+# debian_command ROOT PACKAGES: there, installing PostgreSQL creates and starts a system cluster, unless a setting prevents it.
 debian_command() {
   local install="apt-get update; apt-get install -y --no-install-recommends $2"
   if [[ " $2 " == *' postgresql '* ]]; then
@@ -151,7 +151,7 @@ debian_command() {
   printf "%ssh -c '%s'" "$1" "$install"
 }
 
-# as_root_install WHY PACKAGE...: for what a command can do without, on its own; false, with a word about it, where it takes a password.
+# as_root_install WHY PACKAGE...: installs optional packages; false, with a message, if that requires a password.
 as_root_install() {
   local why="$1"
   shift
@@ -182,7 +182,7 @@ refresh_lists() {
   package_lists_fresh=yes
 }
 
-# Debian's package makes and starts a cluster of the system's own, unless told otherwise for as long as it installs.
+# Debian's package creates and starts a system cluster, unless this setting exists during the installation.
 make_postgres_setting() {
   postgres_setting_made=yes
   "${BILLING_AS_ROOT[@]}" mkdir -p "$system_root${postgres_setting%/*}"

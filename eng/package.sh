@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# ./billing package: an archive of each program for each architecture, the brokers' archive and the bootstrap's, with
-# checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes, in whatever folder it is packaged.
+# ./billing package: an archive of each program for each architecture, the archives of the brokers and the bootstrap, with
+# checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes in any folder.
 
 release_programs=(proxy:Proxy backend:Backends client:Client cli:Cli)
 release_architectures=(linux-x64 linux-arm64)
@@ -9,11 +9,11 @@ package_help() {
   cat <<'HELP'
 Usage: ./billing package [options]
 
-Makes the archives that machines and images are made of, and the SDK as packages for NuGet.
+Makes the archives that machines and images are installed from, and the NuGet packages of the SDK.
 
-  --version V            the release, as in SemVer; default: the Version of Directory.Build.props
-  --architectures LIST   linux-x64, linux-arm64 or both with a comma between; default: those that can be had
-  --output FOLDER        default: artifacts/release/V; what an earlier release left there is replaced
+  --version V            the version of the release (SemVer); default: Version in Directory.Build.props
+  --architectures LIST   linux-x64, linux-arm64 or both, separated by a comma; default: those that can be made here
+  --output FOLDER        default: artifacts/release/V; an earlier release there is replaced
   --check                packages a second time, from a clone in another folder, and compares the bytes
 HELP
 }
@@ -43,7 +43,7 @@ read_package_flags() {
         value=$1
         shift
         ;;
-      *) die "package knows no '$flag'; see ./billing package --help" ;;
+      *) die "./billing package has no option '$flag'; see ./billing package --help" ;;
     esac
     take_package_flag "$flag" "$value"
   done
@@ -67,7 +67,7 @@ take_package_flag() {
       ((${#package_architectures[@]})) || die "--architectures: there are $(listed "${release_architectures[@]}")"
       for architecture in "${package_architectures[@]}"; do
         [[ " ${release_architectures[*]} " == *" $architecture "* ]] ||
-          die "--architectures: '$architecture' is none; there are $(listed "${release_architectures[@]}")"
+          die "--architectures: '$architecture' is not an architecture; there are $(listed "${release_architectures[@]}")"
       done
       mapfile -t package_architectures < <(printf '%s\n' "${package_architectures[@]}" | sort -u)
       ;;
@@ -78,24 +78,24 @@ take_package_flag() {
 check_version() {
   local number='(0|[1-9][0-9]*)' identifier='(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
   [[ $1 =~ ^$number\.$number\.$number(-$identifier(\.$identifier)*)?$ ]] ||
-    die "--version: '$1' is no version as in SemVer without build metadata, such as 1.2.3 or 1.2.3-rc.1"
+    die "--version: '$1' is not a SemVer version without build metadata, such as 1.2.3 or 1.2.3-rc.1"
 }
 
 check_output() {
   can_make "$package_output" || die "--output: cannot write to $package_output"
   package_output=$(cd -- "$package_output" && pwd)
   [[ -f $package_output/SHA256SUMS || -z $(ls -A -- "$package_output") ]] ||
-    die "--output: $package_output holds something, and no release: it has no SHA256SUMS"
+    die "--output: $package_output is not empty and is not a release: it has no SHA256SUMS"
 }
 
 need_packaging() {
-  need_program jq jq 'to list what a program is made of'
+  need_program jq jq 'to list the components of a program'
   need_program readelf binutils 'to find out which libraries a program needs'
 }
 
-# package_release: does what the flags say.
+# package_release: makes the release that the flags describe.
 package_release() {
-  [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release holds Kafka, and none is at hand: KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download'
+  [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release contains Kafka, and none was found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download)'
   [[ -z $package_check ]] || require_committed
   package_epoch=$(release_time)
   choose_architectures
@@ -110,17 +110,17 @@ package_release() {
   pack_sdk "$folder"
   try_sdk "$folder"
   (cd "$folder" && sha256sum -- *.tar.gz *.sbom.json *.nupkg *.snupkg >SHA256SUMS)
-  # Only what a release of before left there; see check_output.
+  # Only files of an earlier release; see check_output.
   find "$package_output" -mindepth 1 -maxdepth 1 -type f -delete
   mv -- "$folder"/* "$package_output/"
   say "the release is in $package_output"
   [[ -z $package_check ]] || compare_with_a_clone
 }
 
-# When the commit was made, unless SOURCE_DATE_EPOCH says otherwise; outside of a clone, when the newest source was changed.
+# The time of the commit, unless SOURCE_DATE_EPOCH is set; outside of a clone, the time of the newest source file.
 release_time() {
   [[ -z ${SOURCE_DATE_EPOCH:-} ]] || {
-    [[ $SOURCE_DATE_EPOCH =~ ^[0-9]+$ ]] || die "SOURCE_DATE_EPOCH is '$SOURCE_DATE_EPOCH', which is no number of seconds"
+    [[ $SOURCE_DATE_EPOCH =~ ^[0-9]+$ ]] || die "SOURCE_DATE_EPOCH is '$SOURCE_DATE_EPOCH', which is not a number of seconds"
     echo "$SOURCE_DATE_EPOCH"
     return
   }
@@ -128,20 +128,20 @@ release_time() {
     find "$BILLING_ROOT/src" "$BILLING_ROOT/deploy" "$BILLING_ROOT/eng" -type f -printf '%T@\n' | sort -n | tail -n 1 | cut -d . -f 1
 }
 
-# A librdkafka that stands in was built for this machine.
+# The librdkafka of the polyfill was built for this machine.
 choose_architectures() {
   stands_in librdkafka.redist || return 0
   local own architecture kept=()
   case $(uname -m) in
     x86_64) own=linux-x64 ;;
     aarch64) own=linux-arm64 ;;
-    *) die "librdkafka stands in, and was built for $(uname -m): the release is for $(listed "${release_architectures[@]}")" ;;
+    *) die "the polyfill of librdkafka was built for $(uname -m), and a release is for $(listed "${release_architectures[@]}")" ;;
   esac
   for architecture in "${package_architectures[@]}"; do
     if [[ $architecture == "$own" ]]; then
       kept+=("$architecture")
     else
-      leave_out "$architecture" 'librdkafka stands in, and was built for this machine only'
+      leave_out "$architecture" 'the polyfill of librdkafka was built only for this machine'
     fi
   done
   package_architectures=("${kept[@]}")
@@ -163,7 +163,7 @@ publish_programs() {
     locked "$BILLING_STATE/release.lock" publish_projects "$architecture" "${projects[@]}"
     published="$BILLING_ROOT/artifacts/$package_set-release/publish"
     if ! has_librdkafka "$published/Billing.Proxy/release_$architecture" "$architecture"; then
-      leave_out "$architecture" 'the package librdkafka.redist at hand has no library for it'
+      leave_out "$architecture" 'the package librdkafka.redist has no library for it'
       continue
     fi
     for program in "${release_programs[@]}"; do
@@ -172,21 +172,21 @@ publish_programs() {
     done
     made=$((made + 1))
   done
-  ((made)) || die 'there is no architecture that a release can be made for here'
+  ((made)) || die 'a release cannot be made here for any architecture'
 }
 
 # publish_projects ARCHITECTURE PROJECT...
 publish_projects() {
   local architecture="$1" filter="$BILLING_STATE/release.slnf" log="$BILLING_STATE/release.log"
   shift
-  # What was published before and is no longer part of it must not be packed.
+  # Files of an earlier publish that are no longer part of the program must not be packed.
   rm -rf -- "$BILLING_ROOT/artifacts/$package_set-release/publish"
   solution_filter "$@" >"$filter"
   : >"$log"
   with_progress "publishing for $architecture" "$log" env -C "$BILLING_ROOT" dotnet publish "$filter" -c Release --nologo -v quiet \
     --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" \
     -p:ReleaseRuntime="$architecture" -p:ReleaseVersion="$package_version_wanted" 9>&- ||
-    die "publishing failed; everything it said is in $log"
+    die "publishing failed; its output is in $log"
 }
 
 # has_librdkafka FOLDER ARCHITECTURE: one that this architecture can load.
@@ -204,7 +204,7 @@ package_program() {
   say "packing $name ..."
   rm -rf -- "$top"
   cp -r -- "$published" "$top"
-  # What other programs of the platform are started by: of use only beside lists of what they are made of.
+  # The launchers of the platform's other programs, which are useless without their other files.
   for other in "${release_programs[@]/#*:/Billing.}"; do
     [[ $other == "$program" ]] || rm -f -- "$top/$other" "$top/$other".{runtimeconfig,deps}.json
   done
@@ -219,7 +219,7 @@ package_program() {
   archive_of "$staging" "${top##*/}" "$2/$name.tar.gz"
 }
 
-# copy_licenses PUBLISHED PACKAGES TOP: what their makers want to go with the libraries.
+# copy_licenses PUBLISHED PACKAGES TOP: the licences and notices of the libraries.
 copy_licenses() {
   local name file own
   own="$BILLING_CACHE/librdkafka-$(package_version librdkafka.redist)/LICENSES.txt"
@@ -241,7 +241,7 @@ packages_of_release() {
   jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/$package_set-release/obj/$1/project.assets.json"
 }
 
-# archive_of FOLDER NAME ARCHIVE: the same bytes for the same content: order, owner, mode and time say nothing of this machine.
+# archive_of FOLDER NAME ARCHIVE: the same bytes for the same content: order, owner, mode and time do not depend on this machine.
 archive_of() {
   tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$package_epoch" --format=gnu \
     -C "$1" -cf - -- "$2" | gzip -n >"$3"
@@ -252,7 +252,7 @@ package_kafka() {
   local top="$1/kafka-$kafka_version" file
   mkdir -p -- "$top/libs"
   cp -- "$BILLING_KAFKA_HOME"/libs/*.jar "$top/libs/"
-  # An installation of jars only has no licence; it is the same as ours.
+  # An installation with only jars has no licence file; Kafka's licence is the same as ours.
   cp -- "$BILLING_ROOT/LICENSE" "$top/LICENSE"
   for file in LICENSE NOTICE; do
     [[ ! -f $BILLING_KAFKA_HOME/$file ]] || cp -- "$BILLING_KAFKA_HOME/$file" "$top/"
@@ -281,7 +281,7 @@ package_bootstrap() {
 # required_packages FOLDER: the Debian packages of the libraries that programs there load, a line each.
 required_packages() {
   {
-    # Loaded when they are first needed, which no program says.
+    # Loaded on first use, so no program lists them.
     printf '%s\n' ca-certificates libssl3
     needed_libraries "$1" | while read -r library; do
       [[ -e $1/$library ]] || package_of_library "$library"
@@ -289,7 +289,7 @@ required_packages() {
   } | LC_ALL=C sort -u
 }
 
-# Tracing with LTTng, and librdkafka for other distributions, are loaded where they can be, and not missed.
+# The libraries for LTTng tracing and librdkafka for other distributions are optional.
 needed_libraries() {
   find "$1" -type f \( -name '*.so' -o -perm -u+x ! -name '*.dll' \) \
     ! -name libcoreclrtraceptprovider.so ! -name 'alpine-librdkafka.so' ! -name 'centos*-librdkafka.so' \
@@ -298,24 +298,24 @@ needed_libraries() {
 
 package_of_library() {
   local package
-  # Another architecture has a loader of another name, of the same package.
+  # On another architecture the loader has another name, but comes from the same package.
   case $1 in ld-linux-*) set -- libc.so.6 ;; esac
   package=$(dpkg -S "*/$1" 2>/dev/null | sed -nE 's/^([^:, ]+)(:[^ ]+)?: .*/\1/p' | head -n 1) || true
-  [[ -n $package ]] || die "which Debian package holds $1? It is not installed here"
+  [[ -n $package ]] || die "no installed Debian package contains $1"
   echo "$package"
 }
 
 require_committed() {
   local changed
   changed=$(git -C "$BILLING_ROOT" status --porcelain 2>&1) || die "--check needs a clone: $changed"
-  [[ -z $changed ]] || die "--check packages a clone of what is committed; these are not: $changed"
+  [[ -z $changed ]] || die "--check packages a clone of the committed sources; these are not committed: $changed"
 }
 
 compare_with_a_clone() {
   local folder file origin different=0
   temporary_folder folder "${TMPDIR:-/tmp}"
   git clone -q -- "$BILLING_ROOT" "$folder/another/clone"
-  # Symbols name the sources by the address that they are had from.
+  # Symbols contain the address of the source repository.
   ! origin=$(git -C "$BILLING_ROOT" remote get-url origin 2>/dev/null) || git -C "$folder/another/clone" remote set-url origin "$origin"
   say "packaging again, in $folder ..."
   SOURCE_DATE_EPOCH=$package_epoch "$folder/another/clone/billing" package --version "$package_version_wanted" --output "$folder/release" \
@@ -324,5 +324,5 @@ compare_with_a_clone() {
     cmp -- "$package_output/${file##*/}" "$folder/release/${file##*/}" || different=$((different + 1))
   done
   ((different == 0)) || die 'the two releases differ'
-  say 'the same bytes from another folder'
+  say 'packaging in another folder gave the same bytes'
 }

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Which of the packages that the product is written against can be had here, and which must be stood in for by the
+# Which of the packages that the product is written against are available here, and which must be replaced by the
 # projects under polyfills/. The registry, and a folder of packages if BILLING_PACKAGES names one, are asked once for each
 # group of packages, and again when the wanted versions or the folder change.
 
-# Packages that come together or not at all, one group a line: what a polyfill exists for, a colon, what restore has to
-# reconcile with it (NAME/VERSION where that is another version than the platform's), a colon, and the warnings that are none
-# there.
+# Packages that are used together or not at all, one group per line: the packages that have a polyfill, a colon, the packages that
+# restore has to reconcile with them (NAME/VERSION if the version differs from the platform's), a colon, and the warnings to
+# ignore.
 package_groups=(
   'Grpc.Core.Api Grpc.Net.Common:Google.Protobuf Grpc.AspNetCore.Server Grpc.Net.Client:'
   'Marten:Npgsql Polly.Core Spectre.Console:'
@@ -13,8 +13,8 @@ package_groups=(
   'librdkafka.redist:Confluent.Kafka:'
 )
 
-# decide_packages: sets polyfills (what stands in: ids joined by +, all, or none) and package_set (the name of the build output
-# that belongs to them).
+# decide_packages: sets polyfills (the polyfills to use: ids joined by +, all, or none) and package_set (the name of their build
+# output).
 decide_packages() {
   local folder="$BILLING_STATE/packages"
   check_package_folder
@@ -23,7 +23,7 @@ decide_packages() {
   polyfills=$(given_polyfills)
   if [[ -z $polyfills ]]; then
     [[ -f $folder/$package_asked ]] || locked "$BILLING_STATE/packages.lock" ask_for_packages "$folder/$package_asked"
-    # Where nobody could be asked, nothing is written down.
+    # If no registry could be asked, there is no file.
     polyfills=$(cat -- "$folder/$package_asked" 2>/dev/null || echo all)
   fi
   [[ $polyfills != "$(all_polyfills)" ]] || polyfills=all
@@ -39,15 +39,15 @@ answer_build() {
   package_answer="$BILLING_STATE/packages/$package_asked-$polyfills.props"
   write_package_answer >"$package_answer.new"
   replace_if_changed "$package_answer.new" "$package_answer"
-  # For builds without ./billing, which take what it took last.
+  # For builds without ./billing, which use the same packages as its last build.
   cp -- "$package_answer" "$BILLING_STATE/packages.props.new"
   replace_if_changed "$BILLING_STATE/packages.props.new" "$BILLING_STATE/packages.props"
 }
 
-# Whose program runs the load, before it first does, in a line.
+# Prints once, before the first load, which program runs it.
 name_nbomber() {
   stands_in NBomber || [[ -f $BILLING_STATE/nbomber-named ]] || {
-    say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0; from version 5 on NBomber asks organisations for a licence"
+    say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0; from version 5 on, organisations need a licence for NBomber"
     : >"$BILLING_STATE/nbomber-named"
   }
 }
@@ -57,12 +57,12 @@ stands_in() { [[ $polyfills == all || "+$polyfills+" == *"+$1+"* ]]; }
 
 check_package_folder() {
   [[ -n ${BILLING_PACKAGES:-} ]] || return 0
-  [[ -d $BILLING_PACKAGES ]] || die "BILLING_PACKAGES is $BILLING_PACKAGES, which is no folder"
-  compgen -G "$BILLING_PACKAGES/*.nupkg" >/dev/null || die "BILLING_PACKAGES is $BILLING_PACKAGES, which holds no *.nupkg"
+  [[ -d $BILLING_PACKAGES ]] || die "BILLING_PACKAGES is $BILLING_PACKAGES, which is not a folder"
+  compgen -G "$BILLING_PACKAGES/*.nupkg" >/dev/null || die "BILLING_PACKAGES is $BILLING_PACKAGES, which contains no *.nupkg"
   BILLING_PACKAGES=$(cd -- "$BILLING_PACKAGES" && pwd)
 }
 
-# What the caller says about it: in the words of Polyfills, or nothing.
+# The caller's choice in the format of Polyfills, or nothing.
 given_polyfills() {
   local given=${Polyfills:-} id
   if [[ -z $given ]]; then
@@ -70,13 +70,13 @@ given_polyfills() {
       '') return ;;
       true) given=all ;;
       false) given=none ;;
-      *) die "UsePolyfills is '$UsePolyfills': true or false?" ;;
+      *) die "UsePolyfills must be true or false; it is '$UsePolyfills'" ;;
     esac
   fi
   given=${given//[;,]/+}
   if [[ $given != all && $given != none ]]; then
     for id in ${given//+/ }; do
-      [[ "+$(all_polyfills)+" == *"+$id+"* ]] || die "Polyfills names '$id'; there are all, none and $(all_polyfills)"
+      [[ "+$(all_polyfills)+" == *"+$id+"* ]] || die "Polyfills: there is no '$id'; there are all, none and $(all_polyfills)"
     done
     given=$(joined ${given//+/ })
   fi
@@ -91,7 +91,7 @@ all_polyfills() {
   joined "${names[@]}"
 }
 
-# joined ID...: in one order everywhere, since build output goes by it.
+# joined ID...: in the same order everywhere, since the name of the build output contains it.
 joined() { printf '%s\n' "$@" | LC_ALL=C sort -u | paste -s -d +; }
 
 package_question() {
@@ -109,10 +109,10 @@ package_folder_content() {
   }
 }
 
-# What a package is must not depend on where it was restored from first: packages of a folder get a cache of their own.
+# A package's content must not depend on where it was restored from first: packages of a folder get their own cache.
 package_cache() { printf '%s/packages-%s' "$BILLING_CACHE" "$(package_folder_content | sha256sum | cut -c 1-16)"; }
 
-# What makes restore ask the folder, the same for a question and for the build.
+# The properties that make restore use the folder, the same for queries and for the build.
 package_folder_settings() {
   [[ -z ${BILLING_PACKAGES:-} ]] || {
     printf '    <RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources>\n' "$BILLING_PACKAGES"
@@ -129,7 +129,7 @@ write_package_answer() {
   printf '  </PropertyGroup>\n</Project>\n'
 }
 
-# ask_for_packages FILE: writes what stands in to the file, unless nobody could be asked.
+# ask_for_packages FILE: writes the polyfills to use to the file, unless no registry could be asked.
 ask_for_packages() {
   local folder log status=0 group id sources='the package registry'
   local missing=() there=()
@@ -146,26 +146,26 @@ ask_for_packages() {
     done
   done
   if ((status)) && { ((${#missing[@]} == 0)) || grep -q 'NU1301' "$log"; }; then
-    say "could not ask $sources ($(first_error "$log" "$status")); the polyfills stand in for now"
+    say "could not ask $sources ($(first_error "$log" "$status")); using all polyfills for now"
   elif ((${#missing[@]})); then
-    say "$sources: no $(absent_packages "$log"); standing in from polyfills/: $(listed "${missing[@]}");" \
+    say "$sources: no $(absent_packages "$log"); using polyfills for $(listed "${missing[@]}");" \
       "genuine: $(listed "${there[@]:-none}")"
     joined "${missing[@]}" >"$1.new"
     mv -- "$1.new" "$1"
   else
-    say "$sources: all genuine packages are there"
+    say "$sources: all genuine packages are available"
     echo none >"$1"
   fi
   rm -rf -- "$folder"
 }
 
-# A project of a package's own name would be taken for the package.
+# The prefix keeps restore from taking the project for the package.
 question_name() { printf 'ask.%s' "${1%%[ :]*}"; }
 
 # is_lacking LOG QUESTION: restore ended that project with an error.
 is_lacking() { grep -qE "/$2/$2\.csproj : error NU" "$1"; }
 
-# Projects of their own, cut off from the repository's build settings except for the wanted versions.
+# Separate projects, isolated from the repository's build settings except for the wanted versions.
 write_questions() {
   local group name
   printf '<Project />\n' | tee "$1/Directory.Build.props" >"$1/Directory.Build.targets"

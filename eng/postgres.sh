@@ -1,26 +1,27 @@
 # shellcheck shell=bash
-# The programs of a PostgreSQL server. Never a server of the system's: the stack makes clusters of its own.
+# The programs of a PostgreSQL server. No system server is used: the stack creates its own clusters.
 
 postgres_oldest=14
 
-# need_postgres: they are there, or are asked for.
+# need_postgres: finds the programs, or records that they are needed.
 need_postgres() {
   if [[ -n ${BILLING_POSTGRES_BIN:-} ]]; then
     has_postgres "$BILLING_POSTGRES_BIN" ||
       die "BILLING_POSTGRES_BIN is $BILLING_POSTGRES_BIN: no PostgreSQL $postgres_oldest or newer there"
   else
     find_postgres ||
-      need "PostgreSQL $postgres_oldest or newer" postgresql 'to keep the books; no server of the system is made'
+      need "PostgreSQL $postgres_oldest or newer" postgresql 'to store events; no system server is created'
   fi
 }
 
 # ensure_postgres: exports BILLING_POSTGRES_BIN, the folder of initdb and postgres.
 ensure_postgres() {
-  [[ -n ${BILLING_POSTGRES_BIN:-} ]] || find_postgres || die "PostgreSQL $postgres_oldest or newer is nowhere to be found"
+  [[ -n ${BILLING_POSTGRES_BIN:-} ]] || find_postgres || die "PostgreSQL $postgres_oldest or newer was not found"
   export BILLING_POSTGRES_BIN
 }
 
-# Where Debian puts them, and PostgreSQL's own packages for Fedora; what pg_config says; on the PATH, as on Fedora and Arch.
+# Searches the folders of Debian's packages and of PostgreSQL's own packages for Fedora, the folder that pg_config prints, and the PATH, as
+# on Fedora and Arch.
 find_postgres() {
   local folder
   while read -r folder; do

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Debian's Prometheus, unpacked into the cache: installing the package would make a service of the system's and start it.
+# Debian's Prometheus, unpacked into the cache: installing the package would create a system service and start it.
 
-# need_prometheus: elsewhere than on Debian it has to be there.
+# need_prometheus: on systems other than Debian it must already be installed.
 need_prometheus() {
   [[ -n ${BILLING_PROMETHEUS_BIN:-} ]] || find_prometheus || { have apt-get && have dpkg-deb; } ||
-    need prometheus '' 'to watch the stack (https://prometheus.io/download; BILLING_PROMETHEUS_BIN names the folder of its programs)'
+    need prometheus '' 'to monitor the stack (https://prometheus.io/download; BILLING_PROMETHEUS_BIN names the folder of its programs)'
 }
 
 # ensure_prometheus: exports BILLING_PROMETHEUS_BIN, the folder of prometheus and promtool.
@@ -39,7 +39,7 @@ fetch_prometheus() {
     die 'please install prometheus, or name the folder of its programs in BILLING_PROMETHEUS_BIN: this machine has no apt-get'
   fi
   temporary_folder folder "$BILLING_CACHE"
-  # The user that apt would rather download as may not write here; it says so and goes on as root.
+  # The user that apt prefers for downloads may not write here; apt prints a warning and continues as root.
   if ! (cd -- "$folder" && with_progress 'downloading prometheus, once for this machine' download.log apt-get download -q prometheus); then
     can_install || die 'could not download the package prometheus: its lists are out of date (sudo apt-get update)'
     refresh_lists

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What a released program is made of: a CycloneDX bill of materials from its deps.json and the packages it was restored from.
+# The components of a released program: a CycloneDX bill of materials from its deps.json and the packages it was restored from.
 
 # write_sbom PUBLISHED PROGRAM VERSION RUNTIME PACKAGES EPOCH: writes it to standard output.
 write_sbom() {
@@ -19,19 +19,19 @@ package_facts() {
       printf '%s\t%s\t%s\n' "$key" "$(file_hash "$published" "${name%/*}")" "$(project_license "${name%/*}")"
     else
       folder="$packages/${name,,}"
-      [[ -d $folder ]] || die "no $folder, which $published was published from"
+      [[ -d $folder ]] || die "the package folder $folder, which $published was published from, is missing"
       printf '%s\t%s\t%s\n' "$key" "$(package_hash "$folder")" "$(package_license "$folder")"
     fi
   done < <(jq -r '.libraries | to_entries[] | [.key, .value.type] | @tsv' "$published"/*.deps.json)
 }
 
-# The hash that the registry's index has of the package.
+# The package's hash in the registry's index.
 package_hash() { base64 -d <"$(echo "$1"/*.nupkg.sha512)" | od -An -tx1 -v | tr -d ' \n'; }
 
-# Only where the package says it as an expression: a file or an address is no name of a licence.
+# Only if the package states it as an expression: a file or a URL is not the name of a licence.
 package_license() { sed -nE 's/.*<license type="expression">([^<]*)<.*/\1/p' "$1"/*.nuspec | head -n 1; }
 
-# Of a project without packages of its own: what it compiles to, or the library that it brings.
+# For a project: the hash of its assembly, or of the library that it contains.
 file_hash() {
   local file="$1/$2.dll"
   [[ $2 != librdkafka.redist ]] || file="$1/librdkafka.so"

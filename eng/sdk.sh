@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The SDK as packages for NuGet: made, and tried by a program that has nothing else of the platform.
+# Makes the NuGet packages of the SDK, and tests them with a program that uses nothing else of the platform.
 
 sdk_projects=(Contracts Sdk)
 
@@ -8,17 +8,17 @@ pack_sdk() {
   local project log="$BILLING_STATE/sdk.log"
   : >"$log"
   for project in "${sdk_projects[@]}"; do
-    # In a folder of its own: what programs are built from has paths of this machine in it.
+    # In its own folder: assemblies of ordinary builds contain paths of this machine.
     with_progress "packing Billing.$project" "$log" env -C "$BILLING_ROOT" SOURCE_DATE_EPOCH="$package_epoch" \
       dotnet pack "src/$project/Billing.$project.csproj" -c Release --nologo -v quiet --disable-build-servers -o "$1" \
       -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" -p:ReleaseVersion="$package_version_wanted" \
       -p:ContinuousIntegrationBuild=true -p:ArtifactsPath="$BILLING_ROOT/artifacts/$package_set-packages" 9>&- ||
-      die "packing Billing.$project failed; everything it said is in $log"
+      die "packing Billing.$project failed; the output is in $log"
   done
 }
 
-# try_sdk FOLDER: the package there, and what restore kept for it, are all that a program needs. Where packages that it asks for
-# are stood in for, so they are here.
+# try_sdk FOLDER: checks that a program needs only the package there and the packages that restore kept for it. Where the build uses
+# polyfills for these, so does the program.
 try_sdk() {
   local folder kept id log="$BILLING_STATE/sdk.log"
   temporary_folder folder "$BILLING_STATE"
@@ -47,6 +47,6 @@ Console.WriteLine($"{result.GetType().Name} {(await client.PayAsync(payment)).Ge
 PROGRAM
   with_progress 'trying Billing.Sdk' "$log" env -C "$folder" dotnet build try.csproj -o "$folder/out" --nologo -v quiet \
     --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
-    die "a program cannot be built with Billing.Sdk alone; everything that was said is in $log"
-  [[ $(dotnet "$folder/out/try.dll") == 'Accepted Unknown' ]] || die 'a program of Billing.Sdk alone does not do what it should'
+    die "a program cannot be built with only Billing.Sdk; the output is in $log"
+  [[ $(dotnet "$folder/out/try.dll") == 'Accepted Unknown' ]] || die 'a program that uses only Billing.Sdk did not print the expected results'
 }

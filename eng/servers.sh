@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What a command runs against: which servers it starts, which run already, and what all of that takes.
+# The servers that a command uses: those it starts, those that are already running, and the programs needed for them.
 
 # option NAME ARGUMENT...: the value of --name VALUE or --name=VALUE, the last one given.
 option() {
@@ -23,13 +23,13 @@ wants_help() {
   return 1
 }
 
-# choose_servers COMMAND ARGUMENT...: sets postgres (auto for programs to start one from, or something else) and kafka (auto,
-# embedded, archive for its files alone, or addresses of brokers that run already).
+# choose_servers COMMAND ARGUMENT...: sets postgres (auto if the command starts one, or something else) and kafka (auto,
+# embedded, archive for only its files, or addresses of running brokers).
 choose_servers() {
   postgres= kafka=embedded
   case $1 in
     run | up | chaos | load | trace | sweep | compare | profile)
-      # Proxies that run already need neither, nor do echoes.
+      # Running proxies need neither, and echoes do not either.
       if [[ -z $(option --targets "$@") && "$1 ${2:-}" != 'compare rpc' ]]; then
         postgres=$(option --postgres "$@")
         postgres=${postgres:-auto}
@@ -51,8 +51,8 @@ choose_servers() {
   esac
 }
 
-# named_brokers ARGUMENT...: those of the option, as good as the settings', as good as the background stack's, or embedded where
-# nobody names any.
+# named_brokers ARGUMENT...: the brokers of the option, otherwise `settings:` for those of the settings or of the background stack, or
+# embedded if there are none.
 named_brokers() {
   local named
   named=$(option --kafka "$@")
@@ -62,7 +62,7 @@ named_brokers() {
   printf '%s' "${named:-embedded}"
 }
 
-# need_servers COMMAND: asks for what choose_servers has chosen.
+# need_servers COMMAND: records the programs needed for the servers that choose_servers has chosen.
 need_servers() {
   [[ $postgres != auto ]] || need_postgres
   case $kafka in
@@ -73,7 +73,7 @@ need_servers() {
     archive) need_kafka ;;
   esac
   if [[ -z $BILLING_SDK ]]; then
-    ! needs_client || need_librdkafka 'to build librdkafka, should the package registry lack it'
+    ! needs_client || need_librdkafka 'to build librdkafka, if the package registry lacks it'
   elif needs_client && stands_in librdkafka.redist; then
     need_librdkafka 'to build librdkafka'
   fi

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Runs the test programs, as many at a time as the machine has cores for, and adds up their counts.
 
-# run_tests [--fast | --packages] [PROGRAM...]: builds and runs the test programs that are named, or all; with --fast those that
-# need no broker, with --packages those of what a replaceable package has a part in. The last line says how many tests passed,
+# run_tests [--fast | --packages] [PROGRAM...]: builds and runs the named test programs, or all; with --fast those that
+# need no broker, with --packages those that involve a replaceable package. The last line says how many tests passed,
 # failed and were skipped.
 run_tests() {
   local passed=0 failed=0 skipped=0 programs=() options=() projects=() name class_times=
@@ -24,11 +24,11 @@ run_tests() {
 # The ten test classes that took longest, by the sum of their tests, without what they share (fixtures).
 print_slowest() {
   say 'the slowest test classes, in seconds:'
-  # To the end of what is sorted: a reader that goes early makes the pipe fail.
+  # awk reads all input: a reader that ends early makes the pipe fail.
   sort -rn <<<"$class_times" | awk 'NF && ++classes <= 10 { printf "  %7.1f  %s\n", $1, $2 }'
 }
 
-# read_class_times FILE: what a test program wrote of its tests, as lines of seconds and class.
+# read_class_times FILE: converts a test program's report to lines of seconds and class.
 read_class_times() {
   { grep -ao '<test [^>]*' "$1" 2>/dev/null || true; } |
     sed -nE 's/.* time="([0-9.]+)".* type="([^"]*)".*/\1 \2/p' |
@@ -49,7 +49,7 @@ choose_test_programs() {
         options+=(-trait- Packages=Any)
         ;;
       *)
-        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name', but --fast, --packages, $(listed "${there[@]}")"
+        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name'; there are --fast, --packages, $(listed "${there[@]}")"
         programs+=("$name")
         ;;
     esac
@@ -57,55 +57,55 @@ choose_test_programs() {
   ((${#programs[@]})) || programs=("${there[@]}")
 }
 
-# The test of clocks that step needs one and is skipped without.
+# The test of clocks that step needs a C compiler and is skipped without one.
 try_compiler() {
   [[ -x /usr/bin/cc && -e /usr/include/stdlib.h ]] || (as_root_install 'to test clocks that step' gcc libc6-dev) ||
-    say 'going on without a C compiler'
+    say 'continuing without a C compiler'
 }
 
-# The test of the backend in Python needs them, some 15 MB, and is skipped without. That of the client in Node takes node and npm
-# where they are: they are too large to be brought for it.
+# The test of the backend in Python needs these packages, about 15 MB, and is skipped without them. The test of the client in Node uses
+# node and npm if they are installed: they are too large to install only for this test.
 try_python() {
   local needed=()
   [[ -e /usr/lib/python3/dist-packages/confluent_kafka ]] || needed+=(python3-confluent-kafka)
   [[ -e /usr/lib/python3/dist-packages/google/protobuf ]] || needed+=(python3-protobuf)
   have protoc || needed+=(protobuf-compiler)
   [[ -e /usr/include/google/protobuf/timestamp.proto ]] || needed+=(libprotobuf-dev)
-  ((${#needed[@]} == 0)) || (as_root_install 'to test a backend in Python' "${needed[@]}") || say 'going on without a backend in Python'
+  ((${#needed[@]} == 0)) || (as_root_install 'to test a backend in Python' "${needed[@]}") || say 'continuing without a backend in Python'
 }
 
-# The tests of shell scripts need it and are skipped without.
+# The tests of shell scripts need it and are skipped without it.
 try_shellcheck() {
-  have shellcheck || (as_root_install 'to check shell scripts' shellcheck) || say 'going on without shellcheck'
+  have shellcheck || (as_root_install 'to check shell scripts' shellcheck) || say 'continuing without shellcheck'
 }
 
-# The test of what a release says that it is made of needs it and is skipped without.
+# The test of a release's bill of materials needs it and is skipped without it.
 try_jq() {
-  have jq || (as_root_install 'to list what a program is made of' jq) || say 'going on without jq'
+  have jq || (as_root_install 'to list the components of a program' jq) || say 'continuing without jq'
 }
 
-# The tests of alert rules and of `up --monitoring` need it and are skipped without.
+# The tests of alert rules and of `up --monitoring` need it and are skipped without it.
 try_prometheus() {
   (
     trap clean_up EXIT
     ensure_prometheus
-  ) || say 'going on without prometheus'
+  ) || say 'continuing without prometheus'
   ! find_prometheus || export BILLING_PROMETHEUS_BIN
 }
 
-# The tests of the live page need a browser, and packages of node to drive it, and are skipped without.
+# The tests of the live page need a browser, and npm packages that drive it, and are skipped without them.
 try_browser() {
   local folder="$BILLING_ROOT/tests/Billing.IntegrationTests/browser" missing=()
   have chromium || missing+=(chromium)
   have npm || missing+=(nodejs npm)
-  ((${#missing[@]} == 0)) || (as_root_install 'to try the live page in a browser' "${missing[@]}") ||
-    say "going on without ${missing[*]}"
+  ((${#missing[@]} == 0)) || (as_root_install 'to test the live page in a browser' "${missing[@]}") ||
+    say "continuing without ${missing[*]}"
   [[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || ! have npm ||
-    with_progress 'installing what drives the browser' "$BILLING_STATE/npm.log" npm ci --no-audit --no-fund --prefix "$folder" ||
-    say 'going on without what drives the browser'
+    with_progress 'installing the browser driver' "$BILLING_STATE/npm.log" npm ci --no-audit --no-fund --prefix "$folder" ||
+    say 'continuing without the browser driver'
 }
 
-# Test programs wait for what they started for much of their time: two share two cores well. Those that take longest begin first.
+# Test programs spend much of their time waiting, so as many run at once as there are cores. Those that take longest start first.
 run_test_programs() {
   local folder name pid status atOnce waiting=()
   local -A running=() started=()
@@ -140,13 +140,13 @@ start_test_program() {
   started[$1]=$SECONDS
 }
 
-# What runs has been told to end: Ctrl-C reaches it too.
+# The running test programs have already been told to end: Ctrl-C reaches them too.
 end_test_programs() {
   stop_ticker
   wait "${!running[@]}" || true
 }
 
-# count_tests NAME STATUS SECONDS: adds to the caller's passed, failed and skipped. A program that ends without counts is one
+# count_tests NAME STATUS SECONDS: adds to the caller's passed, failed and skipped. A program that ends without counts counts as one
 # failure.
 count_tests() {
   local name="$1" status="$2" log="$folder/$1.log" summary total errors failures skips

@@ -19,14 +19,14 @@ public sealed class CommandLines : IDisposable
     public void Dispose() => _copy.Delete(recursive: true);
 
     [Theory]
-    [InlineData("there is no 'runn' of ./billing; there are run, chaos,", "runn")]
-    [InlineData("there is no 'paymnts' of ./billing load; there are payments,", "load", "paymnts", "--rate", "5")]
+    [InlineData("./billing has no command 'runn'; it has run, chaos,", "runn")]
+    [InlineData("./billing load has no command 'paymnts'; it has payments,", "load", "paymnts", "--rate", "5")]
     [InlineData("./billing load needs a command: payments,", "load")]
     [InlineData("./billing run has no option --jiter; it has --balance-backends,", "run", "--jiter", "on")]
     [InlineData("--jitter takes one of on|off; it is 'maybe'", "run", "--jitter=maybe")]
     [InlineData("--requests takes a whole number; it is 'many'", "run", "--requests", "many")]
     [InlineData("--requests needs a value: <N>", "run", "--requests")]
-    [InlineData("./billing status takes no 'now'", "status", "now")]
+    [InlineData("./billing status takes no argument 'now'", "status", "now")]
     [InlineData("there are no tests called 'Billing.Nope'", "test", "Billing.Nope")]
     public async Task What_it_does_not_know_is_refused_and_nothing_is_made(string refusal, params string[] arguments)
     {

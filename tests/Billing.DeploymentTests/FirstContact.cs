@@ -34,7 +34,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         var result = await _machine.BillingAsync("run --requests 5", new Dictionary<string, string> { ["BILLING_KAFKA_ARCHIVE"] = _machine.At("kafka.tar.xz") });
 
         Assert.Equal(1, result.ExitCode);
-        Assert.StartsWith("billing: ./billing run needs what this machine lacks:\n  to keep the books", result.Errors, StringComparison.Ordinal);
+        Assert.StartsWith("billing: ./billing run needs programs that this machine lacks:\n  to store events", result.Errors, StringComparison.Ordinal);
         Assert.Contains(": PostgreSQL 14 or newer\n  to unpack Kafka: xz\n  to run Kafka: Java 17 or newer\n  to build librdkafka: gcc, make, npm, ", result.Errors, StringComparison.Ordinal);
         Assert.EndsWith(end + "\n", result.Errors, StringComparison.Ordinal);
         Assert.Empty(_machine.Builds);
@@ -51,7 +51,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
 
         Assert.Equal(1, result.ExitCode);
         Assert.Contains("  to build and run: the .NET SDK 10\n  to download Kafka: curl\n", result.Errors, StringComparison.Ordinal);
-        Assert.Contains("  to build librdkafka, should the package registry lack it: gcc,", result.Errors, StringComparison.Ordinal);
+        Assert.Contains("  to build librdkafka, if the package registry lacks it: gcc,", result.Errors, StringComparison.Ordinal);
         Assert.Contains("please run: sudo dnf install dotnet-sdk-10.0 curl java-latest-openjdk-headless gcc", result.Errors, StringComparison.Ordinal);
         Assert.DoesNotContain("PostgreSQL", result.Errors, StringComparison.Ordinal);
     }

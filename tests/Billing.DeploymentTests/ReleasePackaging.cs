@@ -16,7 +16,7 @@ public sealed class ReleasePackaging : IDisposable
     [InlineData("--architectures=", "--architectures: there are linux-x64, linux-arm64")]
     [InlineData("--output /proc/nowhere", "--output: cannot write to /proc/nowhere")]
     [InlineData("--output deploy", "--output: ")]
-    [InlineData("--outptu here", "package knows no '--outptu'")]
+    [InlineData("--outptu here", "./billing package has no option '--outptu'")]
     public async Task A_flag_that_cannot_be_used_is_named_before_anything_is_done(string flags, string message)
     {
         var result = await Tool.RunAsync("/bin/bash", ["billing", "package", .. flags.Split(' ')]);
