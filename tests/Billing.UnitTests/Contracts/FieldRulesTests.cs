@@ -98,10 +98,10 @@ public sealed class FieldRulesTests
     }
 
     [Theory]
-    [InlineData(1, 1_000_000_000, "amount.nanos", "within -999999999 and 999999999")]
-    [InlineData(1, -1_000_000_000, "amount.nanos", "within -999999999 and 999999999")]
-    [InlineData(0, int.MaxValue, "amount.nanos", "within -999999999 and 999999999")]
-    [InlineData(0, int.MinValue, "amount.nanos", "within -999999999 and 999999999")]
+    [InlineData(1, 1_000_000_000, "amount.nanos", "between -999999999 and 999999999")]
+    [InlineData(1, -1_000_000_000, "amount.nanos", "between -999999999 and 999999999")]
+    [InlineData(0, int.MaxValue, "amount.nanos", "between -999999999 and 999999999")]
+    [InlineData(0, int.MinValue, "amount.nanos", "between -999999999 and 999999999")]
     [InlineData(1, -1, "amount.nanos", "opposite sign")]
     [InlineData(-1, 1, "amount.nanos", "opposite sign")]
     [InlineData(0, 0, "amount", "more than zero; it is 0")]
