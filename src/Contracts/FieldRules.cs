@@ -14,16 +14,16 @@ public sealed record FieldViolation(string Field, string Problem)
 }
 
 /// <summary>The rules of billing.proto that the protobuf schema cannot state. The proxy turns a violation into
-/// INVALID_ARGUMENT; a backend, which must not trust what it finds on a topic, into a dead letter.</summary>
+/// INVALID_ARGUMENT; a backend, which must not trust what it reads from a topic, turns it into a dead letter.</summary>
 public static class FieldRules
 {
-    /// <summary>Characters an account id may have.</summary>
+    /// <summary>The most characters that an account id may have.</summary>
     public const int AccountIdLengthMax = 64;
 
-    /// <summary>Units a payment may have.</summary>
+    /// <summary>The largest payment, in units of its currency.</summary>
     public const long AmountUnitsMax = 1_000_000_000;
 
-    /// <summary>Units a credit limit may have.</summary>
+    /// <summary>The largest credit limit, in units of its currency.</summary>
     public const long LimitUnitsMax = 1_000_000_000_000_000;
 
     private static readonly SearchValues<char> AccountIdCharacters =
@@ -58,7 +58,7 @@ public static class FieldRules
         ?? CheckNotNegative(request.AfterVersion, "after_version")
         ?? CheckNotNegative(request.Limit, "limit");
 
-    /// <summary>Reads a payment type by its name; letters count the same in either case.</summary>
+    /// <summary>Reads a payment type by its name, ignoring case.</summary>
     public static bool TryReadPaymentType(string text, out PaymentType type)
     {
         foreach (var known in PaymentTypes.All)
@@ -73,11 +73,11 @@ public static class FieldRules
         return false;
     }
 
-    /// <summary>What is wrong with a payment type of this name.</summary>
+    /// <summary>The violation to report for an unknown payment type name.</summary>
     public static FieldViolation UnknownPaymentType(string text) =>
         new("payment_type", $"must be {PaymentTypes.Listed}; it is '{Shorten(text)}'");
 
-    // Guid's own parser also takes white space around the form and "+" or "0x" inside it.
+    // Guid's own parser also accepts white space around the UUID and "+" or "0x" inside it.
     private static FieldViolation? CheckTransactionId(string id) =>
         id.Length == 36 && id.AsSpan().IndexOfAnyExcept(UuidCharacters) < 0
             && Guid.TryParseExact(id, "D", out var value) && value != Guid.Empty

@@ -3,24 +3,24 @@ using Google.Protobuf.Reflection;
 
 namespace Billing.Contracts;
 
-/// <summary>The card networks that there are: those that billing.proto names. Stream ids, topics, rules and messages follow from
-/// here.</summary>
+/// <summary>The card networks, as billing.proto defines them. Stream ids, topics, rules and messages are derived from this
+/// list.</summary>
 public static class PaymentTypes
 {
-    // By number; null where there is no such type.
+    // Indexed by enum number; null where no type has that number.
     private static readonly string?[] Names = NamesByNumber();
 
     /// <summary>The payment types that an account may have.</summary>
     public static IReadOnlyList<PaymentType> All { get; } =
         [.. Enumerable.Range(0, Names.Length).Where(number => Names[number] is not null).Select(number => (PaymentType)number)];
 
-    /// <summary>Their names as billing.proto has them, for a message: <c>VISA, MASTERCARD, DISCOVER or AMEX</c>.</summary>
+    /// <summary>The names of all types as in billing.proto, joined for use in a message: <c>VISA, MASTERCARD, DISCOVER or AMEX</c>.</summary>
     public static string Listed { get; } = string.Join(", ", All.SkipLast(1).Select(Upper)) + " or " + Upper(All[^1]);
 
-    /// <summary>Whether accounts may have the type.</summary>
+    /// <summary>Whether billing.proto defines the type; false for unspecified.</summary>
     public static bool IsKnown(PaymentType type) => (uint)type < (uint)Names.Length && Names[(int)type] is not null;
 
-    /// <summary>The name in lower case, as topics and streams have it, e.g. <c>visa</c>.</summary>
+    /// <summary>The name in lower case, as used in topic names and stream ids, e.g. <c>visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">There is no such type.</exception>
     public static string NameOf(PaymentType type) => IsKnown(type)
         ? Names[(int)type]!

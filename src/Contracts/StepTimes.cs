@@ -4,25 +4,26 @@ using System.Text;
 
 namespace Billing.Contracts;
 
-/// <summary>When the steps of one payment were taken, in the order of the steps, each by the clock of whoever took it; null
-/// for a step that was not taken, or is not known. Differences across machines are as good as their clocks agree.</summary>
+/// <summary>When the steps of one payment were taken, in the order of the steps, each by the clock of the process that took it;
+/// null for a step that was not taken or is not known. Differences between machines are only as exact as their clocks agree.
+/// </summary>
 /// <param name="Sent">The client sent the call that was answered.</param>
-/// <param name="Received">A proxy took it.</param>
-/// <param name="Appended">The broker appended the command, in whole milliseconds: it may seem up to one earlier than
-/// <see cref="Received"/>. Null on transports without a broker.</param>
-/// <param name="Consumed">A backend took the command in.</param>
-/// <param name="Decided">The payment was decided. Null, as is <see cref="Stored"/>, where the answer is that of an earlier
-/// call with the same transaction id.</param>
+/// <param name="Received">A proxy received it.</param>
+/// <param name="Appended">The broker appended the command, in whole milliseconds: it may appear up to one millisecond earlier
+/// than <see cref="Received"/>. Null on transports without a broker.</param>
+/// <param name="Consumed">A backend received the command.</param>
+/// <param name="Decided">The payment was decided. Null, as is <see cref="Stored"/>, if the answer is that of an earlier call
+/// with the same transaction id.</param>
 /// <param name="Stored">The transaction with its event was committed.</param>
 /// <param name="Replied">The backend handed its reply to the transport.</param>
-/// <param name="Answered">The proxy had the reply and answered.</param>
-/// <param name="Returned">The client had the answer; known to the client alone.</param>
+/// <param name="Answered">The proxy received the reply and answered.</param>
+/// <param name="Returned">The client received the answer; known only to the client.</param>
 public sealed record StepTimes(
     DateTimeOffset? Sent = null, DateTimeOffset? Received = null, DateTimeOffset? Appended = null,
     DateTimeOffset? Consumed = null, DateTimeOffset? Decided = null, DateTimeOffset? Stored = null,
     DateTimeOffset? Replied = null, DateTimeOffset? Answered = null, DateTimeOffset? Returned = null)
 {
-    /// <summary>The names of the steps, in their order, as texts and files have them.</summary>
+    /// <summary>The names of the steps, in their order, as used in texts and files.</summary>
     public static IReadOnlyList<string> Names { get; } =
         ["sent", "received", "appended", "consumed", "decided", "stored", "replied", "answered", "returned"];
 
@@ -31,8 +32,8 @@ public sealed record StepTimes(
         (DateTimeOffset?[])[Sent, Received, Appended, Consumed, Decided, Stored, Replied, Answered, Returned],
         KeyValuePair.Create);
 
-    /// <summary>Reads times from named values, in microseconds since the Unix epoch. What is absent, 0 or no time counts as not taken.
-    /// </summary>
+    /// <summary>Reads times from named values, in microseconds since the Unix epoch. A step whose value is absent, 0 or not a
+    /// valid time counts as not taken.</summary>
     public static StepTimes Of(IReadOnlyDictionary<string, long> unixUs)
     {
         ArgumentNullException.ThrowIfNull(unixUs);
@@ -40,9 +41,9 @@ public sealed record StepTimes(
         return new StepTimes(at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8]);
     }
 
-    /// <summary>Reads the value of the trailer <see cref="Trailers.Times"/>. Steps that this version does not know are passed
-    /// over.</summary>
-    /// <returns>False where it is none.</returns>
+    /// <summary>Reads the value of the trailer <see cref="Trailers.Times"/>. Steps that this version does not know are ignored.
+    /// </summary>
+    /// <returns>False if the text is not such a value.</returns>
     public static bool TryParse(string? text, [NotNullWhen(true)] out StepTimes? times)
     {
         times = null;
@@ -60,12 +61,12 @@ public sealed record StepTimes(
         return true;
     }
 
-    /// <summary>Reads a time as <see cref="RequestHeaders.SentAt"/> states it: digits only.</summary>
+    /// <summary>Reads a time in the form of <see cref="RequestHeaders.SentAt"/>: digits only.</summary>
     public static bool TryParseUnixUs(ReadOnlySpan<char> text, out long unixUs) =>
         long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out unixUs) && UnixTime.IsDate(unixUs);
 
     /// <summary>The value of the trailer: for each step that was taken, in order, its name, <c>=</c>, and whole microseconds
-    /// since the Unix epoch, with <c>;</c> between: <c>sent=1769860800000000;received=1769860800000420;...</c></summary>
+    /// since the Unix epoch, separated by <c>;</c>: <c>sent=1769860800000000;received=1769860800000420;...</c></summary>
     public override string ToString()
     {
         var text = new StringBuilder();

@@ -6,13 +6,13 @@ public static class Trailers
     /// <summary>One of <see cref="ErrorReasons"/>.</summary>
     public const string Reason = "billing-reason";
 
-    /// <summary>The path of the request field at fault.</summary>
+    /// <summary>The path of the invalid request field.</summary>
     public const string Field = "billing-field";
 
-    /// <summary>When the steps of a call were taken that asked for it with <see cref="RequestHeaders.SentAt"/>; the text is
-    /// that of <see cref="StepTimes"/>.</summary>
+    /// <summary>The times of the steps of a call that asked for them with <see cref="RequestHeaders.SentAt"/>, in the text form
+    /// of <see cref="StepTimes"/>.</summary>
     public const string Times = "billing-times";
 
-    /// <summary>gRPC's own hint to a retrying client: milliseconds to wait.</summary>
+    /// <summary>gRPC's own hint to a retrying client: how many milliseconds to wait.</summary>
     public const string RetryPushback = "grpc-retry-pushback-ms";
 }

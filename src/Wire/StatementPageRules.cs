@@ -7,7 +7,7 @@ namespace Billing.Contracts;
 /// <summary>The rules of wire.proto for a page of a statement.</summary>
 public static class StatementPageRules
 {
-    /// <summary>Entries that one page of a statement may have.</summary>
+    /// <summary>The most entries that one page of a statement may have.</summary>
     public const int EntriesMax = 1000;
 
     /// <summary>The first rule that a request for a page of a statement breaks, or null.</summary>

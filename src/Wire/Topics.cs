@@ -4,16 +4,16 @@ using Billing.V1;
 namespace Billing.Contracts;
 
 /// <summary>Names of the Kafka topics: one request topic for each payment type and kind of request, one reply topic for
-/// each proxy, and two that everyone shares.</summary>
+/// each proxy, and two shared topics.</summary>
 public static class Topics
 {
-    /// <summary>What every reply topic begins with; a backend answers to no other topic.</summary>
+    /// <summary>The prefix of every reply topic; a backend sends answers to no other topic.</summary>
     public const string ReplyPrefix = "billing.replies.";
 
-    /// <summary>The facts of all accounts, keyed by stream id.</summary>
+    /// <summary>The topic of the events of all accounts, keyed by stream id.</summary>
     public const string Events = "billing.events";
 
-    /// <summary>Records that could not be read or processed, with their origin and the reason in headers.</summary>
+    /// <summary>The topic of records that could not be read or processed, with their origin and the reason in headers.</summary>
     public const string DeadLetters = "billing.dead-letters";
 
     private static readonly FrozenDictionary<PaymentType, string> PaymentTopics = OfEach("billing.payments.");
@@ -25,7 +25,7 @@ public static class Topics
     /// <summary>The topics that carry balance checks, one for each payment type.</summary>
     public static IReadOnlyList<string> AllBalances { get; } = [.. PaymentTypes.All.Select(Balances)];
 
-    /// <summary>The topics that carry commands.</summary>
+    /// <summary>All topics that carry commands.</summary>
     public static IReadOnlyList<string> AllRequests { get; } = [.. AllPayments, .. AllBalances];
 
     /// <summary>The topic of a payment type's payments, e.g. <c>billing.payments.visa</c>.</summary>
@@ -39,7 +39,7 @@ public static class Topics
     /// <summary>The reply topic of one proxy.</summary>
     public static string Replies(string proxyId) => ReplyPrefix + proxyId;
 
-    /// <summary>Whether a command may ask for its answer on this topic.</summary>
+    /// <summary>Whether the name is a valid reply topic, so that a command may ask for its answer there.</summary>
     public static bool IsReplyTopic(string topic) =>
         topic.Length is > 16 and <= 249
         && topic.StartsWith(ReplyPrefix, StringComparison.Ordinal)
