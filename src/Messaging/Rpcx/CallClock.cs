@@ -1,6 +1,6 @@
 namespace Billing.Messaging.Rpcx;
 
-/// <summary>Deadlines as timestamps of the monotonic clock: setting the wall clock moves none.</summary>
+/// <summary>Deadlines as timestamps of the monotonic clock, so that setting the wall clock does not move them.</summary>
 /// <param name="time">The clock.</param>
 internal sealed class CallClock(TimeProvider time)
 {
@@ -11,21 +11,21 @@ internal sealed class CallClock(TimeProvider time)
 
     private readonly long _frequency = time.TimestampFrequency;
 
-    /// <summary>The clock that timers are made of.</summary>
+    /// <summary>The clock for creating timers.</summary>
     public TimeProvider Time => time;
 
-    /// <summary>The present timestamp.</summary>
+    /// <summary>The current timestamp.</summary>
     public long Now => time.GetTimestamp();
 
-    /// <summary>The deadline of a call that may take so long from now on.</summary>
+    /// <summary>Returns the deadline of a call with this timeout, counted from now.</summary>
     public long DueAfter(TimeSpan timeout) => timeout == Timeout.InfiniteTimeSpan
         ? Never
         : After(timeout.Ticks / TimeSpan.TicksPerMicrosecond);
 
-    /// <summary>The deadline of a call with so many microseconds left; 0 is no deadline.</summary>
+    /// <summary>Returns the deadline of a call with this many microseconds left; 0 means no deadline.</summary>
     public long DueAfter(ulong microseconds) => microseconds == 0 ? Never : After(microseconds);
 
-    /// <summary>The microseconds left until a deadline, at least 1; 0 where there is none.</summary>
+    /// <summary>Returns the microseconds left until a deadline, at least 1; 0 if there is no deadline.</summary>
     public ulong MicrosecondsLeft(long dueAt)
     {
         if (dueAt == Never)
@@ -36,7 +36,7 @@ internal sealed class CallClock(TimeProvider time)
         return (ulong)Int128.Max(1, left);
     }
 
-    /// <summary>The time left until a deadline, above zero; null where there is none.</summary>
+    /// <summary>Returns the time left until a deadline, above zero; null if there is no deadline.</summary>
     public TimeSpan? Left(long dueAt)
     {
         const ulong MicrosecondsMax = long.MaxValue / TimeSpan.TicksPerMicrosecond;

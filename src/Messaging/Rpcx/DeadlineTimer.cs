@@ -1,7 +1,7 @@
 namespace Billing.Messaging.Rpcx;
 
-/// <summary>One timer for the deadlines of many calls, set for the earliest. Where calls come with about the same time-out
-/// and mostly end before it, as they do, it is set about once in a time-out.</summary>
+/// <summary>One timer for the deadlines of many calls, set for the earliest one. Calls usually have similar timeouts and end
+/// before them; the timer is then set about once per timeout.</summary>
 internal sealed class DeadlineTimer : IDisposable
 {
     private static readonly TimeSpan DelayMax = TimeSpan.FromDays(1);
@@ -14,8 +14,8 @@ internal sealed class DeadlineTimer : IDisposable
 
     /// <summary>Creates a timer that is not set.</summary>
     /// <param name="clock">The clock.</param>
-    /// <param name="expire">Ends the calls that are due at the given timestamp, and returns the earliest deadline of the
-    /// rest.</param>
+    /// <param name="expire">Ends the calls whose deadline is at or before the given timestamp, and returns the earliest
+    /// deadline of the rest.</param>
     public DeadlineTimer(CallClock clock, Func<long, long> expire)
     {
         _clock = clock;
@@ -23,8 +23,8 @@ internal sealed class DeadlineTimer : IDisposable
         _timer = clock.Time.CreateTimer(static self => ((DeadlineTimer)self!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Sees to it that the timer fires at this deadline or before. Call it after the call is entered where
-    /// <c>expire</c> looks.</summary>
+    /// <summary>Ensures that the timer fires at this deadline or earlier. To be called after the call has been added to those
+    /// that <c>expire</c> checks.</summary>
     public void Set(long dueAt)
     {
         if (dueAt >= Volatile.Read(ref _setFor))
@@ -44,7 +44,8 @@ internal sealed class DeadlineTimer : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _timer.Dispose();
 
-    // Timers count whole milliseconds: rounded up, so that it does not fire just before the deadline, and again.
+    // Timers have a resolution of one millisecond. The delay is rounded up so that the timer does not fire just before the
+    // deadline and then a second time.
     private TimeSpan Delay(long dueAt)
     {
         var left = _clock.Left(dueAt)!.Value;

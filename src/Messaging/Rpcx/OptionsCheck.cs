@@ -2,7 +2,7 @@ using System.ComponentModel.DataAnnotations;
 
 namespace Billing.Messaging.Rpcx;
 
-/// <summary>Refuses settings that cannot be used where no host has validated them.</summary>
+/// <summary>Validates settings where no host has validated them.</summary>
 internal static class OptionsCheck
 {
     public static void ThrowIfWrong(object options, IEnumerable<string> problems, string parameter)

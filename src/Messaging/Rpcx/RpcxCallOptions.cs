@@ -1,19 +1,19 @@
 namespace Billing.Messaging.Rpcx;
 
-/// <summary>What goes with one call beside its request. A caller says how long it waits and when it has gone; the
-/// implementation on the other side is told the same.</summary>
-/// <param name="Timeout">To a caller: how long the call may take, above zero;
-/// <see cref="System.Threading.Timeout.InfiniteTimeSpan"/> for no bound; null for
-/// <see cref="RpcxClientOptions.TimeoutDefault"/>. To an implementation: the time that was left when the request came, null
-/// for no bound.</param>
-/// <param name="CancellationToken">To a caller: cancelling it ends the call and tells the server. To an implementation:
-/// the caller has gone, its time is up, or its connection is lost. An implementation may use it until the task that it
-/// returned has ended, and no longer.</param>
+/// <summary>The timeout and the cancellation token of one call. The caller sets them; the implementation on the server
+/// receives the corresponding values.</summary>
+/// <param name="Timeout">For a caller: how long the call may take, above zero;
+/// <see cref="System.Threading.Timeout.InfiniteTimeSpan"/> for no limit; null for
+/// <see cref="RpcxClientOptions.TimeoutDefault"/>. For an implementation: the time that was left when the request arrived,
+/// null for no limit.</param>
+/// <param name="CancellationToken">For a caller: cancelling it ends the call and notifies the server. For an implementation:
+/// cancelled if the caller cancels the call, the deadline passes or the connection is lost. An implementation may use it only
+/// until the task that it returned has ended.</param>
 public readonly record struct RpcxCallOptions(TimeSpan? Timeout = null, CancellationToken CancellationToken = default)
 {
-    /// <summary>A call with the default time-out.</summary>
+    /// <summary>Returns the options of a call with the default timeout.</summary>
     public static implicit operator RpcxCallOptions(CancellationToken cancellationToken) => new(null, cancellationToken);
 
-    /// <summary>A call with the default time-out.</summary>
+    /// <summary>Returns the options of a call with the default timeout.</summary>
     public static RpcxCallOptions FromCancellationToken(CancellationToken cancellationToken) => new(null, cancellationToken);
 }

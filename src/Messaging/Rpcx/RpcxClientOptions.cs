@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Billing.Messaging.Rpcx;
 
-/// <summary>How a client reaches and uses one server; section <c>Billing:Rpcx</c>.</summary>
+/// <summary>Settings of a client of one server; section <c>Billing:Rpcx</c>.</summary>
 public sealed class RpcxClientOptions
 {
     /// <summary>The configuration section.</summary>
@@ -13,32 +13,33 @@ public sealed class RpcxClientOptions
     [Required(ErrorMessage = "Billing:Rpcx:Address is missing; give the server's address, e.g. localhost:7070.")]
     public string Address { get; set; } = "";
 
-    /// <summary>Connections that the calls are shared out over, in turn.</summary>
+    /// <summary>Number of connections to the server; calls are distributed over them round-robin.</summary>
     [Range(1, 1_000, ErrorMessage = "Billing:Rpcx:Connections must be between 1 and 1000.")]
     public int Connections { get; set; } = 1;
 
-    /// <summary>How long a connection may take to be made and greeted.</summary>
+    /// <summary>Timeout for opening a connection, including the handshake.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long a call may take that does not say; <see cref="Timeout.InfiniteTimeSpan"/> for no bound.</summary>
+    /// <summary>Timeout of calls that do not set one; <see cref="Timeout.InfiniteTimeSpan"/> for no limit.</summary>
     public TimeSpan TimeoutDefault { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>After a failed attempt to connect, how long calls fail at once before one tries again; it doubles with every
-    /// further failure.</summary>
+    /// <summary>Back-off after the first failed attempt to connect. Calls fail immediately until it has passed; it doubles
+    /// with every further failure.</summary>
     public TimeSpan BackoffFirst { get; set; } = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>What the doubling stops at.</summary>
+    /// <summary>Maximum back-off.</summary>
     public TimeSpan BackoffMax { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>The longest reply taken, in bytes; the server is told and fails a call whose reply is longer.</summary>
+    /// <summary>Maximum size of a reply, in bytes; it is sent to the server, which fails a call whose reply is larger.</summary>
     [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be between 64 and 1073741824.")]
     public int FrameBytesMax { get; set; } = 4 << 20;
 
-    /// <summary>Bytes of one connection that may wait to be sent; further calls wait until the server has read on.</summary>
+    /// <summary>Maximum number of unsent bytes per connection; above it, further calls wait until the server has read some of
+    /// them.</summary>
     [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be between 1024 and 1073741824.")]
     public int OutputBytesMax { get; set; } = 1 << 20;
 
-    /// <summary>What is wrong with the settings taken together, naming each.</summary>
+    /// <summary>Returns one message for each invalid setting or combination of settings.</summary>
     public IEnumerable<string> Problems()
     {
         if (Address.Length > 0 && !TryReadAddress(Address, out _, out _))
@@ -51,7 +52,7 @@ public sealed class RpcxClientOptions
         }
         if (TimeoutDefault <= TimeSpan.Zero && TimeoutDefault != Timeout.InfiniteTimeSpan)
         {
-            yield return $"Billing:Rpcx:TimeoutDefault ({TimeoutDefault}) must be above zero, or -00:00:00.0010000 for no bound.";
+            yield return $"Billing:Rpcx:TimeoutDefault ({TimeoutDefault}) must be above zero, or -00:00:00.0010000 for no limit.";
         }
         if (BackoffFirst <= TimeSpan.Zero || BackoffFirst > BackoffMax)
         {
@@ -63,7 +64,7 @@ public sealed class RpcxClientOptions
         }
     }
 
-    /// <summary>Takes an address of the form <c>host:port</c> apart; the host of <c>[::1]:7070</c> is <c>::1</c>.</summary>
+    /// <summary>Parses an address of the form <c>host:port</c>; the host of <c>[::1]:7070</c> is <c>::1</c>.</summary>
     internal static bool TryReadAddress(string address, out string host, out int port)
     {
         var colon = address.LastIndexOf(':');

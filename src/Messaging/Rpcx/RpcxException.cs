@@ -3,16 +3,16 @@ using Grpc.Core;
 
 namespace Billing.Messaging.Rpcx;
 
-/// <summary>A call got no reply. An implementation throws it to tell its caller why; any other exception of an
+/// <summary>A failed call. An implementation throws it to return an error to the caller; any other exception of an
 /// implementation reaches the caller as INTERNAL, without its message.</summary>
 public sealed class RpcxException : Exception
 {
     /// <summary>Creates the exception.</summary>
-    /// <param name="statusCode">What happened, as gRPC names it; not OK.</param>
-    /// <param name="reason">A constant for programs; RPCX's own are in <see cref="RpcxReasons"/>.</param>
-    /// <param name="message">What happened, for a person.</param>
-    /// <param name="field">The field of the request at fault, if one is.</param>
-    /// <param name="innerException">What caused it; it does not travel.</param>
+    /// <param name="statusCode">The gRPC status code; not OK.</param>
+    /// <param name="reason">The reason code for programs; those of RPCX itself are in <see cref="RpcxReasons"/>.</param>
+    /// <param name="message">The error message, as text for people.</param>
+    /// <param name="field">The request field that is invalid, if the error is about one.</param>
+    /// <param name="innerException">The cause; it is not sent to the caller.</param>
     public RpcxException(
         StatusCode statusCode, string reason, string message, string field = "", Exception? innerException = null)
         : base(message, innerException)
@@ -29,7 +29,7 @@ public sealed class RpcxException : Exception
     {
     }
 
-    /// <summary>Creates an INTERNAL error with a message and what caused it.</summary>
+    /// <summary>Creates an INTERNAL error with a message and a cause.</summary>
     public RpcxException(string message, Exception innerException)
         : this(StatusCode.Internal, RpcxReasons.HandlerFailed, message, innerException: innerException)
     {
@@ -41,13 +41,13 @@ public sealed class RpcxException : Exception
     {
     }
 
-    /// <summary>What happened, as gRPC names it.</summary>
+    /// <summary>The gRPC status code.</summary>
     public StatusCode StatusCode { get; }
 
-    /// <summary>The constant for programs; empty where the server gave none.</summary>
+    /// <summary>The reason code for programs; empty if the server gave none.</summary>
     public string Reason { get; }
 
-    /// <summary>The field of the request at fault; empty where none is.</summary>
+    /// <summary>The request field that is invalid; empty if the error is not about one.</summary>
     public string Field { get; }
 
     internal static RpcxException From(Error error) => new(

@@ -23,10 +23,10 @@ internal static partial class RpcxLog
     [LoggerMessage(305, LogLevel.Warning, "Stopped with {Calls} calls unanswered after {Waited}")]
     public static partial void Abandoned(ILogger logger, int calls, TimeSpan waited);
 
-    [LoggerMessage(306, LogLevel.Error, "No connection can be accepted at the moment: {Reason}")]
+    [LoggerMessage(306, LogLevel.Error, "Cannot accept connections at the moment: {Reason}")]
     public static partial void AcceptFailed(ILogger logger, string reason);
 
-    [LoggerMessage(307, LogLevel.Error, "A connection ended by a fault of this program")]
+    [LoggerMessage(307, LogLevel.Error, "A connection ended because of an internal error")]
     public static partial void ConnectionFailed(ILogger logger, Exception exception);
 
     [LoggerMessage(310, LogLevel.Information, "Connected to {Address}")]
@@ -38,6 +38,6 @@ internal static partial class RpcxLog
     [LoggerMessage(312, LogLevel.Warning, "The connection to {Address} is lost with {Calls} calls in flight: {Reason}")]
     public static partial void ConnectionLost(ILogger logger, string address, int calls, string reason);
 
-    [LoggerMessage(313, LogLevel.Information, "{Address} is going away: {Calls} calls in flight will finish there")]
+    [LoggerMessage(313, LogLevel.Information, "{Address} is shutting down; {Calls} calls in flight will finish there")]
     public static partial void GoingAway(ILogger logger, string address, int calls);
 }

@@ -139,7 +139,7 @@ public sealed class RpcxConnections
         var call = payments.PayAsync(Request(), default);
         await begun.Task;
         var stopping = pair.Server.StopAsync(CancellationToken.None);
-        await pair.Log.HeardAsync("going away");
+        await pair.Log.HeardAsync("is shutting down");
         var e = await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), default));
         Assert.Equal((StatusCode.Unavailable, RpcxReasons.NotConnected), (e.StatusCode, e.Reason));
         Assert.False(call.IsCompleted);
