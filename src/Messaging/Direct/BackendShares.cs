@@ -2,28 +2,29 @@ using System.Text;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>Which backend serves an account: the one whose address has the highest score together with the account's stream
-/// id. The scores are the same in every process and on every machine, whatever the order of the addresses; a backend that is
-/// added takes its share evenly from the others, and only the share of one that is removed moves.</summary>
+/// <summary>Assigns accounts to backends by rendezvous hashing: an account is served by the backend whose address has the
+/// highest score together with the account's stream id. The scores are the same in every process and on every machine,
+/// independent of the order of the addresses. A backend that is added receives accounts evenly from all others; when one is
+/// removed, only its accounts move.</summary>
 public sealed class BackendShares
 {
     private const ulong FnvOffset = 14695981039346656037;
     private const ulong FnvPrime = 1099511628211;
 
-    // 2^64 divided by the golden ratio: odd, and its bits are well spread.
-    private const ulong Spread = 0x9E3779B97F4A7C15;
+    // 2^64 divided by the golden ratio: an odd number with well distributed bits.
+    private const ulong Multiplier = 0x9E3779B97F4A7C15;
 
     private readonly ulong[] _addresses;
 
-    /// <summary>Shares the accounts out over backends.</summary>
-    /// <param name="addresses">At least one, as every proxy names them, but for the case of letters.</param>
+    /// <summary>Creates the assignment for some backends.</summary>
+    /// <param name="addresses">At least one address, the same at every proxy except for upper and lower case.</param>
     public BackendShares(IEnumerable<string> addresses)
     {
         _addresses = [.. addresses.Select(a => Hash(a.ToLowerInvariant()))];
         ArgumentOutOfRangeException.ThrowIfZero(_addresses.Length, nameof(addresses));
     }
 
-    /// <summary>The index of the address that serves a stream.</summary>
+    /// <summary>Returns the index of the backend that serves a stream.</summary>
     public int IndexOf(string streamId)
     {
         var stream = Hash(streamId);
@@ -39,7 +40,7 @@ public sealed class BackendShares
         return best;
     }
 
-    /// <summary>FNV-1a of the text's UTF-8 bytes, 64 bits.</summary>
+    /// <summary>Returns the 64-bit FNV-1a hash of the text's UTF-8 bytes.</summary>
     internal static ulong Hash(string text)
     {
         Span<byte> buffer = stackalloc byte[256];
@@ -54,14 +55,14 @@ public sealed class BackendShares
         return hash;
     }
 
-    /// <summary>Lets every bit of a hash weigh on every bit of the score: accounts that are numbered through differ in their
-    /// last bits only.</summary>
+    /// <summary>Mixes a hash so that each of its bits influences every bit of the score: the hashes of consecutively numbered
+    /// accounts differ only in the last bits.</summary>
     internal static ulong Mix(ulong hash)
     {
         unchecked
         {
-            hash = (hash ^ (hash >> 32)) * Spread;
-            hash = (hash ^ (hash >> 29)) * Spread;
+            hash = (hash ^ (hash >> 32)) * Multiplier;
+            hash = (hash ^ (hash >> 29)) * Multiplier;
             return hash ^ (hash >> 32);
         }
     }

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>What callers are told of calls to one backend that brought no reply. Where the backend is and what broke is for the
-/// operators, and in the log: a line a second, however many calls fail.</summary>
+/// <summary>The replies to callers when calls to one backend fail. The backend's address and the cause are only logged, for the
+/// operators, with at most one line per second.</summary>
 /// <param name="address">The backend's address.</param>
 /// <param name="time">The clock.</param>
 /// <param name="logger">The log.</param>
@@ -16,35 +16,35 @@ internal sealed partial class CallFailures(string address, TimeProvider time, IL
 
     private long _logged = long.MinValue;
 
-    /// <summary>The backend cannot be reached, or its connection broke.</summary>
-    public Reply Away(string why)
+    /// <summary>Returns the reply for a backend that cannot be reached or whose connection was lost.</summary>
+    public Reply Away(string reason)
     {
-        Log(why);
+        Log(reason);
         return Replies.Error(
-            0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable, "The backend that serves this account is away.");
+            0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable, "The backend that serves this account is unavailable.");
     }
 
-    /// <summary>The deadline came first.</summary>
+    /// <summary>Returns the reply for a call that passed its deadline.</summary>
     public static Reply Late() => Replies.NoAnswerInTime(0);
 
-    /// <summary>The backend answered with something that is no reply.</summary>
-    public Reply NoReply(StatusCode status, string what)
+    /// <summary>Returns the reply for a backend that answered with an error or an invalid reply.</summary>
+    public Reply NoReply(StatusCode status, string reason)
     {
-        Log(what);
-        return Replies.Error(0, status, ErrorReasons.ProcessingFailed, "The backend that serves this account gave no reply.");
+        Log(reason);
+        return Replies.Error(0, status, ErrorReasons.ProcessingFailed, "The backend that serves this account sent no valid reply.");
     }
 
-    private void Log(string what)
+    private void Log(string reason)
     {
         var now = time.GetTimestamp();
         var last = Volatile.Read(ref _logged);
         if ((last == long.MinValue || time.GetElapsedTime(last, now) >= LogInterval)
             && Interlocked.CompareExchange(ref _logged, now, last) == last)
         {
-            CallFailed(logger, address, what);
+            CallFailed(logger, address, reason);
         }
     }
 
-    [LoggerMessage(150, LogLevel.Warning, "Calls to the backend at {Address} fail: {What}")]
-    private static partial void CallFailed(ILogger logger, string address, string what);
+    [LoggerMessage(150, LogLevel.Warning, "Calls to the backend at {Address} fail: {Reason}")]
+    private static partial void CallFailed(ILogger logger, string address, string reason);
 }

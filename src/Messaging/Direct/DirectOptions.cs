@@ -4,20 +4,20 @@ using Billing.Messaging.Rpcx;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>What proxies and backends speak that call each other directly.</summary>
+/// <summary>The protocol of the direct transport between proxies and backends.</summary>
 public enum DirectProtocol
 {
     /// <summary>gRPC: the service Backend of backend.proto.</summary>
     Grpc,
 
-    /// <summary>A light RPC: protobuf frames over TCP.</summary>
+    /// <summary>A lightweight RPC protocol: protobuf frames over TCP.</summary>
     Rpcx,
 
     /// <summary>JSON over HTTP/1.1.</summary>
     Rest,
 }
 
-/// <summary>The direct transport; section <c>Billing:Direct</c>.</summary>
+/// <summary>Settings of the direct transport; section <c>Billing:Direct</c>.</summary>
 public sealed class DirectOptions
 {
     /// <summary>The configuration section.</summary>
@@ -26,26 +26,26 @@ public sealed class DirectOptions
     /// <summary><c>grpc</c>, <c>rpcx</c> or <c>rest</c>, the same for proxies and backends.</summary>
     public string Protocol { get; set; } = "grpc";
 
-    /// <summary>Of a proxy: the addresses of all backends, <c>host:port</c>, with commas between, the same for every proxy.
-    /// Their order does not matter.</summary>
+    /// <summary>For a proxy: the addresses of all backends, <c>host:port</c>, separated by commas, the same for every proxy, in
+    /// any order.</summary>
     public string Backends { get; set; } = "";
 
-    /// <summary>Of a backend: where it listens for commands, <c>host:port</c>.</summary>
+    /// <summary>For a backend: the address on which it listens for commands, <c>host:port</c>.</summary>
     public string Listen { get; set; } = "";
 
-    /// <summary>How long a proxy tries to reach a backend that does not answer at all.</summary>
+    /// <summary>Timeout of a proxy for connecting to a backend.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Connections from a proxy to one backend over <c>rest</c>, where each carries one call at a time; further calls
-    /// wait for one.</summary>
+    /// <summary>Maximum number of connections from a proxy to one backend over <c>rest</c>. Each carries one call at a time;
+    /// further calls wait for a free connection.</summary>
     [Range(1, 10_000, ErrorMessage = "Billing:Direct:RestConnections must be between 1 and 10000.")]
     public int RestConnections { get; set; } = 256;
 
-    /// <summary>Concurrent calls on one HTTP/2 connection to a backend.</summary>
+    /// <summary>Maximum number of concurrent calls on one HTTP/2 connection to a backend.</summary>
     [Range(1, 100_000, ErrorMessage = "Billing:Direct:StreamsPerConnection must be between 1 and 100000.")]
     public int StreamsPerConnection { get; set; } = 1000;
 
-    /// <summary>The protocol; <c>null</c> where the setting names none that there is.</summary>
+    /// <summary>The protocol; <c>null</c> if the setting is not a known protocol.</summary>
     public DirectProtocol? KnownProtocol => Protocol.ToUpperInvariant() switch
     {
         "GRPC" => DirectProtocol.Grpc,
@@ -58,7 +58,7 @@ public sealed class DirectOptions
     public IReadOnlyList<string> BackendAddresses =>
         Backends.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
 
-    /// <summary>What is wrong with a proxy's settings, naming each.</summary>
+    /// <summary>Returns one message for each invalid setting of a proxy.</summary>
     public IEnumerable<string> ProxyProblems()
     {
         var addresses = BackendAddresses;
@@ -72,7 +72,7 @@ public sealed class DirectOptions
         }
         foreach (var address in addresses.GroupBy(a => a, StringComparer.OrdinalIgnoreCase).Where(g => g.Count() > 1))
         {
-            yield return $"Billing:Direct:Backends: '{address.Key}' is named {address.Count()} times.";
+            yield return $"Billing:Direct:Backends: '{address.Key}' is listed {address.Count()} times.";
         }
         if (ConnectTimeout <= TimeSpan.Zero || ConnectTimeout > TimeSpan.FromMinutes(1))
         {
@@ -84,12 +84,12 @@ public sealed class DirectOptions
         }
     }
 
-    /// <summary>What is wrong with a backend's settings, naming each.</summary>
+    /// <summary>Returns one message for each invalid setting of a backend.</summary>
     public IEnumerable<string> BackendProblems()
     {
         if (Listen.Length == 0)
         {
-            yield return "Billing:Direct:Listen is missing; give the address at which the proxies find this backend, e.g. 0.0.0.0:6000.";
+            yield return "Billing:Direct:Listen is missing; give the address on which this backend listens, e.g. 0.0.0.0:6000.";
         }
         else if (!KafkaOptions.IsAddress(Listen))
         {

@@ -7,13 +7,13 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>What the direct transport is made of.</summary>
+/// <summary>Registers the direct transport.</summary>
 public static class DirectServices
 {
-    /// <summary>The settings.</summary>
+    /// <summary>Adds and validates the settings.</summary>
     /// <param name="services">The services.</param>
-    /// <param name="configuration">Where the settings are.</param>
-    /// <param name="problems">What is wrong with them for this side of the transport.</param>
+    /// <param name="configuration">The configuration with the settings.</param>
+    /// <param name="problems">Returns the error messages for the settings of this side of the transport.</param>
     public static IServiceCollection AddDirectOptions(
         this IServiceCollection services, IConfiguration configuration, Func<DirectOptions, IEnumerable<string>> problems)
     {
@@ -22,7 +22,7 @@ public static class DirectServices
         return services.AddSingleton<IValidateOptions<DirectOptions>>(new ProblemValidation<DirectOptions>(problems));
     }
 
-    /// <summary>The proxy's side of the transport.</summary>
+    /// <summary>Adds the proxy's side of the transport.</summary>
     public static IServiceCollection AddDirectRequestTransport(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddDirectOptions(configuration, options => options.ProxyProblems());

@@ -4,16 +4,16 @@ using Billing.Wire.V1;
 namespace Billing.Messaging.Direct;
 
 /// <summary>The proxy's side of the direct transport: calls the one backend that serves the command's account. While that
-/// backend is away its accounts get UNAVAILABLE: nobody takes its share over.</summary>
+/// backend is unavailable, commands for its accounts fail with UNAVAILABLE: there is no failover.</summary>
 public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
 {
-    private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1);
+    private static readonly TimeSpan TimeoutMax = TimeSpan.FromDays(1);
 
     private readonly BackendShares _shares;
     private readonly IReadOnlyList<IBackendChannel> _backends;
     private readonly TimeProvider _time;
 
-    /// <summary>Creates the transport; backends are called when there is something to ask.</summary>
+    /// <summary>Creates the transport; it connects to a backend with the first command for it.</summary>
     internal DirectTransport(IReadOnlyList<string> addresses, Func<string, IBackendChannel> channel, TimeProvider time)
     {
         _shares = new BackendShares(addresses);
@@ -24,7 +24,7 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
     /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
     {
-        var left = command.DeadlineUnixUs == 0 ? LongestWait : Left(command.DeadlineUnixUs - _time.Microseconds());
+        var left = command.DeadlineUnixUs == 0 ? TimeoutMax : Left(command.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero
             ? Task.FromResult(CallFailures.Late())
             : _backends[_shares.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left, cancellationToken);
@@ -40,5 +40,5 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
     }
 
     private static TimeSpan Left(long microseconds) =>
-        microseconds > LongestWait.TotalMicroseconds ? LongestWait : TimeSpan.FromMicroseconds(microseconds);
+        microseconds > TimeoutMax.TotalMicroseconds ? TimeoutMax : TimeSpan.FromMicroseconds(microseconds);
 }

@@ -18,13 +18,13 @@ internal sealed class GrpcBackendChannel : IBackendChannel
     public GrpcBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger logger)
     {
         _failures = new CallFailures(address, time, logger);
-        // The client compares deadlines with the machine's clock.
+        // Grpc.Net.Client compares deadlines with the system clock.
         _wallClock = time.WallClock();
         _channel = GrpcChannel.ForAddress("http://" + address, new GrpcChannelOptions
         {
             HttpHandler = new SocketsHttpHandler
             {
-                // A burst needs more streams than one connection has.
+                // A burst needs more streams than one connection allows.
                 EnableMultipleHttp2Connections = true,
                 PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
                 KeepAlivePingDelay = TimeSpan.FromSeconds(15),
@@ -60,7 +60,7 @@ internal sealed class GrpcBackendChannel : IBackendChannel
     {
         StatusCode.Unavailable => _failures.Away(e.Status.Detail),
         StatusCode.DeadlineExceeded => CallFailures.Late(),
-        // A connection that breaks in the middle of a call has no status of its own.
+        // There is no specific status for a connection that is lost during a call.
         _ when e.Status.DebugException is HttpRequestException or IOException or SocketException =>
             _failures.Away(e.Status.Detail),
         _ => _failures.NoReply(e.StatusCode, e.Status.Detail),

@@ -2,13 +2,13 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>A proxy's way to one backend. Safe from any thread.</summary>
+/// <summary>A proxy's connection to one backend. Thread-safe.</summary>
 internal interface IBackendChannel : IAsyncDisposable
 {
-    /// <summary>Has the backend process a command.</summary>
+    /// <summary>Sends a command to the backend and waits for the reply.</summary>
     /// <param name="command">The command.</param>
-    /// <param name="left">How long to wait, above zero.</param>
-    /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
+    /// <param name="left">The time left until the deadline, above zero.</param>
+    /// <param name="cancellationToken">Cancelled if the caller no longer waits; the command may still be processed.</param>
     /// <returns>The backend's reply, or an error of <see cref="CallFailures"/>.</returns>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken);

@@ -8,7 +8,7 @@ namespace Billing.Messaging.Direct;
 public interface IBackendService
 {
     /// <summary>Processes one command.</summary>
-    /// <returns>The answer, or an error that the backend decided.</returns>
+    /// <returns>The reply, which may be an error decided by the backend.</returns>
     [RpcxMethod("Execute")]
     Task<Reply> ExecuteAsync(Command command, RpcxCallOptions options);
 }

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>Calls a backend over REST: a command as JSON in one POST.</summary>
+/// <summary>Calls a backend over REST: each command is one POST with a JSON body.</summary>
 internal sealed class RestBackendChannel : IBackendChannel
 {
     private static readonly MediaTypeHeaderValue Json = new("application/json");
@@ -30,7 +30,7 @@ internal sealed class RestBackendChannel : IBackendChannel
             AllowAutoRedirect = false,
         })
         {
-            // Each call has a deadline of its own.
+            // Each call has its own deadline.
             Timeout = Timeout.InfiniteTimeSpan,
         };
     }
@@ -38,18 +38,18 @@ internal sealed class RestBackendChannel : IBackendChannel
     public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
     {
         using var deadline = new CancellationTokenSource(left, _time);
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
         {
             using var request = new HttpRequestMessage(HttpMethod.Post, _commands) { Content = Body(command) };
-            using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended.Token);
+            using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, linked.Token);
             if (!response.IsSuccessStatusCode)
             {
                 return _failures.NoReply(StatusCode.Internal, $"HTTP status {(int)response.StatusCode}");
             }
-            await using var body = await response.Content.ReadAsStreamAsync(ended.Token);
-            return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, ended.Token)
-                ?? _failures.NoReply(StatusCode.Internal, "its body is null");
+            await using var body = await response.Content.ReadAsStreamAsync(linked.Token);
+            return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, linked.Token)
+                ?? _failures.NoReply(StatusCode.Internal, "the response body is null");
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {

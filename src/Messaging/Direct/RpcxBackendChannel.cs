@@ -11,7 +11,7 @@ namespace Billing.Messaging.Direct;
 /// <summary>Calls a backend over RPCX.</summary>
 internal sealed class RpcxBackendChannel : IBackendChannel
 {
-    // A backend that is back is found again this soon.
+    // Maximum time until the proxy reconnects to a backend that is available again.
     private static readonly TimeSpan ReconnectMax = TimeSpan.FromMilliseconds(500);
 
     private readonly CallFailures _failures;

@@ -5,32 +5,32 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging.Direct;
 
-/// <summary>The wire contract's own classes as JSON: fields by their names in the .proto files, without those that have their
-/// default value.</summary>
+/// <summary>JSON serialisation of the wire contract's classes: fields have their names of the .proto files, and fields with
+/// default values are omitted.</summary>
 public static class WireJson
 {
-    /// <summary>The path of the one method.</summary>
+    /// <summary>The path of the only endpoint.</summary>
     public const string Path = "/wire/v1/commands";
 
     private static readonly JsonSerializerOptions Options = new(WireJsonContext.Default.Options)
     {
-        TypeInfoResolver = WireJsonContext.Default.WithAddedModifier(AsInProto3),
+        TypeInfoResolver = WireJsonContext.Default.WithAddedModifier(FollowProto3),
     };
 
-    /// <summary>How commands are read and written.</summary>
+    /// <summary>Serialisation of commands.</summary>
     public static JsonTypeInfo<Command> Command { get; } = (JsonTypeInfo<Command>)Options.GetTypeInfo(typeof(Command));
 
-    /// <summary>How replies are read and written.</summary>
+    /// <summary>Serialisation of replies.</summary>
     public static JsonTypeInfo<Reply> Reply { get; } = (JsonTypeInfo<Reply>)Options.GetTypeInfo(typeof(Reply));
 
-    private static void AsInProto3(JsonTypeInfo type)
+    private static void FollowProto3(JsonTypeInfo type)
     {
         for (var i = type.Properties.Count - 1; i >= 0; i--)
         {
             var property = type.Properties[i];
             if (property is { Set: null, PropertyType.IsEnum: true })
             {
-                // Which field of a oneof is set shows from the field itself.
+                // Omits the case property of a oneof: it can be derived from the field that is set.
                 type.Properties.RemoveAt(i);
             }
             else if (property.PropertyType == typeof(string))

@@ -8,29 +8,29 @@ using Microsoft.Extensions.Hosting;
 
 namespace Billing.Messaging.Embedded;
 
-/// <summary>The transport for where no Kafka can be had: proxy and backends in one process, over in-memory queues, with
-/// the same batching, receipts and store behind. What is in a queue when the process dies is lost, but nobody was told
-/// that it was done: the caller gets an error and asks again.</summary>
+/// <summary>A transport without Kafka: proxy and backends in one process, connected by in-memory queues, with the same
+/// batching, receipts and event store. Commands in a queue are lost when the process dies, but none of them has been
+/// answered as executed: the caller gets an error and retries.</summary>
 public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublisher, IReadyPart
 {
     private readonly PendingReplies _pending;
-    private readonly Lane[] _payments;
-    private readonly Lane[] _balances;
+    private readonly HandlerQueue[] _payments;
+    private readonly HandlerQueue[] _balances;
     private readonly IReadOnlyList<IReadModel> _readModels;
-    private readonly Lock _applying = new();
+    private readonly Lock _applyGate = new();
 
     /// <summary>Creates the transport.</summary>
-    /// <param name="pending">The calls that wait.</param>
-    /// <param name="handlers">Makes the handlers, given where their answers go.</param>
+    /// <param name="pending">The calls that are waiting for replies.</param>
+    /// <param name="handlers">Creates the handlers, which publish their answers to the given publisher.</param>
     /// <param name="supervisor">Runs the queues.</param>
     public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, Supervisor supervisor)
         : base(supervisor)
     {
         _pending = pending;
-        var made = handlers(this);
-        _payments = [.. made.Payments.Select(h => new Lane(h))];
-        _balances = [.. made.Balances.Select(h => new Lane(h))];
-        _readModels = made.ReadModels ?? [];
+        var created = handlers(this);
+        _payments = [.. created.Payments.Select(h => new HandlerQueue(h))];
+        _balances = [.. created.Balances.Select(h => new HandlerQueue(h))];
+        _readModels = created.ReadModels ?? [];
     }
 
     /// <inheritdoc/>
@@ -42,15 +42,15 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
         command.ProxyTopic = Topics.Replies("embedded");
         var reply = _pending.Register(command, cancellationToken);
         var route = CommandRoute.Of(command);
-        var lanes = route.IsWrite ? _payments : _balances;
-        // As on Kafka, the key decides: one account's commands stay in order with one handler.
-        lanes[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)lanes.Length].Send(command);
+        var queues = route.IsWrite ? _payments : _balances;
+        // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
+        queues[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)queues.Length].Send(command);
         return reply;
     }
 
     /// <inheritdoc/>
-    /// <remarks>The queue is in memory: what is in it when the process dies is lost, unlike with a transport that keeps
-    /// commands elsewhere.</remarks>
+    /// <remarks>The queue is in memory: unlike with a transport that stores commands outside the process, queued commands
+    /// are lost when the process dies.</remarks>
     public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken)
     {
         var reply = SendAsync(command, cancellationToken);
@@ -61,7 +61,7 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     /// <inheritdoc/>
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
-        // Events first: who has the answer to a payment then finds it in the balance.
+        // Events first, so that a caller that has received the answer to a payment then sees it in the balance.
         Apply(events);
         foreach (var answer in answers)
         {
@@ -70,7 +70,7 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
         return Task.CompletedTask;
     }
 
-    /// <summary>Builds the read models, starts the handlers, then the queues to them.</summary>
+    /// <summary>Builds the read models, then starts the handlers, then their queues.</summary>
     public override async Task StartAsync(CancellationToken cancellationToken)
     {
         foreach (var model in _readModels)
@@ -94,9 +94,9 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        // None of these ends by itself: the first one to end was stopped, or has failed and says so for all.
-        var first = await Task.WhenAny(_payments.Concat(_balances).Select(lane => lane.RunAsync(stopping)));
-        await first;
+        // No queue ends by itself. The first one that ends was stopped or has failed; a failure is thrown to the supervisor.
+        var ended = await Task.WhenAny(_payments.Concat(_balances).Select(queue => queue.RunAsync(stopping)));
+        await ended;
     }
 
     private void Apply(IReadOnlyList<Event> events)
@@ -105,8 +105,8 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
         {
             return;
         }
-        // Several handlers publish at the same time.
-        lock (_applying)
+        // Handlers publish concurrently.
+        lock (_applyGate)
         {
             foreach (var model in _readModels)
             {
@@ -116,13 +116,13 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     }
 
     private IEnumerable<IHostedService> HostedHandlers =>
-        _payments.Concat(_balances).Select(lane => lane.Handler).OfType<IHostedService>();
+        _payments.Concat(_balances).Select(queue => queue.Handler).OfType<IHostedService>();
 
-    private sealed class Lane(ICommandHandler handler)
+    private sealed class HandlerQueue(ICommandHandler handler)
     {
         public ICommandHandler Handler => handler;
 
-        private const int DrainMax = 1000;
+        private const int BatchMax = 1000;
 
         private readonly Channel<(Command Command, ActivityContext Trace)> _queue =
             Channel.CreateUnbounded<(Command, ActivityContext)>(new UnboundedChannelOptions { SingleReader = true });
@@ -134,7 +134,7 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
             while (await _queue.Reader.WaitToReadAsync(cancellationToken))
             {
                 var deliveries = new List<Delivery>();
-                while (deliveries.Count < DrainMax && _queue.Reader.TryRead(out var sent))
+                while (deliveries.Count < BatchMax && _queue.Reader.TryRead(out var sent))
                 {
                     deliveries.Add(new EmbeddedDelivery(sent.Command)
                     {
@@ -154,10 +154,10 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     }
 }
 
-/// <summary>The backends of an embedded system; accounts are shared out over each list.</summary>
+/// <summary>The backends of an embedded system; the accounts are distributed over the handlers of each list.</summary>
 /// <param name="Payments">Payment handlers, at least one.</param>
 /// <param name="Balances">Balance handlers, at least one.</param>
-/// <param name="ReadModels">What the balance handlers answer from.</param>
+/// <param name="ReadModels">The read models from which the balance handlers answer.</param>
 public sealed record EmbeddedHandlers(
     IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances,
     IReadOnlyList<IReadModel>? ReadModels = null);

@@ -34,9 +34,9 @@ internal sealed record ServiceContract(string Name, IReadOnlyList<MethodContract
         {
             throw Error(type, "has no methods");
         }
-        if (methods.GroupBy(m => m.Name, StringComparer.Ordinal).FirstOrDefault(same => same.Count() > 1) is { } shared)
+        if (methods.GroupBy(m => m.Name, StringComparer.Ordinal).FirstOrDefault(same => same.Count() > 1) is { } clash)
         {
-            throw Error(type, $"gives the public name '{shared.Key}' to {string.Join(" and ", shared.Select(m => m.Method.Name))}");
+            throw Error(type, $"gives the public name '{clash.Key}' to {string.Join(" and ", clash.Select(m => m.Method.Name))}");
         }
         return new ServiceContract(name, methods);
     }

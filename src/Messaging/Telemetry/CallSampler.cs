@@ -3,9 +3,9 @@ using OpenTelemetry.Trace;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>Decides which traces begin here: a share of the calls that come in without one. Nothing else begins a trace, so
-/// that the statements and requests that a service makes on its own account, for all of its callers, are none.</summary>
-/// <param name="ratio">The share, 0 to 1.</param>
+/// <summary>Samples the traces that start in this service: a share of the incoming calls that carry no trace. Nothing else
+/// starts a trace, so that statements and requests that a service makes in the background are not traced.</summary>
+/// <param name="ratio">The sampled share, 0 to 1.</param>
 internal sealed class CallSampler(double ratio) : Sampler
 {
     private static readonly SamplingResult Drop = new(SamplingDecision.Drop);

@@ -3,23 +3,24 @@ using System.Diagnostics.Metrics;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>What the transports measure; names and tags as OpenTelemetry's conventions for messaging have them, where they
-/// do. Instruments that nobody listens to cost a comparison.</summary>
+/// <summary>Metrics of the transports. Names and tags follow OpenTelemetry's semantic conventions for messaging where these
+/// define them. A disabled instrument costs one comparison.</summary>
 public static class MessagingMetrics
 {
     /// <summary>The meter's name.</summary>
     public const string MeterName = "Billing.Messaging";
 
-    /// <summary>The tag that says which topic.</summary>
+    /// <summary>The tag with the name of the topic.</summary>
     public const string Destination = "messaging.destination.name";
 
-    /// <summary>The tag that says which partition.</summary>
+    /// <summary>The tag with the id of the partition.</summary>
     public const string Partition = "messaging.destination.partition.id";
 
-    /// <summary>What stands for every proxy's reply topic: names that come and go would be series that only grow.</summary>
+    /// <summary>The common name for the reply topics of all proxies: with a name for each, the number of series would only
+    /// grow.</summary>
     public const string ReplyTopics = "billing.replies.{proxy}";
 
-    /// <summary>Bounds of durations, in seconds.</summary>
+    /// <summary>Bucket boundaries of durations, in seconds.</summary>
     public static IReadOnlyList<double> DurationBounds { get; } =
         [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
@@ -31,34 +32,34 @@ public static class MessagingMetrics
 
     private static readonly Meter Meter = new(MeterName);
 
-    private static readonly Histogram<double> Sending = Meter.CreateHistogram(
-        "messaging.client.operation.duration", "s", "From handing a record to the client until the brokers have acknowledged it, or have not.",
+    private static readonly Histogram<double> SendDuration = Meter.CreateHistogram(
+        "messaging.client.operation.duration", "s", "Time from handing a record to the client until it is acknowledged or rejected.",
         advice: new InstrumentAdvice<double> { HistogramBucketBoundaries = DurationBounds });
 
     private static readonly Counter<long> Consumed = Meter.CreateCounter<long>(
-        "messaging.client.consumed.messages", "{message}", "Records read.");
+        "messaging.client.consumed.messages", "{message}", "Number of records read.");
 
-    private static readonly Histogram<double> Processing = Meter.CreateHistogram(
+    private static readonly Histogram<double> ProcessDuration = Meter.CreateHistogram(
         "messaging.process.duration", "s", "From reading a command until its answer is acknowledged and it is settled.",
         advice: new InstrumentAdvice<double> { HistogramBucketBoundaries = DurationBounds });
 
     private static readonly Counter<long> DeadLettered = Meter.CreateCounter<long>(
-        "billing.dead_letters", "{record}", "Records put aside, by why: refused, unreadable or unprocessable.");
+        "billing.dead_letters", "{record}", "Records sent to the dead letters, by reason: refused, unreadable or unprocessable.");
 
-    /// <summary>The moment to hand to <see cref="Sent"/> and <see cref="Processed"/>; 0 where nobody listens.</summary>
-    public static long Now => Sending.Enabled || Processing.Enabled ? Stopwatch.GetTimestamp() : 0;
+    /// <summary>The start timestamp for <see cref="Sent"/> and <see cref="Processed"/>; 0 if both are disabled.</summary>
+    public static long Now => SendDuration.Enabled || ProcessDuration.Enabled ? Stopwatch.GetTimestamp() : 0;
 
-    /// <summary>The name under which a topic is counted.</summary>
+    /// <summary>Returns the name of a topic in the tags.</summary>
     public static string NameOf(string topic) =>
         topic.StartsWith(Contracts.Topics.ReplyPrefix, StringComparison.Ordinal) ? ReplyTopics : topic;
 
-    /// <summary>A record was acknowledged, or refused.</summary>
+    /// <summary>Records that a record was acknowledged or rejected by the brokers.</summary>
     /// <param name="topic">Its topic.</param>
-    /// <param name="since">When it was handed over.</param>
-    /// <param name="error">Why it was not taken; null where it was.</param>
+    /// <param name="since">When the record was handed to the client; see <see cref="Now"/>.</param>
+    /// <param name="error">The error; null if the record was acknowledged.</param>
     public static void Sent(string topic, long since, string? error)
     {
-        if (since == 0 || !Sending.Enabled)
+        if (since == 0 || !SendDuration.Enabled)
         {
             return;
         }
@@ -67,10 +68,10 @@ public static class MessagingMetrics
         {
             tags.Add("error.type", error);
         }
-        Sending.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
+        SendDuration.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
     }
 
-    /// <summary>Records were read.</summary>
+    /// <summary>Counts records that were read.</summary>
     public static void Read(string topic, int count = 1)
     {
         if (Consumed.Enabled)
@@ -79,28 +80,28 @@ public static class MessagingMetrics
         }
     }
 
-    /// <summary>A command is settled.</summary>
+    /// <summary>Measures the processing time of a command that is settled.</summary>
     public static void Processed(string topic, long since)
     {
-        if (since != 0 && Processing.Enabled)
+        if (since != 0 && ProcessDuration.Enabled)
         {
-            Processing.Record(
+            ProcessDuration.Record(
                 Stopwatch.GetElapsedTime(since).TotalSeconds, new TagList { Kafka, ProcessName, new(Destination, topic) });
         }
     }
 
-    /// <summary>Begins to count what a topic's records may be put aside for: that none was is a figure, too.</summary>
+    /// <summary>Initialises a topic's dead-letter counters with zero, so that they are exported before the first one.</summary>
     public static void Expect(string topic)
     {
-        foreach (var why in (string[])["refused", "unreadable", "unprocessable"])
+        foreach (var reason in (string[])["refused", "unreadable", "unprocessable"])
         {
-            DeadLettered.Add(0, new(Destination, topic), new("error.type", why));
+            DeadLettered.Add(0, new(Destination, topic), new("error.type", reason));
         }
     }
 
-    /// <summary>A record was put aside.</summary>
-    /// <param name="topic">Where it came from.</param>
-    /// <param name="why">A word of few.</param>
-    public static void PutAside(string topic, string why) =>
-        DeadLettered.Add(1, new(Destination, topic), new("error.type", why));
+    /// <summary>Counts a record that was sent to the dead letters.</summary>
+    /// <param name="topic">The topic from which it was read.</param>
+    /// <param name="reason">The reason: refused, unreadable or unprocessable.</param>
+    public static void PutAside(string topic, string reason) =>
+        DeadLettered.Add(1, new(Destination, topic), new("error.type", reason));
 }

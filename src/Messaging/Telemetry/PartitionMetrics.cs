@@ -4,20 +4,20 @@ using System.Runtime.CompilerServices;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>How far a member of a consumer group is with one partition.</summary>
+/// <summary>The progress of a member of a consumer group on one partition.</summary>
 /// <param name="Topic">The topic.</param>
-/// <param name="Number">The partition's number between it.</param>
-/// <param name="Lag">Records on the brokers that it has not read.</param>
-/// <param name="Unsettled">Records on the brokers from the first one that is not settled.</param>
-/// <param name="Age">How long the oldest record that is read and not settled has been so, in seconds; 0 where there is none.
+/// <param name="Number">The partition's number.</param>
+/// <param name="Lag">Number of records on the brokers that it has not read.</param>
+/// <param name="Unsettled">Number of records on the brokers from the first unsettled one on.</param>
+/// <param name="Age">Time since the oldest unsettled record was read, in seconds; 0 if there is none.
 /// </param>
 internal readonly record struct PartitionState(string Topic, int Number, long Lag, long Unsettled, double Age);
 
-/// <summary>Gauges by partition. Each member says now and then how its partitions stand, on its own thread: whoever reads the
-/// gauges never touches a client that may be closing.</summary>
+/// <summary>Gauges per partition. Each member reports the state of its partitions periodically, on its own thread, so that
+/// reading the gauges never accesses a client that may be closing.</summary>
 internal static class PartitionMetrics
 {
-    // A member that is gone without a word is forgotten with what it said.
+    // Weak keys: the last report of a member that was not removed disappears with the member.
     private static readonly ConditionalWeakTable<object, PartitionState[]> Members = [];
 
     private static readonly Meter Meter = new(MessagingMetrics.MeterName);
@@ -27,16 +27,16 @@ internal static class PartitionMetrics
 
     private static readonly ObservableGauge<long> Unsettled = Meter.CreateObservableGauge(
         "billing.kafka.watermark.lag", () => Read(state => state.Unsettled), "{record}",
-        "Records on a partition from the offset watermark on: what a restart would read again, and what is still to come.");
+        "Records on a partition from the offset watermark on: those that a restart would read again and those not yet read.");
 
     private static readonly ObservableGauge<double> Age = Meter.CreateObservableGauge(
         "billing.kafka.watermark.age", () => Read(state => state.Age), "s",
-        "How long the record at the offset watermark has been read and not settled.");
+        "Time since the unsettled record at the offset watermark was read.");
 
-    /// <summary>Whether anybody reads the gauges.</summary>
+    /// <summary>Whether any of the gauges is enabled.</summary>
     public static bool IsOn => Lag.Enabled || Unsettled.Enabled || Age.Enabled;
 
-    /// <summary>Says how the partitions of a member stand; none takes it off the list.</summary>
+    /// <summary>Sets the state of the partitions of a member; an empty array removes the member.</summary>
     public static void Set(object member, PartitionState[] states)
     {
         if (states.Length > 0)
@@ -52,14 +52,14 @@ internal static class PartitionMetrics
     private static List<Measurement<T>> Read<T>(Func<PartitionState, T> value)
         where T : struct
     {
-        var measured = new List<Measurement<T>>();
+        var measurements = new List<Measurement<T>>();
         foreach (var state in Members.SelectMany(member => member.Value))
         {
-            measured.Add(new Measurement<T>(
+            measurements.Add(new Measurement<T>(
                 value(state),
                 new(MessagingMetrics.Destination, state.Topic),
                 new(MessagingMetrics.Partition, state.Number.ToString(CultureInfo.InvariantCulture))));
         }
-        return measured;
+        return measurements;
     }
 }

@@ -14,14 +14,14 @@ using OpenTelemetry.Trace;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>Sets a service up to be watched: metrics on <c>/metrics</c>, and metrics, traces and logs over OTLP where an
-/// endpoint is set. What nobody asked for is not measured.</summary>
+/// <summary>Configures the telemetry of a service: metrics on <c>/metrics</c>, and metrics, traces and logs over OTLP if an
+/// endpoint is set. Nothing is measured that is not exported.</summary>
 public static class ServiceTelemetry
 {
-    /// <summary>Where metrics are read.</summary>
+    /// <summary>The path of the metrics.</summary>
     public const string MetricsPath = "/metrics";
 
-    // All by name, so that a process has whatever of them it makes.
+    // By name, so that each process exports those of them that it creates.
     private static readonly string[] Meters =
     [
         "Billing.Proxy", "Billing.Backends", MessagingMetrics.MeterName, "Npgsql", "System.Runtime",
@@ -30,16 +30,16 @@ public static class ServiceTelemetry
 
     private static readonly string[] Sources = [Tracing.SourceName, "Microsoft.AspNetCore", "System.Net.Http", "Grpc.Net.Client", "Npgsql"];
 
-    // The standard environment, in any of its parts: the SDK reads the rest of it by itself.
+    // Any of the standard environment variables for endpoints; the SDK itself reads the other variables.
     private static readonly string[] EndpointVariables =
     [
         "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
     ];
 
-    /// <summary>Adds what the service is watched by.</summary>
+    /// <summary>Adds metrics, traces and logs, as far as they are configured.</summary>
     /// <param name="builder">The service's builder.</param>
-    /// <param name="serviceName">What it is called, unless OTEL_SERVICE_NAME says otherwise, e.g. <c>billing-proxy</c>.</param>
+    /// <param name="serviceName">The name of the service, e.g. <c>billing-proxy</c>; OTEL_SERVICE_NAME overrides it.</param>
     public static void AddTelemetry(this WebApplicationBuilder builder, string serviceName)
     {
         var section = builder.Configuration.GetSection(TelemetryOptions.Section);
@@ -49,7 +49,7 @@ public static class ServiceTelemetry
         var options = section.Get<TelemetryOptions>() ?? new TelemetryOptions();
         if (options.Problems().Any())
         {
-            // The validation at start says so; what cannot be used is not built before.
+            // The validation at start reports the problems; nothing is built with invalid settings.
             return;
         }
         var exports = options.OtlpEndpoint.Length > 0
@@ -67,13 +67,13 @@ public static class ServiceTelemetry
                 logs.SetResourceBuilder(resource);
                 logs.IncludeFormattedMessage = true;
                 logs.ParseStateValues = true;
-                logs.AddOtlpExporter(otlp => Direct(otlp, options, "logs"));
+                logs.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "logs"));
             });
         }
     }
 
-    /// <summary>Starts to measure, and maps <c>/metrics</c>.</summary>
-    /// <returns>What keeps it to those that it is for; null where it is not mapped.</returns>
+    /// <summary>Starts measuring and maps <c>/metrics</c>.</summary>
+    /// <returns>The endpoint, for restricting access to it; null if it is not mapped.</returns>
     public static IEndpointConventionBuilder? MapTelemetry(this WebApplication app)
     {
         if (app.Services.GetService<TracerProvider>() is not null)
@@ -93,15 +93,15 @@ public static class ServiceTelemetry
         {
             metrics.AddPrometheusExporter(prometheus =>
             {
-                // Two that read at the same moment get the same figures.
+                // Concurrent scrapes share one response.
                 prometheus.ScrapeResponseCacheDurationMilliseconds = 300;
-                // The names say whose they are; the meter's on every series would be text for nothing.
+                // The metric names are unambiguous; the meter's name on every series would be redundant.
                 prometheus.ScopeInfoEnabled = false;
             });
         }
         if (exports)
         {
-            metrics.AddOtlpExporter(otlp => Direct(otlp, options, "metrics"));
+            metrics.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "metrics"));
         }
         return metrics.Build();
     }
@@ -110,10 +110,10 @@ public static class ServiceTelemetry
         OpenTelemetry.Sdk.CreateTracerProviderBuilder().SetResourceBuilder(resource).AddSource(Sources)
             .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
             .AddProcessor(new SpanNames())
-            .AddOtlpExporter(otlp => Direct(otlp, options, "traces"))
+            .AddOtlpExporter(otlp => SetEndpoint(otlp, options, "traces"))
             .Build();
 
-    private static void Direct(OtlpExporterOptions otlp, TelemetryOptions options, string signal)
+    private static void SetEndpoint(OtlpExporterOptions otlp, TelemetryOptions options, string signal)
     {
         if (options.OtlpEndpoint.Length == 0)
         {
@@ -121,11 +121,11 @@ public static class ServiceTelemetry
         }
         var isHttp = options.OtlpProtocol == TelemetryOptions.HttpProtobuf;
         otlp.Protocol = isHttp ? OtlpExportProtocol.HttpProtobuf : OtlpExportProtocol.Grpc;
-        // To an endpoint that is set here the exporter adds nothing.
+        // The exporter does not append the path of the signal to an endpoint that is set in code.
         otlp.Endpoint = new Uri(options.OtlpEndpoint.TrimEnd('/') + (isHttp ? "/v1/" + signal : ""));
     }
 
-    // The environment last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win.
+    // The environment comes last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
     private static ResourceBuilder ResourceOf(string serviceName) => ResourceBuilder.CreateEmpty()
         .AddTelemetrySdk()
         .AddService(

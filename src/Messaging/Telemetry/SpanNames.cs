@@ -5,12 +5,12 @@ using OpenTelemetry;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>Names for spans of libraries that call every one of theirs the same.</summary>
+/// <summary>Names the spans of libraries that give all their spans the same name.</summary>
 internal sealed class SpanNames : BaseProcessor<Activity>
 {
     private const string GrpcClientSpan = "Grpc.Net.Client.GrpcOut";
 
-    /// <summary>Names a call over gRPC by its method.</summary>
+    /// <summary>Names the span of a gRPC call after its method.</summary>
     public override void OnEnd(Activity data)
     {
         if (data.OperationName == GrpcClientSpan && data.GetTagItem("grpc.method") is string { Length: > 1 } method)
@@ -21,7 +21,7 @@ internal sealed class SpanNames : BaseProcessor<Activity>
         }
     }
 
-    /// <summary>Middleware that names the span of a request by its route, unless somebody has named it better.</summary>
+    /// <summary>Middleware that names the span of a request after its route, unless it already has a specific name.</summary>
     public static async Task NameRequestAsync(HttpContext http, RequestDelegate next)
     {
         var span = Activity.Current;

@@ -2,24 +2,24 @@ using System.Diagnostics;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>The spans that the platform makes of its own, beside those of ASP.NET Core, HttpClient and Npgsql.</summary>
+/// <summary>The spans that the platform creates itself, in addition to those of ASP.NET Core, HttpClient and Npgsql.</summary>
 public static class Tracing
 {
-    /// <summary>The name of the source.</summary>
+    /// <summary>The name of the activity source.</summary>
     public const string SourceName = "Billing";
 
-    /// <summary>What a call to a backend is called where nobody else names it.</summary>
+    /// <summary>The name of the span of a call to a backend whose library creates no span.</summary>
     public const string ExecuteSpan = "billing.wire.v1.Backend/Execute";
 
     private const int TraceParentLength = 55;
 
     private static readonly ActivitySource Source = new(SourceName);
 
-    /// <summary>Starts a span that is not the current one of whoever calls: it goes on when the call has returned, and ends on
-    /// any thread. Null where nobody listens, or its trace is not sampled.</summary>
+    /// <summary>Starts a span without making it the caller's current one: it continues after this method has returned and may end
+    /// on any thread. Returns null if there is no listener or the trace is not sampled.</summary>
     /// <param name="name">The span's name.</param>
-    /// <param name="kind">What it is to its parent.</param>
-    /// <param name="parent">The parent; without one there is no span.</param>
+    /// <param name="kind">The relationship of the span to its parent.</param>
+    /// <param name="parent">The parent; without one no span is started.</param>
     public static Activity? Start(string name, ActivityKind kind, ActivityContext parent)
     {
         if (!IsSampled(parent) || !Source.HasListeners())
@@ -32,10 +32,11 @@ public static class Tracing
         return span;
     }
 
-    /// <summary>Starts a span for what is done for several callers at once, as the current one until it is disposed of: it is a
-    /// child of the first one's span and has a link to each other's. Null where none of them is traced.</summary>
+    /// <summary>Starts a span for work that is done for several callers together and makes it the current one until it is
+    /// disposed. It is a child of the first caller's span and has links to the others. Returns null if none of the callers is
+    /// traced.</summary>
     /// <param name="name">The span's name.</param>
-    /// <param name="joined">The spans of those that it is done for; null for one that is not traced.</param>
+    /// <param name="joined">The spans of the callers; null for a caller that is not traced.</param>
     public static Activity? StartJoint(string name, IEnumerable<Activity?> joined)
     {
         if (!Source.HasListeners())
@@ -62,7 +63,7 @@ public static class Tracing
         return first is { } parent ? Source.StartActivity(name, ActivityKind.Internal, parent, links: links) : null;
     }
 
-    /// <summary>Makes a span the current one until the result is disposed of.</summary>
+    /// <summary>Makes a span the current one until the result is disposed.</summary>
     public static Scope Within(Activity? span)
     {
         var before = Activity.Current;
@@ -73,9 +74,9 @@ public static class Tracing
         return new Scope(before);
     }
 
-    /// <summary>Ends a span, on whatever thread, without a change to that thread's current one.</summary>
-    /// <param name="span">The span; null where there is none.</param>
-    /// <param name="error">What went wrong, a word of few; null where nothing did.</param>
+    /// <summary>Ends a span, on any thread, without changing that thread's current span.</summary>
+    /// <param name="span">The span; may be null.</param>
+    /// <param name="error">The error type, one of a few constants; null if there was no error.</param>
     public static void End(Activity? span, string? error = null)
     {
         if (span is null)
@@ -92,25 +93,25 @@ public static class Tracing
         Activity.Current = current;
     }
 
-    /// <summary>The current span, where it is sampled; without one there is nothing to hand on.</summary>
+    /// <summary>The context of the current span if it is sampled; otherwise the default context.</summary>
     public static ActivityContext Current =>
         Activity.Current is { IdFormat: ActivityIdFormat.W3C, Recorded: true } current ? current.Context : default;
 
-    /// <summary>The time in which a span is the current one.</summary>
-    /// <param name="before">The current one before.</param>
+    /// <summary>Restores the previous current span when it is disposed.</summary>
+    /// <param name="before">The previous current span.</param>
     public readonly struct Scope(Activity? before) : IDisposable
     {
-        /// <summary>Ends it.</summary>
+        /// <summary>Restores the previous current span.</summary>
         public void Dispose() => Activity.Current = before;
     }
 
-    /// <summary>Whether a context leads to a trace that somebody will read.</summary>
+    /// <summary>Returns whether the trace of a context is sampled.</summary>
     public static bool IsSampled(ActivityContext context) => (context.TraceFlags & ActivityTraceFlags.Recorded) != 0;
 
-    /// <summary>W3C's traceparent of a context.</summary>
+    /// <summary>Returns the W3C traceparent of a context.</summary>
     public static string TraceParent(ActivityContext context) => $"00-{context.TraceId.ToHexString()}-{context.SpanId.ToHexString()}-01";
 
-    /// <summary>Reads what came from elsewhere; what is no traceparent of a sampled trace is as good as none.</summary>
+    /// <summary>Parses a received traceparent. Returns the default context if it is invalid or not sampled.</summary>
     public static ActivityContext Parse(string? traceParent, string? traceState = null) =>
         traceParent is { Length: TraceParentLength } && ActivityContext.TryParse(traceParent, traceState, isRemote: true, out var context)
             && IsSampled(context)

@@ -151,7 +151,7 @@ public sealed class RpcxCalls
         var e = await Assert.ThrowsAsync<RpcxException>(
             () => pair.Client().Proxy<IPayments>().PayAsync(Request(), default));
         Assert.Equal((StatusCode.Internal, RpcxReasons.HandlerFailed), (e.StatusCode, e.Reason));
-        Assert.Equal("till/p failed; the server's log says why.", e.Message);
+        Assert.Equal("till/p failed; the server's log has the reason.", e.Message);
         Assert.Contains("The implementation of till/p failed", pair.Log.Messages);
     }
 

@@ -38,7 +38,7 @@ public sealed class RpcxProtocol
         await raw.SendAsync(HelloFrame(version: 2));
         var error = await raw.EndAsync();
         Assert.Equal(RpcxReasons.VersionRefused, error.Reason);
-        Assert.Equal("the client speaks version 2 of RPCX, and this server version 1", error.Message);
+        Assert.Equal("the client uses version 2 of RPCX, and this server version 1", error.Message);
     }
 
     [Fact]
@@ -52,7 +52,7 @@ public sealed class RpcxProtocol
         await server.SendAsync(Frame(KindError, payload: refusal.ToByteArray()));
         var e = await Assert.ThrowsAsync<RpcxException>(() => call);
         Assert.Equal((StatusCode.Unavailable, RpcxReasons.VersionRefused), (e.StatusCode, e.Reason));
-        Assert.EndsWith("the server says: this is version 9.", e.Message, StringComparison.Ordinal);
+        Assert.EndsWith("the server answered: this is version 9.", e.Message, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -64,7 +64,7 @@ public sealed class RpcxProtocol
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
         await raw.SendAsync(Encoding.ASCII.GetBytes(text));
         Assert.Equal(RpcxReasons.ProtocolViolated, (await raw.EndAsync()).Reason);
-        Assert.Contains("no kind of frame", await pair.Log.HeardAsync("Closed the connection of 127.0.0.1:"), StringComparison.Ordinal);
+        Assert.Contains("not a valid frame kind", await pair.Log.HeardAsync("Closed the connection of 127.0.0.1:"), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -86,12 +86,12 @@ public sealed class RpcxProtocol
         await using var pair = await RpcxPair.StartAsync(options => options.FrameBytesMax = 1_000);
         using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
         await raw.SendAsync(Frame(KindRequest, 1, 1, payload: new byte[1_001]));
-        Assert.Equal("a frame of 1001 bytes is above FrameBytesMax, 1000", (await raw.EndAsync()).Message);
+        Assert.Equal("a frame of 1001 bytes is larger than FrameBytesMax, 1000", (await raw.EndAsync()).Message);
     }
 
     [Theory]
-    [InlineData(KindWelcome, 0, "a client does not send Welcome here")]
-    [InlineData(KindHello, 0, "a client does not send Hello here")]
+    [InlineData(KindWelcome, 0, "a client must not send Welcome here")]
+    [InlineData(KindHello, 0, "a client must not send Hello here")]
     [InlineData(KindRequest, 0, "a call has the id 0")]
     public async Task A_frame_that_no_client_sends_closes_its_connection(byte kind, ulong id, string reason)
     {
@@ -107,7 +107,7 @@ public sealed class RpcxProtocol
         await using var pair = await RpcxPair.StartAsync();
         using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
         await raw.SendAsync(Frame(KindNames, payload: new RpcxMethodNames { FirstNumber = 9 }.ToByteArray()));
-        Assert.Equal("method number 9 was named when 2 was the next", (await raw.EndAsync()).Message);
+        Assert.Equal("the names begin with number 9 instead of 2", (await raw.EndAsync()).Message);
     }
 
     [Fact]
@@ -119,7 +119,7 @@ public sealed class RpcxProtocol
         using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
         var frame = Frame(KindRequest, 5, 1, payload: Payment);
         await raw.SendAsync([.. frame, .. frame]);
-        Assert.Equal("call 5 was begun twice", (await raw.EndAsync()).Message);
+        Assert.Equal("call 5 uses an id that is in use", (await raw.EndAsync()).Message);
         never.SetResult(new MakePaymentResponse());
     }
 
@@ -261,7 +261,7 @@ public sealed class RpcxProtocol
         await server.SendAsync(Frame(200));
         var e = await Assert.ThrowsAsync<RpcxException>(() => call);
         Assert.Equal((StatusCode.Unavailable, RpcxReasons.ConnectionLost), (e.StatusCode, e.Reason));
-        Assert.Contains("no kind of frame", e.Message, StringComparison.Ordinal);
+        Assert.Contains("not a valid frame kind", e.Message, StringComparison.Ordinal);
     }
 
     private static RpcxClient Client(Socket listener, Action<RpcxClientOptions>? set = null)

@@ -9,7 +9,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>A greeted connection to a server, with the calls that wait on it.</summary>
+/// <summary>An established connection to a server, with its calls in flight.</summary>
 internal sealed class ClientConnection : IDisposable
 {
     private readonly Socket _socket;
@@ -19,20 +19,20 @@ internal sealed class ClientConnection : IDisposable
     private readonly CallClock _clock;
     private readonly DeadlineTimer _deadlines;
     private readonly SemaphoreSlim _window;
-    private readonly Lock _naming = new();
+    private readonly Lock _namesGate = new();
     private readonly RpcxClientOptions _options;
     private readonly MethodNumbers _methods;
     private readonly ILogger _logger;
     private readonly int _requestBytesMax;
-    private int _named;
+    private int _namesSent;
     private volatile bool _goingAway;
     private volatile bool _closing;
 
     public ClientConnection(
-        Socket socket, PipeReader input, FrameOutput output, RpcxWelcome welcome, int named,
+        Socket socket, PipeReader input, FrameOutput output, RpcxWelcome welcome, int namesSent,
         RpcxClientOptions options, MethodNumbers methods, CallClock clock, ILogger logger)
     {
-        (_socket, _input, _output, _named) = (socket, input, output, named);
+        (_socket, _input, _output, _namesSent) = (socket, input, output, namesSent);
         (_options, _methods, _logger) = (options, methods, logger);
         _clock = clock;
         _deadlines = new DeadlineTimer(clock, Expire);
@@ -43,10 +43,10 @@ internal sealed class ClientConnection : IDisposable
     /// <summary>Whether further calls may be sent.</summary>
     public bool IsOpen => !_goingAway && !_closing;
 
-    /// <summary>Takes a place in the server's window without waiting. Whoever has one calls <see cref="TrySend"/>.</summary>
+    /// <summary>Reserves a slot in the server's window if one is free. <see cref="TrySend"/> must be called afterwards.</summary>
     public bool TryTakePlace() => _output.HasRoom && _window.Wait(0, CancellationToken.None);
 
-    /// <summary>Takes a place in the server's window, or finds the connection closed.</summary>
+    /// <summary>Waits for a slot in the server's window and reserves it. Also completes when the connection is closed.</summary>
     public async Task TakePlaceAsync(CancellationToken cancellationToken)
     {
         await _window.WaitAsync(cancellationToken);
@@ -61,9 +61,9 @@ internal sealed class ClientConnection : IDisposable
         }
     }
 
-    /// <summary>Sends a call for which there is a place.</summary>
-    /// <returns>False where the connection takes no further calls, and nothing was sent.</returns>
-    /// <exception cref="RpcxException">The request is too long.</exception>
+    /// <summary>Sends a call for which a slot is reserved.</summary>
+    /// <returns>False if the connection accepts no further calls; nothing was sent.</returns>
+    /// <exception cref="RpcxException">The request is too large.</exception>
     public bool TrySend<TRequest, TReply>(
         RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt)
         where TRequest : class, IMessage<TRequest>
@@ -73,19 +73,20 @@ internal sealed class ClientConnection : IDisposable
         if (length > _requestBytesMax || !IsOpen || !_calls.TryEnter(call, dueAt, out var id))
         {
             _window.Release();
-            return length > _requestBytesMax ? throw TooLong(method.Name, length) : false;
+            return length > _requestBytesMax ? throw TooLarge(method.Name, length) : false;
         }
         try
         {
             if (!TryWrite(method.Number, id, dueAt, request, length))
             {
-                // Whoever closed the connection has failed the call, unless it was left before the call was entered.
-                return TakeOut(id) is null;
+                // If End has removed the call, it has also failed it. Otherwise the output was completed before the call was
+                // added, and the caller tries again.
+                return Remove(id) is null;
             }
         }
         catch
         {
-            TakeOut(id);
+            Remove(id);
             throw;
         }
         _deadlines.Set(dueAt);
@@ -93,16 +94,16 @@ internal sealed class ClientConnection : IDisposable
         return true;
     }
 
-    /// <summary>The caller of a call has gone.</summary>
+    /// <summary>Cancels a call that its caller no longer waits for.</summary>
     public void Cancel(ulong id)
     {
-        if (TakeOut(id) is not null)
+        if (Remove(id) is not null)
         {
             _output.Write(new FrameHeader(FrameKind.Cancel, id));
         }
     }
 
-    /// <summary>Reads until the connection ends. Every call that waits then, fails.</summary>
+    /// <summary>Reads until the connection ends. The calls that are still in flight then fail.</summary>
     public async Task RunAsync()
     {
         var sending = _output.SendAsync();
@@ -159,25 +160,25 @@ internal sealed class ClientConnection : IDisposable
         switch (header.Kind)
         {
             case FrameKind.Reply:
-                TakeOut(header.CallId)?.Complete(payload);
+                Remove(header.CallId)?.Complete(payload);
                 break;
             case FrameKind.Error when header.CallId != 0:
-                TakeOut(header.CallId)?.Fail(RpcxException.From(ReadError(payload)));
+                Remove(header.CallId)?.Fail(RpcxException.From(ReadError(payload)));
                 break;
             case FrameKind.Error:
                 throw new ProtocolException(ReadError(payload).Message);
             case FrameKind.GoAway:
                 _goingAway = true;
                 RpcxLog.GoingAway(_logger, _options.Address, _calls.Count);
-                LeaveIfDone();
+                CompleteIfDrained();
                 break;
             default:
-                throw new ProtocolException($"a server does not send {header.Kind}");
+                throw new ProtocolException($"a server must not send {header.Kind}");
         }
     }
 
     /// <summary>Reads an error frame's payload.</summary>
-    /// <exception cref="ProtocolException">It is none.</exception>
+    /// <exception cref="ProtocolException">It is not a valid error.</exception>
     internal static Error ReadError(in ReadOnlySequence<byte> payload)
     {
         try
@@ -186,22 +187,22 @@ internal sealed class ClientConnection : IDisposable
         }
         catch (InvalidProtocolBufferException e)
         {
-            throw new ProtocolException("an error frame holds no Error: " + e.Message);
+            throw new ProtocolException("an error frame does not contain an Error: " + e.Message);
         }
     }
 
-    private IPendingCall? TakeOut(ulong id)
+    private IPendingCall? Remove(ulong id)
     {
         var call = _calls.Take(id);
         if (call is not null)
         {
             _window.Release();
-            LeaveIfDone();
+            CompleteIfDrained();
         }
         return call;
     }
 
-    private void LeaveIfDone()
+    private void CompleteIfDrained()
     {
         if (_goingAway && _calls.Count == 0)
         {
@@ -219,37 +220,37 @@ internal sealed class ClientConnection : IDisposable
             call.Fail(RpcxClient.OutOfTime());
             _output.Write(new FrameHeader(FrameKind.Cancel, id));
         }
-        LeaveIfDone();
+        CompleteIfDrained();
         return next;
     }
 
     private bool TryWrite<TRequest>(ushort method, ulong id, long dueAt, TRequest request, int length)
         where TRequest : class, IMessage<TRequest>
     {
-        if (method > Volatile.Read(ref _named))
+        if (method > Volatile.Read(ref _namesSent))
         {
-            NameMethods(method);
+            SendNames(method);
         }
         var header = new FrameHeader(FrameKind.Request, id, method, _clock.MicrosecondsLeft(dueAt));
         return _output.Write(header, request, length);
     }
 
-    private void NameMethods(ushort method)
+    private void SendNames(ushort method)
     {
-        lock (_naming)
+        lock (_namesGate)
         {
-            if (method > _named)
+            if (method > _namesSent)
             {
-                var names = _methods.From(_named + 1);
+                var names = _methods.From(_namesSent + 1);
                 _output.Write(new FrameHeader(FrameKind.Names), names, names.CalculateSize());
-                Volatile.Write(ref _named, _named + names.Names.Count);
+                Volatile.Write(ref _namesSent, _namesSent + names.Names.Count);
             }
         }
     }
 
-    private RpcxException TooLong(string method, int length) => new(
+    private RpcxException TooLarge(string method, int length) => new(
         StatusCode.ResourceExhausted, RpcxReasons.FrameTooLarge,
-        $"A request of {length} bytes to {method} is above the server's FrameBytesMax, {_requestBytesMax}.");
+        $"A request of {length} bytes to {method} is larger than the server's FrameBytesMax, {_requestBytesMax}.");
 
     private void End(RpcxException exception)
     {
@@ -264,7 +265,7 @@ internal sealed class ClientConnection : IDisposable
         {
             call.Fail(exception);
         }
-        // Whoever waits for a place finds the connection closed.
+        // Callers that wait for a slot continue and find the connection closed.
         _window.Release(int.MaxValue / 2);
     }
 

@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>One of a client's connections: made when a call needs it, made again when it is lost, and after a failure not before
-/// a while has passed.</summary>
+/// <summary>One of a client's connections. It is opened when a call needs it and reopened after it is lost; after a failed
+/// attempt, only when the back-off has passed.</summary>
 internal sealed class ConnectionSlot(
     Connector connector, RpcxClientOptions options, CallClock clock, ILogger logger, CancellationToken disposed)
 {
@@ -16,11 +16,11 @@ internal sealed class ConnectionSlot(
     private TimeSpan _backoff;
     private long _failsUntil;
 
-    /// <summary>The connection, where there is one that takes calls.</summary>
+    /// <summary>The connection, if it is open for calls; otherwise null.</summary>
     public ClientConnection? Open => _connection is { IsOpen: true } connection ? connection : null;
 
-    /// <summary>The connection, made if need be.</summary>
-    /// <returns>Null where there is none to be had now; <see cref="Failure"/> says why.</returns>
+    /// <summary>Returns the connection; opens it if necessary.</summary>
+    /// <returns>Null if it cannot be opened now; <see cref="Failure"/> returns the reason.</returns>
     public Task<ClientConnection?> OpenAsync()
     {
         lock (_gate)
@@ -37,11 +37,11 @@ internal sealed class ConnectionSlot(
             {
                 return Task.FromResult<ClientConnection?>(null);
             }
-            // Each of those who wait goes on for itself: were they to go on one after the other, on the thread that has made
-            // the connection, the code of one whose reply is there at once could hold up all behind it.
+            // The waiting callers continue on separate threads. If they continued one after another on the thread that opened
+            // the connection, the code of a caller that receives its reply immediately could delay all others.
             var opened = new TaskCompletionSource<ClientConnection?>(TaskCreationOptions.RunContinuationsAsynchronously);
             _connecting = opened.Task;
-            // A connection serves many callers: it is not a part of the first one's flow.
+            // A connection serves many callers, so it must not inherit the first caller's execution context.
             using (ExecutionContext.SuppressFlow())
             {
                 _ = Task.Run(() => OpenAsync(opened), CancellationToken.None);
@@ -50,12 +50,12 @@ internal sealed class ConnectionSlot(
         }
     }
 
-    /// <summary>Why there is no connection.</summary>
+    /// <summary>Returns the reason why there is no connection.</summary>
     public RpcxException Failure()
     {
         if (disposed.IsCancellationRequested)
         {
-            return new RpcxException(StatusCode.Unavailable, RpcxReasons.ClientClosed, "The client is disposed.");
+            return new RpcxException(StatusCode.Unavailable, RpcxReasons.ClientClosed, "The client has been disposed.");
         }
         lock (_gate)
         {

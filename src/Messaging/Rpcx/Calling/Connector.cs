@@ -7,22 +7,22 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>Makes connections: connects, says hello, reads the welcome.</summary>
+/// <summary>Opens connections: connects, sends the greeting, reads the welcome.</summary>
 internal sealed class Connector(RpcxClientOptions options, MethodNumbers methods, CallClock clock, ILogger logger)
 {
     private const int InputSegmentBytes = 32 << 10;
 
-    /// <summary>Makes a connection.</summary>
-    /// <exception cref="RpcxException">There is none to be had; UNAVAILABLE.</exception>
+    /// <summary>Opens a connection.</summary>
+    /// <exception cref="RpcxException">The connection cannot be opened; UNAVAILABLE.</exception>
     public async Task<ClientConnection> ConnectAsync(CancellationToken cancellationToken)
     {
-        using var patience = new CancellationTokenSource(options.ConnectTimeout, clock.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(options.ConnectTimeout, clock.Time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            return await ConnectWithinAsync(either.Token);
+            return await ConnectWithinAsync(linked.Token);
         }
-        catch (OperationCanceledException) when (patience.IsCancellationRequested)
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
             throw NotConnected($"it did not answer within Billing:Rpcx:ConnectTimeout ({options.ConnectTimeout})");
         }
@@ -100,7 +100,7 @@ internal sealed class Connector(RpcxClientOptions options, MethodNumbers methods
         }
     }
 
-    private static ProtocolException Refused(Error error) => new("the server says: " + error.Message, error.Reason);
+    private static ProtocolException Refused(Error error) => new("the server answered: " + error.Message, error.Reason);
 
     private RpcxException NotConnected(string why, string reason = RpcxReasons.NotConnected, Exception? inner = null) =>
         new(StatusCode.Unavailable, reason, $"Cannot connect to {options.Address}: {why}.", innerException: inner);

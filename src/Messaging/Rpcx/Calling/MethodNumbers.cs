@@ -2,18 +2,18 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>The numbers that a client has given the methods it knows, in every one of its connections the same: the first
-/// method is number 1.</summary>
+/// <summary>The numbers that a client has assigned to the methods of its proxies, the same on all of its connections,
+/// starting at 1.</summary>
 internal sealed class MethodNumbers
 {
-    /// <summary>Methods that a connection may name.</summary>
+    /// <summary>Maximum number of methods per connection.</summary>
     public const int CountMax = 4_096;
 
     private readonly Lock _gate = new();
     private readonly List<RpcxMethodName> _names = [];
 
-    /// <summary>The number of a method, the same for the same names.</summary>
-    /// <exception cref="ArgumentException">There are too many methods.</exception>
+    /// <summary>Returns the number of a method; the same names always get the same number.</summary>
+    /// <exception cref="ArgumentException">There are more than <see cref="CountMax"/> methods.</exception>
     public ushort Number(string service, string method)
     {
         var name = new RpcxMethodName { Service = service, Method = method };
@@ -24,7 +24,7 @@ internal sealed class MethodNumbers
             {
                 if (_names.Count == CountMax)
                 {
-                    throw new ArgumentException($"A client can call {CountMax} methods and no more; {service}/{method} is above.");
+                    throw new ArgumentException($"A client can call at most {CountMax} methods; {service}/{method} is one more.");
                 }
                 index = _names.Count;
                 _names.Add(name);
@@ -33,7 +33,7 @@ internal sealed class MethodNumbers
         }
     }
 
-    /// <summary>The methods from a number on.</summary>
+    /// <summary>Returns the names of the methods with this number and above.</summary>
     public RpcxMethodNames From(int number)
     {
         lock (_gate)

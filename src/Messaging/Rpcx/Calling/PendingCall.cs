@@ -5,19 +5,19 @@ using Grpc.Core;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>A call that waits for its reply.</summary>
+/// <summary>A call that is waiting for its reply.</summary>
 internal interface IPendingCall
 {
-    /// <summary>The reply has come.</summary>
+    /// <summary>Ends the call with its reply.</summary>
     void Complete(in ReadOnlySequence<byte> payload);
 
-    /// <summary>None will come.</summary>
+    /// <summary>Ends the call with an exception.</summary>
     void Fail(Exception exception);
 }
 
-/// <summary>A call that waits for its reply. The caller's code goes on elsewhere than on the loop that reads replies: a caller
-/// that blocks holds up no other.</summary>
-/// <param name="parser">Reads the reply.</param>
+/// <summary>A call that is waiting for its reply. The caller's code continues on another thread than the loop that reads
+/// replies, so that a caller that blocks does not delay others.</summary>
+/// <param name="parser">Parses the reply.</param>
 internal sealed class PendingCall<TReply>(MessageParser<TReply> parser)
     : TaskCompletionSource<TReply>(TaskCreationOptions.RunContinuationsAsynchronously), IPendingCall
     where TReply : class, IMessage<TReply>
@@ -26,8 +26,8 @@ internal sealed class PendingCall<TReply>(MessageParser<TReply> parser)
     private ulong _id;
     private CancellationTokenRegistration _registration;
 
-    /// <summary>Watches the caller's token. Before the call is entered anywhere, so that whoever ends the call finds the
-    /// registration.</summary>
+    /// <summary>Registers for the caller's cancellation. To be called before the call is added to those in flight, so that the
+    /// registration exists when the call ends.</summary>
     public void Watch(CancellationToken cancellationToken)
     {
         if (cancellationToken.CanBeCanceled)
@@ -37,13 +37,13 @@ internal sealed class PendingCall<TReply>(MessageParser<TReply> parser)
         }
     }
 
-    /// <summary>The call is sent under this id.</summary>
+    /// <summary>Records that the call was sent, with its connection and id.</summary>
     public void Sent(ClientConnection connection, ulong id)
     {
         _id = id;
         Volatile.Write(ref _connection, connection);
         Interlocked.MemoryBarrier();
-        // Cancelled on the way here: the cancellation saw no connection to tell.
+        // Cancelled before the connection was recorded: Cancel could not notify the server.
         if (Task.IsCanceled)
         {
             connection.Cancel(id);

@@ -1,25 +1,26 @@
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>The calls of one connection that wait for a reply, by call id. An id names a place in an array, which is used again,
-/// and how often it was, so that an answer that comes late finds nobody. Entering and taking a call allocates nothing.</summary>
+/// <summary>The calls of one connection that are waiting for a reply, by call id. An id consists of the index of an array
+/// entry, which is reused, and of the number of its uses, so that a late reply does not match a later call. Adding and removing
+/// a call allocates nothing.</summary>
 internal sealed class PendingCalls
 {
-    private const int PlacesAtFirst = 64;
+    private const int InitialEntries = 64;
 
     private readonly Lock _gate = new();
-    private Place[] _places = new Place[PlacesAtFirst];
+    private Entry[] _entries = new Entry[InitialEntries];
     private int _used;
-    private int _freed = -1;
+    private int _firstFree = -1;
     private bool _closed;
 
-    /// <summary>Calls that wait now.</summary>
+    /// <summary>Number of calls that are waiting.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Enters a call. Before it is sent: its reply may be faster than the sender.</summary>
+    /// <summary>Adds a call. To be called before it is sent, because the reply may arrive before sending returns.</summary>
     /// <param name="call">The call.</param>
-    /// <param name="dueAt">The timestamp at which it is given up.</param>
+    /// <param name="dueAt">Its deadline, as a timestamp.</param>
     /// <param name="id">Its id, never 0.</param>
-    /// <returns>False where the connection is closed.</returns>
+    /// <returns>False if the connection is closed.</returns>
     public bool TryEnter(IPendingCall call, long dueAt, out ulong id)
     {
         lock (_gate)
@@ -29,25 +30,25 @@ internal sealed class PendingCalls
                 id = 0;
                 return false;
             }
-            var index = FreePlace();
-            ref var place = ref _places[index];
-            place.Call = call;
-            place.DueAt = dueAt;
-            place.Uses++;
+            var index = FreeEntry();
+            ref var entry = ref _entries[index];
+            entry.Call = call;
+            entry.DueAt = dueAt;
+            entry.Uses++;
             Count++;
-            id = Id(index, place.Uses);
+            id = Id(index, entry.Uses);
             return true;
         }
     }
 
-    /// <summary>Takes a call out, for the one who ends it.</summary>
-    /// <returns>Null where nobody waits under this id any more.</returns>
+    /// <summary>Removes a call, so that only one thread ends it.</summary>
+    /// <returns>Null if no call is waiting under this id.</returns>
     public IPendingCall? Take(ulong id)
     {
         var index = (uint)id - 1;
         lock (_gate)
         {
-            if (index >= (uint)_used || _places[index].Call is null || _places[index].Uses != (uint)(id >> 32))
+            if (index >= (uint)_used || _entries[index].Call is null || _entries[index].Uses != (uint)(id >> 32))
             {
                 return null;
             }
@@ -55,10 +56,10 @@ internal sealed class PendingCalls
         }
     }
 
-    /// <summary>Takes out the calls that are due.</summary>
-    /// <param name="now">The present timestamp.</param>
-    /// <param name="overdue">Gets them, with their ids.</param>
-    /// <returns>When the next one is.</returns>
+    /// <summary>Removes the calls whose deadlines have passed.</summary>
+    /// <param name="now">The current timestamp.</param>
+    /// <param name="overdue">Receives the removed calls, with their ids.</param>
+    /// <returns>The earliest deadline of the remaining calls.</returns>
     public long TakeOverdue(long now, List<(ulong Id, IPendingCall Call)> overdue)
     {
         var next = CallClock.Never;
@@ -66,25 +67,25 @@ internal sealed class PendingCalls
         {
             for (var index = 0; index < _used; index++)
             {
-                ref var place = ref _places[index];
-                if (place.Call is null)
+                ref var entry = ref _entries[index];
+                if (entry.Call is null)
                 {
                     continue;
                 }
-                if (place.DueAt <= now)
+                if (entry.DueAt <= now)
                 {
-                    overdue.Add((Id(index, place.Uses), TakeAt(index)));
+                    overdue.Add((Id(index, entry.Uses), TakeAt(index)));
                 }
                 else
                 {
-                    next = Math.Min(next, place.DueAt);
+                    next = Math.Min(next, entry.DueAt);
                 }
             }
         }
         return next;
     }
 
-    /// <summary>Takes all calls out, and takes no more.</summary>
+    /// <summary>Removes all calls and accepts no more.</summary>
     public List<IPendingCall> Close()
     {
         var calls = new List<IPendingCall>();
@@ -93,7 +94,7 @@ internal sealed class PendingCalls
             _closed = true;
             for (var index = 0; index < _used; index++)
             {
-                if (_places[index].Call is not null)
+                if (_entries[index].Call is not null)
                 {
                     calls.Add(TakeAt(index));
                 }
@@ -104,37 +105,37 @@ internal sealed class PendingCalls
 
     private static ulong Id(int index, uint uses) => ((ulong)uses << 32) | ((uint)index + 1);
 
-    private int FreePlace()
+    private int FreeEntry()
     {
-        if (_freed >= 0)
+        if (_firstFree >= 0)
         {
-            var index = _freed;
-            _freed = _places[index].NextFreed;
+            var index = _firstFree;
+            _firstFree = _entries[index].NextFree;
             return index;
         }
-        if (_used == _places.Length)
+        if (_used == _entries.Length)
         {
-            Array.Resize(ref _places, _places.Length * 2);
+            Array.Resize(ref _entries, _entries.Length * 2);
         }
         return _used++;
     }
 
     private IPendingCall TakeAt(int index)
     {
-        ref var place = ref _places[index];
-        var call = place.Call!;
-        place.Call = null;
-        place.NextFreed = _freed;
-        _freed = index;
+        ref var entry = ref _entries[index];
+        var call = entry.Call!;
+        entry.Call = null;
+        entry.NextFree = _firstFree;
+        _firstFree = index;
         Count--;
         return call;
     }
 
-    private struct Place
+    private struct Entry
     {
         public IPendingCall? Call;
         public long DueAt;
         public uint Uses;
-        public int NextFreed;
+        public int NextFree;
     }
 }

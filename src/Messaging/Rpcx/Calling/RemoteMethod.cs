@@ -2,27 +2,27 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>A method of a proxy, ready to be called.</summary>
+/// <summary>A method of a proxy, prepared for calls.</summary>
 internal abstract class RemoteMethod
 {
     /// <summary>Starts a call.</summary>
-    /// <param name="arguments">The request and the options, as the proxy got them.</param>
+    /// <param name="arguments">The request and the options, as the proxy received them.</param>
     /// <returns>The task that the method returns.</returns>
     public abstract object Call(object?[] arguments);
 }
 
 /// <inheritdoc/>
 /// <param name="client">Sends the calls.</param>
-/// <param name="number">What stands for the method's name in a frame.</param>
+/// <param name="number">The number that identifies the method in frames.</param>
 /// <param name="name">Its public name, for messages.</param>
 internal sealed class RemoteMethod<TRequest, TReply>(RpcxClient client, ushort number, string name) : RemoteMethod
     where TRequest : class, IMessage<TRequest>
     where TReply : class, IMessage<TReply>, new()
 {
-    /// <summary>Reads replies.</summary>
+    /// <summary>Parser of the replies.</summary>
     public MessageParser<TReply> ReplyParser { get; } = new(() => new TReply());
 
-    /// <summary>What stands for the method's name in a frame.</summary>
+    /// <summary>The number that identifies the method in frames.</summary>
     public ushort Number => number;
 
     /// <summary>The public name, for messages.</summary>

@@ -5,28 +5,27 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>Calls the services of one server. Many calls are in flight on each connection at the same time, and their replies
-/// come in any order. Connections are made when the first call needs them and again when they are lost: a lost connection fails
-/// the calls on it at once with UNAVAILABLE, and the next call connects again. Safe from any thread; a program has one for each
-/// server.</summary>
-/// <remarks>A call through a proxy ends with its reply; with an <see cref="RpcxException"/>; or with an
-/// <see cref="OperationCanceledException"/>, where its caller's token was cancelled.</remarks>
+/// <summary>Calls the services of one server. Each connection can have many calls in flight at the same time, and replies
+/// arrive in any order. Connections are opened by the first call that needs them. When a connection is lost, its calls fail
+/// immediately with UNAVAILABLE, and the next call reconnects. Thread-safe; a program needs one client per server.</summary>
+/// <remarks>A call through a proxy ends with its reply, with an <see cref="RpcxException"/>, or with an
+/// <see cref="OperationCanceledException"/> if its caller's token was cancelled.</remarks>
 public sealed class RpcxClient : IAsyncDisposable
 {
     private const int AttemptsMax = 3;
 
-    // Timers reach no further than some weeks.
-    private static readonly TimeSpan PatienceMax = TimeSpan.FromDays(7);
+    // Timers are limited to some weeks.
+    private static readonly TimeSpan TimerMax = TimeSpan.FromDays(7);
 
     private readonly RpcxClientOptions _options;
     private readonly CallClock _clock;
     private readonly MethodNumbers _methods = new();
     private readonly CancellationTokenSource _disposed = new();
     private readonly ConnectionSlot[] _slots;
-    private uint _turn;
+    private uint _calls;
 
     /// <summary>Creates a client; it connects with the first call.</summary>
-    /// <exception cref="ArgumentException">The settings cannot be used; the message names each.</exception>
+    /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
     public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -38,10 +37,10 @@ public sealed class RpcxClient : IAsyncDisposable
             .Select(_ => new ConnectionSlot(connector, options, _clock, logger, _disposed.Token))];
     }
 
-    /// <summary>Makes a local object whose methods are those of the remote service. Make it once and keep it: it looks at the
-    /// interface's attributes and types here, and at none when it is called.</summary>
+    /// <summary>Creates a proxy: a local object with the methods of the remote service. Create it once and keep it: reflection
+    /// is used here, not in the calls.</summary>
     /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
-    /// <exception cref="ArgumentException">The interface describes no service; the message names what is wrong.</exception>
+    /// <exception cref="ArgumentException">The interface is not a valid service; the message names the problem.</exception>
     public TService Proxy<TService>()
         where TService : class
     {
@@ -49,8 +48,8 @@ public sealed class RpcxClient : IAsyncDisposable
         return ServiceProxy.Create<TService>(contract.Methods.ToDictionary(m => m.Method, m => Prepare(contract.Name, m)));
     }
 
-    /// <summary>Makes the connections, for a first call that is as fast as any.</summary>
-    /// <exception cref="RpcxException">There is none to be had; UNAVAILABLE.</exception>
+    /// <summary>Opens the connections in advance, so that the first call does not have to wait for them.</summary>
+    /// <exception cref="RpcxException">A connection cannot be opened; UNAVAILABLE.</exception>
     public async Task ConnectAsync(CancellationToken cancellationToken)
     {
         foreach (var slot in _slots)
@@ -59,7 +58,7 @@ public sealed class RpcxClient : IAsyncDisposable
         }
     }
 
-    /// <summary>Closes the connections. Calls that wait fail with UNAVAILABLE.</summary>
+    /// <summary>Closes the connections. Calls in flight fail with UNAVAILABLE.</summary>
     public async ValueTask DisposeAsync()
     {
         await _disposed.CancelAsync();
@@ -102,7 +101,7 @@ public sealed class RpcxClient : IAsyncDisposable
 
     internal static RpcxException OutOfTime() => new(
         StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime,
-        "No reply came before the deadline; the call may or may not have been carried out.");
+        "No reply arrived before the deadline; the call may or may not have been executed.");
 
     private async Task<TReply> SendWhenReadyAsync<TRequest, TReply>(
         ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
@@ -110,14 +109,14 @@ public sealed class RpcxClient : IAsyncDisposable
         where TRequest : class, IMessage<TRequest>
         where TReply : class, IMessage<TReply>, new()
     {
-        using var patience = new CancellationTokenSource(
-            _clock.Left(dueAt) is { } left && left < PatienceMax ? left : Timeout.InfiniteTimeSpan, _clock.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(
+            _clock.Left(dueAt) is { } left && left < TimerMax ? left : Timeout.InfiniteTimeSpan, _clock.Time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            await SendAsync(slot, method, request, call, dueAt, either.Token);
+            await SendAsync(slot, method, request, call, dueAt, linked.Token);
         }
-        catch (OperationCanceledException) when (patience.IsCancellationRequested)
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
             call.Fail(OutOfTime());
         }
@@ -150,14 +149,15 @@ public sealed class RpcxClient : IAsyncDisposable
         throw slot.Failure();
     }
 
-    /// <summary>The next connection in turn; while it is made, one that is open, if there is one.</summary>
+    /// <summary>Returns the next connection, round-robin. If it is not open, starts opening it and returns an open one, if any.
+    /// </summary>
     private ConnectionSlot Choose()
     {
         if (_slots.Length == 1)
         {
             return _slots[0];
         }
-        var first = Interlocked.Increment(ref _turn) % (uint)_slots.Length;
+        var first = Interlocked.Increment(ref _calls) % (uint)_slots.Length;
         if (_slots[first].Open is not null)
         {
             return _slots[first];

@@ -3,12 +3,12 @@ using System.Reflection;
 
 namespace Billing.Messaging.Rpcx.Calling;
 
-/// <summary>What a proxy is made of: it finds the prepared method and calls it.</summary>
+/// <summary>Base class of the generated proxies: it looks up the prepared method and calls it.</summary>
 internal class ServiceProxy : DispatchProxy
 {
     private FrozenDictionary<MethodInfo, RemoteMethod> _methods = FrozenDictionary<MethodInfo, RemoteMethod>.Empty;
 
-    /// <summary>Makes a proxy.</summary>
+    /// <summary>Creates a proxy.</summary>
     public static TService Create<TService>(IReadOnlyDictionary<MethodInfo, RemoteMethod> methods)
         where TService : class
     {

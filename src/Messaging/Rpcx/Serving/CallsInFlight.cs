@@ -1,8 +1,8 @@
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>The calls of one connection whose implementation has not ended. One that was cancelled or has expired is answered,
-/// or needs no answer, but counts until its implementation ends: that is what is bounded.</summary>
-/// <param name="max">How many there may be.</param>
+/// <summary>The calls of one connection whose implementation is still running. A call that was cancelled or has expired needs
+/// no further answer, but counts until its implementation ends, because the limit applies to running implementations.</summary>
+/// <param name="max">The maximum number of calls.</param>
 internal sealed class CallsInFlight(int max)
 {
     private readonly Lock _gate = new();
@@ -12,14 +12,14 @@ internal sealed class CallsInFlight(int max)
     private int _running;
     private bool _closed;
 
-    /// <summary>Calls whose implementation has not ended.</summary>
+    /// <summary>Number of calls whose implementation is still running.</summary>
     public int Count => Volatile.Read(ref _running);
 
-    /// <summary>Whether there is room for one more.</summary>
+    /// <summary>Whether another call is allowed.</summary>
     public bool HasRoom => Count < max;
 
-    /// <summary>Enters a call.</summary>
-    /// <returns>False where its id is in use, or the connection is closed.</returns>
+    /// <summary>Adds a call.</summary>
+    /// <returns>False if its id is in use or the connection is closed.</returns>
     public bool TryEnter(ServerCall call)
     {
         lock (_gate)
@@ -34,7 +34,7 @@ internal sealed class CallsInFlight(int max)
         }
     }
 
-    /// <summary>Takes a call out, for the one who answers or cancels it.</summary>
+    /// <summary>Removes a call, so that only one thread answers or cancels it.</summary>
     public ServerCall? Take(ulong id)
     {
         lock (_gate)
@@ -43,8 +43,8 @@ internal sealed class CallsInFlight(int max)
         }
     }
 
-    /// <summary>An entered call's implementation has ended.</summary>
-    /// <returns>Whether its answer is still wanted.</returns>
+    /// <summary>Records that the implementation of an added call has ended.</summary>
+    /// <returns>Whether its answer must still be sent.</returns>
     public bool TryEnd(ServerCall call)
     {
         bool wanted;
@@ -65,10 +65,10 @@ internal sealed class CallsInFlight(int max)
         return wanted;
     }
 
-    /// <summary>Takes out the calls that are due.</summary>
-    /// <param name="now">The present timestamp.</param>
-    /// <param name="overdue">Gets them.</param>
-    /// <returns>When the next one is.</returns>
+    /// <summary>Removes the calls whose deadlines have passed.</summary>
+    /// <param name="now">The current timestamp.</param>
+    /// <param name="overdue">Receives the removed calls.</param>
+    /// <returns>The earliest deadline of the remaining calls.</returns>
     public long TakeOverdue(long now, List<ServerCall> overdue)
     {
         var next = CallClock.Never;
@@ -90,7 +90,7 @@ internal sealed class CallsInFlight(int max)
         return next;
     }
 
-    /// <summary>Takes out all calls, and takes no more.</summary>
+    /// <summary>Removes all calls and accepts no more.</summary>
     public List<ServerCall> Close()
     {
         TaskCompletionSource? roomMade;
@@ -106,7 +106,7 @@ internal sealed class CallsInFlight(int max)
         return calls;
     }
 
-    /// <summary>Completes when there may be room, or no call is taken any more. For one waiter.</summary>
+    /// <summary>Completes when another call may be allowed, or the connection is closed. For one waiter.</summary>
     public Task RoomAsync()
     {
         lock (_gate)
@@ -115,7 +115,7 @@ internal sealed class CallsInFlight(int max)
         }
     }
 
-    /// <summary>Completes when every implementation has ended.</summary>
+    /// <summary>Completes when no implementation is running.</summary>
     public Task EndedAsync()
     {
         lock (_gate)

@@ -6,14 +6,14 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>The numbers that one client has given the methods it calls. Names are looked up when they are given, once a
-/// connection; a call is found by its number.</summary>
+/// <summary>The numbers that one client has assigned to the methods it calls. Names are looked up once per connection, when the
+/// client sends them; calls refer to methods by number.</summary>
 internal sealed class MethodNames(Publications publications)
 {
     private readonly List<(RpcxMethodName Name, ServerMethod? Method)> _methods = [];
 
-    /// <summary>Takes further names.</summary>
-    /// <exception cref="ProtocolException">They are not numbered in turn, or too many.</exception>
+    /// <summary>Adds further names.</summary>
+    /// <exception cref="ProtocolException">They are not numbered consecutively, or there are too many.</exception>
     public void Add(RpcxMethodNames? names)
     {
         if (names is null)
@@ -22,17 +22,17 @@ internal sealed class MethodNames(Publications publications)
         }
         if (names.FirstNumber != (uint)_methods.Count + 1)
         {
-            throw new ProtocolException($"method number {names.FirstNumber} was named when {_methods.Count + 1} was the next");
+            throw new ProtocolException($"the names begin with number {names.FirstNumber} instead of {_methods.Count + 1}");
         }
         if (_methods.Count + names.Names.Count > MethodNumbers.CountMax)
         {
-            throw new ProtocolException($"more than {MethodNumbers.CountMax} methods were named");
+            throw new ProtocolException($"the client names more than {MethodNumbers.CountMax} methods");
         }
         _methods.AddRange(names.Names.Select(name => (name, publications.Find(name.Service, name.Method))));
     }
 
-    /// <summary>Takes further names.</summary>
-    /// <exception cref="ProtocolException">The payload holds none, or they are wrong.</exception>
+    /// <summary>Adds further names.</summary>
+    /// <exception cref="ProtocolException">The payload does not contain names, or they are invalid.</exception>
     public void Add(in ReadOnlySequence<byte> payload)
     {
         try
@@ -41,14 +41,14 @@ internal sealed class MethodNames(Publications publications)
         }
         catch (InvalidProtocolBufferException e)
         {
-            throw new ProtocolException("a frame of names holds no RpcxMethodNames: " + e.Message);
+            throw new ProtocolException("a Names frame does not contain RpcxMethodNames: " + e.Message);
         }
     }
 
-    /// <summary>A method that is named and published.</summary>
+    /// <summary>Returns the published method with a number; null if there is none.</summary>
     public ServerMethod? Find(ushort number) => number - 1 is >= 0 and var index && index < _methods.Count ? _methods[index].Method : null;
 
-    /// <summary>What the client called it, for messages.</summary>
+    /// <summary>Returns the name that the client gave for a number, for messages.</summary>
     public string NameOf(ushort number) => number - 1 is >= 0 and var index && index < _methods.Count
         ? $"{_methods[index].Name.Service}/{_methods[index].Name.Method}"
         : $"method number {number}";

@@ -2,13 +2,13 @@ using System.Reflection;
 
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>The services that a server publishes, by public names.</summary>
+/// <summary>The services that a server publishes, by public name.</summary>
 internal sealed class Publications
 {
     private readonly Dictionary<string, Dictionary<string, ServerMethod>> _services = new(StringComparer.Ordinal);
 
     /// <summary>Publishes a service.</summary>
-    /// <exception cref="ArgumentException">The interface describes none, or its public name is taken.</exception>
+    /// <exception cref="ArgumentException">The interface is not a valid service, or its public name is already used.</exception>
     public void Add(Type service, object implementation, RpcxDispatch dispatch)
     {
         var contract = ServiceContract.Read(service);
@@ -20,7 +20,7 @@ internal sealed class Publications
         }
     }
 
-    /// <summary>A published method.</summary>
+    /// <summary>Returns a published method; null if there is none.</summary>
     public ServerMethod? Find(string service, string method) => _services.GetValueOrDefault(service)?.GetValueOrDefault(method);
 
     private static ServerMethod Prepare(

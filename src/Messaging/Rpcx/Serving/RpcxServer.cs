@@ -8,7 +8,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>Serves the services that are published on it. Publish first, then start.</summary>
+/// <summary>Serves the services that are published on it. They must be published before it is started.</summary>
 public sealed class RpcxServer : IHostedService, IAsyncDisposable
 {
     private const int AcceptQueue = 512;
@@ -27,7 +27,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     private IPEndPoint? _endPoint;
 
     /// <summary>Creates a server that listens when it is started.</summary>
-    /// <exception cref="ArgumentException">The settings cannot be used; the message names each.</exception>
+    /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
     public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -38,17 +38,17 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
         _supervisor = supervisor;
     }
 
-    /// <summary>The address it listens on.</summary>
-    /// <exception cref="InvalidOperationException">It is not started.</exception>
+    /// <summary>The address on which it listens.</summary>
+    /// <exception cref="InvalidOperationException">The server is not started.</exception>
     public IPEndPoint EndPoint => _endPoint ?? throw new InvalidOperationException("The server is not started.");
 
     /// <summary>Publishes an implementation under the interface's public names.</summary>
     /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
-    /// <param name="implementation">Is called from many threads at the same time. To refuse a call it throws an
-    /// <see cref="RpcxException"/>.</param>
-    /// <param name="dispatch">Where it runs.</param>
-    /// <exception cref="ArgumentException">The interface describes no service, or its name is published already; the message
-    /// names what is wrong.</exception>
+    /// <param name="implementation">The implementation; it is called from many threads at the same time. To reject a call it
+    /// throws an <see cref="RpcxException"/>.</param>
+    /// <param name="dispatch">Where the implementation runs.</param>
+    /// <exception cref="ArgumentException">The interface is not a valid service, or its name is already published; the message
+    /// names the problem.</exception>
     /// <exception cref="InvalidOperationException">The server is started.</exception>
     public void Publish<TService>(TService implementation, RpcxDispatch dispatch = RpcxDispatch.Inline)
         where TService : class
@@ -56,13 +56,13 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(implementation);
         if (_listener is not null)
         {
-            throw new InvalidOperationException("Publish before the server is started.");
+            throw new InvalidOperationException("Services must be published before the server is started.");
         }
         _publications.Add(typeof(TService), implementation, dispatch);
     }
 
-    /// <summary>Listens.</summary>
-    /// <exception cref="StartupException">The address cannot be listened on.</exception>
+    /// <summary>Starts listening.</summary>
+    /// <exception cref="StartupException">The server cannot listen on the address.</exception>
     public Task StartAsync(CancellationToken cancellationToken)
     {
         _options.TryReadEndPoint(out var endPoint);
@@ -89,19 +89,19 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
         return Task.CompletedTask;
     }
 
-    /// <summary>Accepts no further connections and calls, waits for the calls it has taken, at most
-    /// <see cref="RpcxServerOptions.StopTimeout"/>, and closes.</summary>
+    /// <summary>Stops accepting connections and calls, waits for the calls in flight for at most
+    /// <see cref="RpcxServerOptions.StopTimeout"/>, and closes all connections.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         await _stopping.CancelAsync();
         _listener?.Dispose();
         await _accepting;
-        using var patience = new CancellationTokenSource(_options.StopTimeout, _clock.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
-        await Task.WhenAll(_connections.Select(open => StopAsync(open.Key, open.Value, either.Token)));
+        using var timeout = new CancellationTokenSource(_options.StopTimeout, _clock.Time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        await Task.WhenAll(_connections.Select(open => StopAsync(open.Key, open.Value, linked.Token)));
     }
 
-    /// <summary>Closes what <see cref="StopAsync(CancellationToken)"/> has not.</summary>
+    /// <summary>Closes the connections that <see cref="StopAsync(CancellationToken)"/> has not closed.</summary>
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync();
@@ -149,7 +149,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
             }
             catch (SocketException e) when (!_stopping.IsCancellationRequested)
             {
-                // Out of descriptors, for one: connections that close make room.
+                // For example, no file descriptor is free: retry, because closing connections release some.
                 RpcxLog.AcceptFailed(_logger, e.Message);
                 await Task.Delay(AcceptRetry, _clock.Time, _stopping.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
@@ -164,7 +164,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     {
         if (_connections.Count >= _options.ConnectionsMax)
         {
-            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"there are Billing:Rpcx:ConnectionsMax ({_options.ConnectionsMax}) others");
+            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"Billing:Rpcx:ConnectionsMax ({_options.ConnectionsMax}) reached");
             socket.Dispose();
             return;
         }

@@ -6,10 +6,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>What RPCX is made of, in a host.</summary>
+/// <summary>Registers RPCX in a host.</summary>
 public static class RpcxServices
 {
-    /// <summary>A server with the settings of <see cref="RpcxServerOptions.Section"/>, which starts and stops with the host.
+    /// <summary>Adds a server with the settings of <see cref="RpcxServerOptions.Section"/>; it starts and stops with the host.
     /// </summary>
     /// <param name="services">The host's services.</param>
     /// <param name="configuration">The host's configuration.</param>

@@ -1,22 +1,22 @@
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>A call that a server has taken. It is its own source of cancellation: one object a call, and none where the call
-/// before has ended on the read loop.</summary>
+/// <summary>A call that a server has received. It is its own cancellation source, so that a call needs one object; the object of
+/// a call that ended on the read loop is reused.</summary>
 internal sealed class ServerCall : CancellationTokenSource
 {
-    /// <summary>The id that the client gave it.</summary>
+    /// <summary>The id assigned by the client.</summary>
     public ulong Id { get; private set; }
 
-    /// <summary>The timestamp at which it is given up.</summary>
+    /// <summary>Its deadline, as a timestamp.</summary>
     public long DueAt { get; private set; }
 
-    /// <summary>What the implementation is told.</summary>
+    /// <summary>The options passed to the implementation.</summary>
     public RpcxCallOptions Options { get; private set; }
 
-    /// <summary>Whether it is entered among the calls in flight. One that ends on the read loop never is.</summary>
+    /// <summary>Whether it was added to the calls in flight. A call that ends on the read loop never is.</summary>
     public bool IsEntered { get; set; }
 
-    /// <summary>Makes it the call of a frame.</summary>
+    /// <summary>Initialises the object for a request frame.</summary>
     public void Begin(ulong id, long dueAt, TimeSpan? left)
     {
         Id = id;
@@ -24,6 +24,6 @@ internal sealed class ServerCall : CancellationTokenSource
         Options = new RpcxCallOptions(left, Token);
     }
 
-    /// <summary>Tells the implementation to give up, on another thread: its code may run at once.</summary>
+    /// <summary>Cancels the call on another thread, because callbacks of the implementation may run synchronously.</summary>
     public void GiveUp() => _ = CancelAsync();
 }

@@ -9,17 +9,17 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>One client's connection: reads calls, starts them, and sends their answers as they come. Every call gets one answer,
-/// except one that its client has cancelled.</summary>
+/// <summary>The connection of one client: reads calls, starts them, and sends each answer as soon as it is available. Every call
+/// gets one answer, unless its client has cancelled it.</summary>
 internal sealed class ServerConnection : IDisposable
 {
     private const int InputSegmentBytes = 32 << 10;
 
-    // Answers of calls that end on the read loop go out together, but none waits for more than so many others.
+    // Answers to calls that end on the read loop are sent in batches of at most this many.
     private const int AnswersHeldMax = 64;
 
-    // How long a client may take to read the last words.
-    private static readonly TimeSpan Farewell = TimeSpan.FromSeconds(1);
+    // How long the server waits for a client to read the last frames before it closes the connection.
+    private static readonly TimeSpan CloseTimeout = TimeSpan.FromSeconds(1);
 
     private readonly Socket _socket;
     private readonly string _peer;
@@ -51,10 +51,10 @@ internal sealed class ServerConnection : IDisposable
         _deadlines = new DeadlineTimer(clock, Expire);
     }
 
-    /// <summary>Calls whose implementation has not ended.</summary>
+    /// <summary>Number of calls whose implementation is still running.</summary>
     public int CallsInFlight => _calls.Count;
 
-    /// <summary>Serves the connection to its end.</summary>
+    /// <summary>Serves the connection until it ends.</summary>
     public async Task RunAsync()
     {
         RpcxLog.Accepted(_logger, _peer);
@@ -84,7 +84,8 @@ internal sealed class ServerConnection : IDisposable
         RpcxLog.Disconnected(_logger, _peer, reason);
     }
 
-    /// <summary>Takes no further calls, and waits until those taken have ended. A client that understands then leaves.</summary>
+    /// <summary>Accepts no further calls and waits until those in flight have ended. The client is expected to close the
+    /// connection then.</summary>
     public Task StopAsync()
     {
         _stopping = true;
@@ -95,7 +96,7 @@ internal sealed class ServerConnection : IDisposable
         return _calls.EndedAsync();
     }
 
-    /// <summary>Sends what is written, and closes.</summary>
+    /// <summary>Sends the frames already written and closes the sending side.</summary>
     public void Leave() => _output.Complete();
 
     /// <summary>Closes the connection at once.</summary>
@@ -104,11 +105,11 @@ internal sealed class ServerConnection : IDisposable
         _disposed = true;
         _deadlines.Dispose();
         _socket.Dispose();
-        // The reading loop may wait for calls to end instead of for bytes.
+        // The read loop may be waiting for calls to end instead of for bytes.
         _calls.Close().ForEach(call => call.GiveUp());
     }
 
-    /// <summary>Makes a frame a call.</summary>
+    /// <summary>Creates a call from the header of a request frame.</summary>
     public ServerCall Begin(in FrameHeader header)
     {
         var call = Interlocked.Exchange(ref _spare, null) ?? new ServerCall();
@@ -117,19 +118,19 @@ internal sealed class ServerConnection : IDisposable
         return call;
     }
 
-    /// <summary>Enters a call that does not end on the read loop among those in flight.</summary>
+    /// <summary>Adds a call that does not end on the read loop to those in flight.</summary>
     /// <exception cref="ProtocolException">Another call in flight has the same id.</exception>
     public void Enter(ServerCall call)
     {
         if (!_calls.TryEnter(call))
         {
             call.GiveUp();
-            throw new ProtocolException($"call {call.Id} was begun twice");
+            throw new ProtocolException($"call {call.Id} uses an id that is in use");
         }
         _deadlines.Set(call.DueAt);
     }
 
-    /// <summary>Sends a call's reply, where it is still wanted.</summary>
+    /// <summary>Sends the reply to a call, unless the call was cancelled or has expired.</summary>
     public void Answer<TReply>(ServerCall call, string method, TReply reply)
         where TReply : class, IMessage<TReply>
     {
@@ -147,16 +148,16 @@ internal sealed class ServerConnection : IDisposable
                 return;
             }
             WriteError(id, StatusCode.ResourceExhausted, RpcxReasons.FrameTooLarge,
-                $"The reply of {length} bytes is above the client's FrameBytesMax, {_replyBytesMax}.");
+                $"The reply of {length} bytes is larger than the client's FrameBytesMax, {_replyBytesMax}.");
         }
         catch (Exception e)
         {
-            // No reply at all, or one that another thread changed while it was written.
+            // The reply is null, or another thread changed it while it was being written.
             WriteFailure(id, method, e);
         }
     }
 
-    /// <summary>Tells a call's client why there is no reply, where it is still wanted.</summary>
+    /// <summary>Sends an error in answer to a call, unless the call was cancelled or has expired.</summary>
     public void Fail(ServerCall call, string method, Exception exception)
     {
         var id = call.Id;
@@ -166,21 +167,21 @@ internal sealed class ServerConnection : IDisposable
         }
     }
 
-    /// <summary>Ends a call that nobody waits for.</summary>
+    /// <summary>Ends a call without an answer.</summary>
     public void Drop(ServerCall call) => End(call);
 
-    /// <summary>Answers a request that could not be read.</summary>
+    /// <summary>Sends the error for a request that cannot be parsed.</summary>
     public void RefuseRequest(ulong id, string method) => WriteError(
-        id, StatusCode.InvalidArgument, RpcxReasons.RequestUnreadable, $"The request is not one of {method}.");
+        id, StatusCode.InvalidArgument, RpcxReasons.RequestUnreadable, $"The request is not a valid message for {method}.");
 
     private async Task GreetAsync()
     {
-        using var patience = new CancellationTokenSource(_options.HelloTimeout, _clock.Time);
+        using var timeout = new CancellationTokenSource(_options.HelloTimeout, _clock.Time);
         try
         {
             while (true)
             {
-                var read = await _input.ReadAsync(patience.Token);
+                var read = await _input.ReadAsync(timeout.Token);
                 var unread = read.Buffer;
                 if (FrameReader.TryRead(ref unread, Greeting.BytesMax, out var header, out var payload))
                 {
@@ -191,13 +192,13 @@ internal sealed class ServerConnection : IDisposable
                 _input.AdvanceTo(unread.Start, unread.End);
                 if (read.IsCompleted)
                 {
-                    throw new IOException("it ended before the greeting");
+                    throw new IOException("the connection ended before the greeting");
                 }
             }
         }
         catch (OperationCanceledException)
         {
-            throw new ProtocolException($"it did not say hello within Billing:Rpcx:HelloTimeout ({_options.HelloTimeout})");
+            throw new ProtocolException($"it sent no greeting within Billing:Rpcx:HelloTimeout ({_options.HelloTimeout})");
         }
     }
 
@@ -205,7 +206,7 @@ internal sealed class ServerConnection : IDisposable
     {
         if (header.Kind != FrameKind.Hello)
         {
-            throw new ProtocolException($"its first frame is {header.Kind}");
+            throw new ProtocolException($"its first frame is {header.Kind} instead of Hello");
         }
         var hello = Greeting.Read(payload);
         _replyBytesMax = (int)Math.Clamp(hello.FrameBytesMax, 0, int.MaxValue / 2);
@@ -268,7 +269,7 @@ internal sealed class ServerConnection : IDisposable
                 _methods.Add(payload);
                 break;
             default:
-                throw new ProtocolException($"a client does not send {header.Kind} here");
+                throw new ProtocolException($"a client must not send {header.Kind} here");
         }
     }
 
@@ -327,7 +328,7 @@ internal sealed class ServerConnection : IDisposable
         var next = _calls.TakeOverdue(now, overdue);
         foreach (var call in overdue)
         {
-            WriteError(call.Id, StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime, "The call's time was up before it was done.");
+            WriteError(call.Id, StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime, "The deadline passed before the call ended.");
             call.GiveUp();
         }
         return next;
@@ -341,11 +342,11 @@ internal sealed class ServerConnection : IDisposable
                 WriteError(id, e.StatusCode, e.Reason, e.Message, e.Field);
                 break;
             case OperationCanceledException:
-                WriteError(id, StatusCode.Cancelled, RpcxReasons.HandlerCancelled, $"{method} gave the call up.");
+                WriteError(id, StatusCode.Cancelled, RpcxReasons.HandlerCancelled, $"{method} cancelled the call.");
                 break;
             default:
                 RpcxLog.HandlerFailed(_logger, method, exception);
-                WriteError(id, StatusCode.Internal, RpcxReasons.HandlerFailed, $"{method} failed; the server's log says why.");
+                WriteError(id, StatusCode.Internal, RpcxReasons.HandlerFailed, $"{method} failed; the server's log has the reason.");
                 break;
         }
     }
@@ -356,24 +357,24 @@ internal sealed class ServerConnection : IDisposable
         _output.Write(new FrameHeader(FrameKind.Error, id), error, error.CalculateSize());
     }
 
-    /// <summary>Tells the client why its connection ends, and waits a moment for it to read that: closing a socket with unread
-    /// bytes would take the words back.</summary>
+    /// <summary>Sends the client the reason why its connection ends, and waits a moment for it to read that: closing a socket
+    /// with unread input resets the connection, which can discard the error frame.</summary>
     private async Task RefuseAsync(ProtocolException e, Task sending)
     {
         WriteError(0, StatusCode.Internal, e.Reason, e.Message);
         _output.Complete();
-        using var patience = new CancellationTokenSource(Farewell, _clock.Time);
+        using var timeout = new CancellationTokenSource(CloseTimeout, _clock.Time);
         try
         {
-            await sending.WaitAsync(patience.Token);
-            while (await _input.ReadAsync(patience.Token) is { IsCompleted: false } read)
+            await sending.WaitAsync(timeout.Token);
+            while (await _input.ReadAsync(timeout.Token) is { IsCompleted: false } read)
             {
                 _input.AdvanceTo(read.Buffer.End);
             }
         }
         catch (Exception ended) when (ended is OperationCanceledException or IOException or InvalidOperationException)
         {
-            // Said, or never to be heard.
+            // The client has closed the connection or did not read the error in time.
         }
     }
 
@@ -381,9 +382,9 @@ internal sealed class ServerConnection : IDisposable
     {
         _calls.Close().ForEach(call => call.GiveUp());
         _output.Complete();
-        using (var patience = new CancellationTokenSource(Farewell, _clock.Time))
+        using (var timeout = new CancellationTokenSource(CloseTimeout, _clock.Time))
         {
-            await sending.WaitAsync(patience.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await sending.WaitAsync(timeout.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
         Dispose();
         await sending;

@@ -4,17 +4,17 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Rpcx.Serving;
 
-/// <summary>A published method, ready to be called.</summary>
+/// <summary>A published method, prepared for calls.</summary>
 internal abstract class ServerMethod
 {
-    /// <summary>Starts a call and sees to its answer.</summary>
+    /// <summary>Starts a call; its answer is sent when it ends.</summary>
     public abstract void Start(ServerConnection connection, in FrameHeader header, in ReadOnlySequence<byte> payload);
 }
 
 /// <inheritdoc/>
 /// <param name="name">The public name, for messages.</param>
 /// <param name="handler">The implementation.</param>
-/// <param name="dispatch">Where it runs.</param>
+/// <param name="dispatch">Where the implementation runs.</param>
 internal sealed class ServerMethod<TRequest, TReply>(
     string name, Func<TRequest, RpcxCallOptions, Task<TReply>> handler, RpcxDispatch dispatch) : ServerMethod
     where TRequest : class, IMessage<TRequest>, new()
@@ -52,7 +52,7 @@ internal sealed class ServerMethod<TRequest, TReply>(
         Task<TReply> answering;
         try
         {
-            answering = handler(request, call.Options) ?? throw new InvalidOperationException("It returned no task.");
+            answering = handler(request, call.Options) ?? throw new InvalidOperationException("It returned null.");
         }
         catch (Exception e)
         {

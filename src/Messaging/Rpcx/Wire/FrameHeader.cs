@@ -2,40 +2,40 @@ using System.Buffers.Binary;
 
 namespace Billing.Messaging.Rpcx.Wire;
 
-/// <summary>What a frame is.</summary>
+/// <summary>The kind of a frame.</summary>
 internal enum FrameKind : byte
 {
-    /// <summary>Not a frame.</summary>
+    /// <summary>Invalid.</summary>
     None,
 
-    /// <summary>Client, first: <see cref="Greeting"/>.</summary>
+    /// <summary>Sent first by the client: <see cref="Greeting"/>.</summary>
     Hello,
 
-    /// <summary>Server, first: RpcxWelcome.</summary>
+    /// <summary>Sent first by the server: RpcxWelcome.</summary>
     Welcome,
 
-    /// <summary>Client: RpcxMethodNames, the numbers of further methods.</summary>
+    /// <summary>From the client: RpcxMethodNames, the numbers of further methods.</summary>
     Names,
 
-    /// <summary>Client: the request of a call.</summary>
+    /// <summary>From the client: the request of a call.</summary>
     Request,
 
-    /// <summary>Client: nobody waits for this call any more. No payload.</summary>
+    /// <summary>From the client: the call is cancelled. No payload.</summary>
     Cancel,
 
-    /// <summary>Server: the reply to a call.</summary>
+    /// <summary>From the server: the reply to a call.</summary>
     Reply,
 
-    /// <summary>Server: a call failed; or, with call id 0, the connection did, and ends. Payload: Error.</summary>
+    /// <summary>From the server: a call failed; with call id 0, the connection failed and is closed. Payload: Error.</summary>
     Error,
 
-    /// <summary>Server: it will take no further calls of this connection. No payload.</summary>
+    /// <summary>From the server: it accepts no further calls on this connection. No payload.</summary>
     GoAway,
 }
 
 /// <summary>The 24 bytes in front of every payload, little-endian: length of the payload (u32), kind (u8), zero (u8), method
-/// number (u16), call id (u64), microseconds left to the deadline (u64, 0 for none). Time left, not a time of day, so the
-/// clocks of the two ends need not agree.</summary>
+/// number (u16), call id (u64), microseconds left to the deadline (u64, 0 for none). It is a duration, so that the
+/// clocks of the two ends need not be synchronised.</summary>
 internal readonly record struct FrameHeader(
     FrameKind Kind, ulong CallId = 0, ushort Method = 0, ulong MicrosecondsLeft = 0, int Length = 0)
 {
@@ -56,19 +56,19 @@ internal readonly record struct FrameHeader(
 
     /// <summary>Reads a header.</summary>
     /// <param name="from">At least <see cref="Bytes"/> long.</param>
-    /// <param name="lengthMax">The longest payload taken.</param>
-    /// <exception cref="ProtocolException">It is none, or its payload is too long.</exception>
+    /// <param name="lengthMax">The maximum length of a payload.</param>
+    /// <exception cref="ProtocolException">The header is invalid, or the payload is too long.</exception>
     public static FrameHeader Read(ReadOnlySpan<byte> from, int lengthMax)
     {
         var kind = from[4];
         if (kind is < (byte)FrameKind.Hello or > (byte)FrameKind.GoAway || from[5] != 0)
         {
-            throw new ProtocolException($"byte 4 of a frame is {kind}, which is no kind of frame");
+            throw new ProtocolException($"byte 4 of a frame is {kind}, which is not a valid frame kind");
         }
         var length = BinaryPrimitives.ReadUInt32LittleEndian(from);
         if (length > lengthMax)
         {
-            throw new ProtocolException($"a frame of {length} bytes is above FrameBytesMax, {lengthMax}");
+            throw new ProtocolException($"a frame of {length} bytes is larger than FrameBytesMax, {lengthMax}");
         }
         return new FrameHeader(
             (FrameKind)kind,

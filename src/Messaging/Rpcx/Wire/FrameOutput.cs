@@ -4,18 +4,18 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Rpcx.Wire;
 
-/// <summary>What waits to be sent on one connection. Any thread writes frames, each straight into the pipe's buffers; one loop
-/// sends. While it sends, frames gather, so the busier the connection, the more of them go with one call of the system.
+/// <summary>The output queue of one connection. Any thread may write frames, directly into the pipe's buffers; one loop sends
+/// them. Frames written during a send are sent together next, so that a busier connection sends more frames per system call.
 /// </summary>
 /// <param name="socket">The connection.</param>
-/// <param name="unsentMax">Bytes above which writers are asked to wait.</param>
+/// <param name="unsentMax">Number of unsent bytes above which writers should wait.</param>
 internal sealed class FrameOutput(Socket socket, int unsentMax)
 {
     private const int SegmentBytes = 32 << 10;
 
     private readonly Lock _gate = new();
 
-    // Never paused by the pipe itself: an answer is always taken, and whoever makes new work asks HasRoom before.
+    // The pipe itself never blocks writers: answers are always accepted, and writers of new requests check HasRoom first.
     private readonly Pipe _pipe = new(new PipeOptions(
         readerScheduler: PipeScheduler.ThreadPool,
         pauseWriterThreshold: 0,
@@ -26,11 +26,11 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
     private long _unsent;
     private bool _completed;
 
-    /// <summary>Whether new work may be written, as far as what waits to be sent is concerned.</summary>
+    /// <summary>Whether the unsent bytes are within the limit, so that new requests may be written.</summary>
     public bool HasRoom => Volatile.Read(ref _unsent) <= unsentMax;
 
     /// <summary>Writes a frame without a payload.</summary>
-    /// <returns>False where the output is completed.</returns>
+    /// <returns>False if the output is completed.</returns>
     public bool Write(in FrameHeader header)
     {
         lock (_gate)
@@ -45,8 +45,8 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         }
     }
 
-    /// <summary>Writes a frame with bytes.</summary>
-    /// <returns>False where the output is completed.</returns>
+    /// <summary>Writes a frame with bytes as its payload.</summary>
+    /// <returns>False if the output is completed.</returns>
     public bool Write(in FrameHeader header, ReadOnlySpan<byte> payload)
     {
         lock (_gate)
@@ -63,12 +63,13 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         }
     }
 
-    /// <summary>Writes a frame with a message.</summary>
+    /// <summary>Writes a frame with a message as its payload.</summary>
     /// <param name="header">The header; the length is filled in.</param>
     /// <param name="payload">The message.</param>
-    /// <param name="length">Its size, as it says itself.</param>
-    /// <param name="flush">Whether it is sent at once; else with the next frame or at <see cref="Flush"/>.</param>
-    /// <returns>False where the output is completed.</returns>
+    /// <param name="length">Its serialised size.</param>
+    /// <param name="flush">Whether to send it immediately; otherwise it is sent with the next flushed frame or by
+    /// <see cref="Flush"/>.</param>
+    /// <returns>False if the output is completed.</returns>
     public bool Write<T>(in FrameHeader header, T payload, int length, bool flush = true)
         where T : IMessage<T>
     {
@@ -78,7 +79,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
             {
                 return false;
             }
-            // A message that another thread changes meanwhile throws here, and nothing of it is sent.
+            // This throws if another thread changes the message meanwhile; nothing of the frame is then sent.
             var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + length)[..(FrameHeader.Bytes + length)];
             header.Write(frame, length);
             payload.WriteTo(frame[FrameHeader.Bytes..]);
@@ -87,7 +88,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         }
     }
 
-    /// <summary>Sends what was written without being sent.</summary>
+    /// <summary>Sends the frames that were written without a flush.</summary>
     public void Flush()
     {
         lock (_gate)
@@ -99,7 +100,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         }
     }
 
-    /// <summary>Completes when new work may be written, or the output is completed.</summary>
+    /// <summary>Completes when new requests may be written or the output is completed.</summary>
     public Task RoomAsync()
     {
         lock (_gate)
@@ -113,7 +114,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         }
     }
 
-    /// <summary>Takes no more; what was written is still sent.</summary>
+    /// <summary>Accepts no further frames; those already written are still sent.</summary>
     public void Complete()
     {
         TaskCompletionSource? roomMade;
@@ -130,8 +131,8 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
         roomMade?.TrySetResult();
     }
 
-    /// <summary>Sends until the output is completed and all of it is sent, and then tells the other end that nothing follows.
-    /// Where the connection is lost, closes it, which its reader notices.</summary>
+    /// <summary>Sends until the output is completed and everything is sent, and then shuts down the sending side of the socket.
+    /// If the connection is lost, closes the socket, which also ends its reader.</summary>
     public async Task SendAsync()
     {
         try
@@ -184,7 +185,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
 
     private void FlushPipe()
     {
-        // Without a threshold it never waits.
+        // Without a pause threshold, FlushAsync never waits.
         var flushed = _pipe.Writer.FlushAsync();
         if (flushed.IsCompletedSuccessfully)
         {

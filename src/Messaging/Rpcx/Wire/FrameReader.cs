@@ -3,17 +3,17 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Rpcx.Wire;
 
-/// <summary>Takes frames off the bytes received so far.</summary>
+/// <summary>Reads frames from the bytes received so far.</summary>
 internal static class FrameReader
 {
-    /// <summary>Takes the first frame, if all of it is there.</summary>
-    /// <param name="input">The bytes; on success moved behind the frame.</param>
-    /// <param name="lengthMax">The longest payload taken.</param>
+    /// <summary>Reads the first frame if it has been received completely.</summary>
+    /// <param name="input">The bytes; on success advanced past the frame.</param>
+    /// <param name="lengthMax">The maximum length of a payload.</param>
     /// <param name="header">The frame's header.</param>
     /// <param name="payload">The frame's payload, a part of the input.</param>
-    /// <returns>Whether a whole frame was there.</returns>
-    /// <exception cref="ProtocolException">The input does not begin with a frame, or with one whose payload is too long;
-    /// said as soon as the header is there.</exception>
+    /// <returns>Whether a complete frame was available.</returns>
+    /// <exception cref="ProtocolException">The input does not begin with a valid header, or the payload is too long. It is
+    /// thrown as soon as the header is available.</exception>
     public static bool TryRead(
         ref ReadOnlySequence<byte> input, int lengthMax, out FrameHeader header, out ReadOnlySequence<byte> payload)
     {
@@ -27,8 +27,8 @@ internal static class FrameReader
         return true;
     }
 
-    /// <summary>Reads a message that fills a payload.</summary>
-    /// <exception cref="InvalidProtocolBufferException">It is no such message.</exception>
+    /// <summary>Parses a payload as a message.</summary>
+    /// <exception cref="InvalidProtocolBufferException">The payload is not such a message.</exception>
     public static T Parse<T>(MessageParser<T> parser, in ReadOnlySequence<byte> payload)
         where T : IMessage<T> =>
         payload.IsSingleSegment ? parser.ParseFrom(payload.FirstSpan) : parser.ParseFrom(payload);

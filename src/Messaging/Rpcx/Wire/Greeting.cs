@@ -15,12 +15,12 @@ internal static class Greeting
     /// <summary>This protocol's version.</summary>
     public const uint Version = 1;
 
-    /// <summary>The longest greeting, and the longest of the frames that name methods.</summary>
+    /// <summary>The maximum length of a greeting and of a Names frame.</summary>
     public const int BytesMax = 1 << 20;
 
     private const int PrefixBytes = 8;
 
-    /// <summary>A greeting's bytes. It is sent once in a connection's life.</summary>
+    /// <summary>Returns the bytes of a greeting, which is sent once per connection.</summary>
     public static byte[] Write(RpcxHello hello, uint version = Version)
     {
         var bytes = new byte[PrefixBytes + hello.CalculateSize()];
@@ -31,7 +31,7 @@ internal static class Greeting
     }
 
     /// <summary>Reads a greeting.</summary>
-    /// <exception cref="ProtocolException">It is none, or one of another version.</exception>
+    /// <exception cref="ProtocolException">It is not a greeting, or of another protocol version.</exception>
     public static RpcxHello Read(in ReadOnlySequence<byte> payload)
     {
         if (payload.Length < PrefixBytes)
@@ -48,7 +48,7 @@ internal static class Greeting
         if (version != Version)
         {
             throw new ProtocolException(
-                $"the client speaks version {version} of RPCX, and this server version {Version}", RpcxReasons.VersionRefused);
+                $"the client uses version {version} of RPCX, and this server version {Version}", RpcxReasons.VersionRefused);
         }
         try
         {

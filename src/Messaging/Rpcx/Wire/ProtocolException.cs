@@ -1,6 +1,6 @@
 namespace Billing.Messaging.Rpcx.Wire;
 
-/// <summary>The other end sent what the protocol does not allow; its connection ends.</summary>
+/// <summary>The other end violated the protocol; its connection is closed.</summary>
 internal sealed class ProtocolException(string message, string reason = RpcxReasons.ProtocolViolated) : Exception(message)
 {
     public string Reason { get; } = reason;

@@ -2,14 +2,15 @@ using System.Net.Sockets;
 
 namespace Billing.Messaging.Rpcx.Wire;
 
-/// <summary>How both ends set their sockets.</summary>
+/// <summary>Socket settings of both ends.</summary>
 internal static class SocketSettings
 {
     private const int IdleSecondsBeforeProbe = 30;
     private const int SecondsBetweenProbes = 5;
     private const int ProbesUnanswered = 3;
 
-    /// <summary>Sends small frames at once, and notices a peer that has vanished without a word within a minute.</summary>
+    /// <summary>Sends small frames without delay, and enables keep-alive probes, which detect a silently failed peer within a
+    /// minute.</summary>
     public static void Apply(Socket socket)
     {
         socket.NoDelay = true;

@@ -27,7 +27,7 @@ public sealed class DirectOptionsTests
     [InlineData(" , ", "Billing:Direct:Backends is missing")]
     [InlineData("a:1,nowhere", "Billing:Direct:Backends: 'nowhere' is not of the form host:port")]
     [InlineData("a:1,b:0", "Billing:Direct:Backends: 'b:0' is not of the form host:port")]
-    [InlineData("a:1,b:2,A:1", "Billing:Direct:Backends: 'a:1' is named 2 times")]
+    [InlineData("a:1,b:2,A:1", "Billing:Direct:Backends: 'a:1' is listed 2 times")]
     public void Bad_addresses_are_named(string backends, string problem) => Assert.StartsWith(
         problem, Assert.Single(new DirectOptions { Backends = backends }.ProxyProblems()), StringComparison.Ordinal);
 

@@ -82,7 +82,7 @@ public sealed class FrameTests
         var bytes = new byte[FrameHeader.Bytes];
         new FrameHeader(FrameKind.Request, 1, 1).Write(bytes, LengthMax + 1);
         var e = Assert.Throws<ProtocolException>(() => Read(bytes));
-        Assert.Equal("a frame of 1001 bytes is above FrameBytesMax, 1000", e.Message);
+        Assert.Equal("a frame of 1001 bytes is larger than FrameBytesMax, 1000", e.Message);
     }
 
     [Fact]
@@ -129,7 +129,7 @@ public sealed class FrameTests
     {
         var bytes = Greeting.Write(new RpcxHello { FrameBytesMax = 7 }, version: 2);
         var e = Assert.Throws<ProtocolException>(() => Greeting.Read(new ReadOnlySequence<byte>(bytes)));
-        Assert.Equal("the client speaks version 2 of RPCX, and this server version 1", e.Message);
+        Assert.Equal("the client uses version 2 of RPCX, and this server version 1", e.Message);
         Assert.Equal(RpcxReasons.VersionRefused, e.Reason);
     }
 
