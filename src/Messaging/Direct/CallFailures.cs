@@ -31,7 +31,8 @@ internal sealed partial class CallFailures(string address, TimeProvider time, IL
     public Reply NoReply(StatusCode status, string reason)
     {
         Log(reason);
-        return Replies.Error(0, status, ErrorReasons.ProcessingFailed, "The backend that serves this account sent no valid reply.");
+        return Replies.Error(
+            0, status, ErrorReasons.ProcessingFailed, "The backend that serves this account sent no valid reply.");
     }
 
     private void Log(string reason)

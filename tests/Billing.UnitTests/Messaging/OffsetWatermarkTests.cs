@@ -7,7 +7,7 @@ namespace Billing.UnitTests.Messaging;
 public sealed class OffsetWatermarkTests
 {
     [Fact]
-    public void Whatever_the_order_of_settling_the_first_unsettled_offset_is_committed()
+    public void The_first_unsettled_offset_is_committed_in_any_order_of_settling()
     {
         var runs =
             from gaps in Gen.Choose(1, 4).NonEmptyListOf()
@@ -43,7 +43,7 @@ public sealed class OffsetWatermarkTests
     }
 
     [Fact]
-    public void Offsets_may_have_gaps_as_compaction_and_transactions_leave_them()
+    public void Offsets_may_have_gaps_from_compaction_and_transactions()
     {
         var watermark = new OffsetWatermark();
         var first = watermark.Track(3);
@@ -59,7 +59,7 @@ public sealed class OffsetWatermarkTests
     [InlineData(5)]
     [InlineData(4)]
     [InlineData(-1)]
-    public void An_offset_that_does_not_go_forward_is_refused(long offset)
+    public void An_offset_that_does_not_increase_is_refused(long offset)
     {
         var watermark = new OffsetWatermark();
         watermark.Track(5);
@@ -78,7 +78,7 @@ public sealed class OffsetWatermarkTests
     }
 
     [Fact]
-    public void Settling_twice_is_settling_once()
+    public void Settling_a_slot_again_has_no_effect()
     {
         var watermark = new OffsetWatermark();
         var slot = watermark.Track(7);

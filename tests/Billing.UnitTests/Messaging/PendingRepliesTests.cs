@@ -16,7 +16,7 @@ public sealed class PendingRepliesTests : IDisposable
     public void Dispose() => _pending.Dispose();
 
     [Fact]
-    public async Task A_reply_that_comes_before_the_await_is_kept()
+    public async Task A_reply_that_arrives_before_the_await_is_kept()
     {
         var command = Samples.PaymentCommand();
         var waiting = _pending.Register(command, CancellationToken.None);
@@ -27,7 +27,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public async Task A_reply_that_comes_after_the_await_wakes_the_caller()
+    public async Task A_reply_that_arrives_after_the_await_completes_the_call()
     {
         var command = Samples.PaymentCommand();
         var caller = CallAsync();
@@ -39,7 +39,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public async Task A_reply_that_nobody_waits_for_is_refused()
+    public async Task A_reply_without_a_waiting_call_is_refused()
     {
         Assert.False(_pending.Complete(new Reply { CorrelationId = 99 }));
         var command = Samples.PaymentCommand();
@@ -51,7 +51,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public void A_reply_about_another_transaction_is_not_about_the_call()
+    public void A_reply_for_another_transaction_does_not_match_the_call()
     {
         var command = Samples.PaymentCommand();
         _pending.Register(command, CancellationToken.None);
@@ -71,7 +71,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public void Correlation_ids_begin_at_another_number_in_every_proxy()
+    public void Correlation_ids_start_at_a_different_number_in_every_proxy()
     {
         using var other = new PendingReplies(_time);
         var (one, two) = (Samples.PaymentCommand(), Samples.PaymentCommand());
@@ -81,7 +81,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public void Every_call_has_a_correlation_id_of_its_own_and_none_is_zero()
+    public void Correlation_ids_are_unique_and_not_zero()
     {
         var commands = Enumerable.Range(0, 100).Select(_ => Samples.PaymentCommand()).ToList();
         commands.ForEach(command => _pending.Register(command, CancellationToken.None));
@@ -129,7 +129,7 @@ public sealed class PendingRepliesTests : IDisposable
     [Theory]
     [InlineData(1)]
     [InlineData(-1)]
-    public async Task Setting_the_wall_clock_by_an_hour_changes_no_wait(int hours)
+    public async Task Setting_the_wall_clock_by_an_hour_does_not_move_a_deadline(int hours)
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
@@ -142,7 +142,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public async Task A_call_whose_deadline_had_passed_before_expires_with_the_next_sweep()
+    public async Task A_call_registered_after_its_deadline_expires_with_the_next_sweep()
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = _time.Microseconds() - 3_600_000_000;
@@ -152,7 +152,7 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public void The_latest_deadline_there_is_never_comes()
+    public void A_call_with_the_largest_possible_deadline_does_not_expire()
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = long.MaxValue;
@@ -162,20 +162,20 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public async Task A_caller_that_has_gone_leaves_no_entry()
+    public async Task A_cancelled_call_leaves_no_entry()
     {
-        using var gone = new CancellationTokenSource();
+        using var cancellation = new CancellationTokenSource();
         var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command, gone.Token);
-        await gone.CancelAsync();
+        var waiting = _pending.Register(command, cancellation.Token);
+        await cancellation.CancelAsync();
         var e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
-        Assert.Equal(gone.Token, e.CancellationToken);
+        Assert.Equal(cancellation.Token, e.CancellationToken);
         Assert.Equal(0, _pending.Count);
         Assert.False(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
     }
 
     [Fact]
-    public async Task A_caller_that_had_gone_before_leaves_no_entry()
+    public async Task A_call_cancelled_before_it_is_registered_leaves_no_entry()
     {
         var waiting = _pending.Register(Samples.PaymentCommand(), new CancellationToken(canceled: true));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
@@ -183,18 +183,18 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public async Task A_caller_that_goes_after_its_reply_keeps_the_reply()
+    public async Task A_call_cancelled_after_its_reply_keeps_the_reply()
     {
-        using var gone = new CancellationTokenSource();
+        using var cancellation = new CancellationTokenSource();
         var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command, gone.Token);
+        var waiting = _pending.Register(command, cancellation.Token);
         Assert.True(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
-        await gone.CancelAsync();
+        await cancellation.CancelAsync();
         Assert.Equal(command.CorrelationId, (await waiting).CorrelationId);
     }
 
     [Fact]
-    public async Task Of_many_concurrent_calls_each_gets_its_own_reply()
+    public async Task Each_of_many_concurrent_calls_gets_its_own_reply()
     {
         const int Callers = 8;
         const int CallsEach = 2_000;
@@ -226,28 +226,28 @@ public sealed class PendingRepliesTests : IDisposable
     public async Task Replies_deadlines_and_cancellations_that_race_end_each_call_once_and_leave_no_entry()
     {
         const int Calls = 3_000;
-        using var gone = new CancellationTokenSource();
+        using var cancellation = new CancellationTokenSource();
         var commands = new List<Command>(Calls);
         var waiting = new List<Task<Reply>>(Calls);
         for (var i = 0; i < Calls; i++)
         {
             var command = Samples.PaymentCommand(units: i + 1);
             command.DeadlineUnixUs = _time.Microseconds() + 1;
-            waiting.Add(_pending.Register(command, gone.Token));
+            waiting.Add(_pending.Register(command, cancellation.Token));
             commands.Add(command);
         }
-        var taken = 0;
-        var replying = Task.Run(() => commands.ForEach(c => taken += _pending.Complete(Answer(c)) ? 1 : 0));
+        var completed = 0;
+        var replying = Task.Run(() => commands.ForEach(c => completed += _pending.Complete(Answer(c)) ? 1 : 0));
         var expiring = Task.Run(() => _time.Advance(TimeSpan.FromSeconds(1)));
-        var cancelling = Task.Run(gone.Cancel);
+        var cancelling = Task.Run(cancellation.Cancel);
         await Task.WhenAll(replying, expiring, cancelling);
         await Task.WhenAll(waiting).ContinueWith(_ => { }, TaskScheduler.Default);
-        Assert.Equal(taken, waiting.Count(w => w.IsCompletedSuccessfully && w.Result.Payment is not null));
+        Assert.Equal(completed, waiting.Count(w => w.IsCompletedSuccessfully && w.Result.Payment is not null));
         Assert.Equal(0, _pending.Count);
     }
 
     [Fact]
-    public async Task A_callers_code_never_runs_on_the_thread_that_brings_the_reply()
+    public async Task A_callers_code_never_runs_on_the_thread_that_delivers_the_reply()
     {
         var command = Samples.PaymentCommand();
         var ranOn = _pending.Register(command, CancellationToken.None).ContinueWith(

@@ -17,5 +17,5 @@ public sealed class RequestKindTests
         });
 
     [Fact]
-    public void A_command_without_a_request_has_none() => Assert.Null(RequestKind.Of(new Command()));
+    public void A_command_without_a_request_has_no_kind() => Assert.Null(RequestKind.Of(new Command()));
 }

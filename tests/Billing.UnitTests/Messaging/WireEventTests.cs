@@ -38,7 +38,7 @@ public sealed class WireEventTests
     [InlineData("", 1, "stream_id")]
     [InlineData("visa/a", 0, "version")]
     [InlineData("visa/a", -1, "version")]
-    public void An_event_of_nothing_is_refused(string stream, long version, string named)
+    public void An_event_without_a_stream_or_a_valid_version_is_refused(string stream, long version, string named)
     {
         var value = new Event { StreamId = stream, Version = version }.ToByteArray();
         Assert.False(WireFormat.TryReadEvent(value, "1"u8, out _, out var refusal));
@@ -46,7 +46,7 @@ public sealed class WireEventTests
     }
 
     [Fact]
-    public void Any_bytes_are_read_or_refused_and_never_thrown_at() => Generate.Bytes.Holds(bytes =>
+    public void Arbitrary_bytes_are_read_or_refused_without_an_exception() => Generate.Bytes.Holds(bytes =>
         Assert.NotEqual(
             WireFormat.TryReadEvent(bytes, "1"u8, out var recorded, out var refusal), refusal is not null || recorded is null));
 }

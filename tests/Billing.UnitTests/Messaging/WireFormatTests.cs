@@ -11,7 +11,7 @@ namespace Billing.UnitTests.Messaging;
 public sealed class WireFormatTests
 {
     [Fact]
-    public void A_command_that_keeps_the_rules_is_read_as_it_was_written() => Generate.Command.Holds(command =>
+    public void A_valid_command_is_read_as_it_was_written() => Generate.Command.Holds(command =>
     {
         Assert.True(WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
         Assert.Equal(command, read);
@@ -19,17 +19,17 @@ public sealed class WireFormatTests
     });
 
     [Fact]
-    public void No_bytes_whatever_make_it_throw() => Generate.Bytes.Holds(
+    public void Arbitrary_bytes_are_refused_without_an_exception() => Generate.Bytes.Holds(
         bytes =>
         {
-            var believed = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out _, out var refusal);
-            Assert.False(believed);
+            var accepted = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out _, out var refusal);
+            Assert.False(accepted);
             Assert.NotEmpty(refusal!);
         },
         tries: 2000);
 
     [Fact]
-    public void No_damage_to_a_command_makes_it_throw()
+    public void A_damaged_command_is_read_or_refused_without_an_exception()
     {
         var damaged =
             from command in Generate.Command
@@ -51,9 +51,9 @@ public sealed class WireFormatTests
 
     private static void AssertReadOrRefused(ReadOnlySpan<byte> bytes)
     {
-        var believed = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out var command, out var refusal);
-        Assert.Equal(believed, refusal is null);
-        Assert.True(!believed || command is not null);
+        var accepted = WireFormat.TryReadCommand(bytes, WireFormat.VersionBytes.Span, out var command, out var refusal);
+        Assert.Equal(accepted, refusal is null);
+        Assert.True(!accepted || command is not null);
     }
 
     [Theory]
@@ -63,13 +63,13 @@ public sealed class WireFormatTests
     [InlineData(-1, 1, false)]
     [InlineData(long.MaxValue, 1, false)]
     [InlineData(1, long.MaxValue, false)]
-    public void A_timed_command_must_state_times(long sent, long received, bool believed)
+    public void A_command_with_timing_must_have_valid_times(long sent, long received, bool accepted)
     {
         var command = Samples.PaymentCommand();
         command.ReceivedUnixUs = received;
         command.Timing = new Timing { SentUnixUs = sent };
-        Assert.Equal(believed, WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out _, out var refusal));
-        Assert.Equal(believed ? null : "timing.sent_unix_us or received_unix_us is not a time", refusal);
+        Assert.Equal(accepted, WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out _, out var refusal));
+        Assert.Equal(accepted ? null : "timing.sent_unix_us or received_unix_us is not a time", refusal);
     }
 
     [Theory]
@@ -77,7 +77,7 @@ public sealed class WireFormatTests
     [InlineData("2")]
     [InlineData("1 ")]
     [InlineData("11")]
-    public void Another_version_or_none_is_refused_by_its_header(string version)
+    public void An_unknown_or_missing_version_header_is_refused(string version)
     {
         var bytes = Samples.PaymentCommand().ToByteArray();
         Assert.False(WireFormat.TryReadCommand(bytes, System.Text.Encoding.ASCII.GetBytes(version), out var command, out var refusal));
@@ -86,7 +86,7 @@ public sealed class WireFormatTests
     }
 
     [Fact]
-    public void Garbage_is_refused_as_no_command()
+    public void Bytes_that_are_not_a_command_are_refused()
     {
         Assert.False(WireFormat.TryReadCommand("not protobuf"u8, WireFormat.VersionBytes.Span, out var command, out var refusal));
         Assert.StartsWith("the value is not a Command", refusal, StringComparison.Ordinal);
@@ -98,7 +98,7 @@ public sealed class WireFormatTests
     [InlineData("billing.events")]
     [InlineData("billing.replies.")]
     [InlineData("billing.replies.a/b")]
-    public void A_forged_reply_topic_is_refused(string topic)
+    public void An_invalid_reply_topic_is_refused(string topic)
     {
         var command = Samples.PaymentCommand();
         command.ProxyTopic = topic;
@@ -108,7 +108,7 @@ public sealed class WireFormatTests
     [Theory]
     [InlineData("")]
     [InlineData("not-a-uuid")]
-    public void A_transaction_id_that_is_no_uuid_is_refused(string id)
+    public void A_transaction_id_that_is_not_a_uuid_is_refused(string id)
     {
         var payment = Samples.PaymentCommand();
         payment.TransactionId = id;
@@ -120,7 +120,7 @@ public sealed class WireFormatTests
     }
 
     [Fact]
-    public void A_payment_under_another_transaction_id_than_its_commands_is_refused()
+    public void A_payment_with_another_transaction_id_than_its_command_is_refused()
     {
         var command = Samples.PaymentCommand();
         command.Payment.TransactionId = "11111111-1111-1111-1111-111111111111";
@@ -128,7 +128,7 @@ public sealed class WireFormatTests
     }
 
     [Fact]
-    public void A_question_about_another_payment_than_its_commands_or_a_bad_one_is_refused()
+    public void A_status_request_for_a_missing_invalid_or_different_payment_is_refused()
     {
         var command = Samples.PaymentCommand();
         command.PaymentStatus = new PaymentStatusRequest();
@@ -145,7 +145,7 @@ public sealed class WireFormatTests
         AssertRefused("no request", new Command { TransactionId = Samples.TransactionId, ProxyTopic = Samples.ReplyTopic });
 
     [Fact]
-    public void A_request_that_breaks_a_rule_is_refused_by_the_fields_name()
+    public void An_invalid_request_is_refused_with_the_name_of_the_field()
     {
         AssertRefused("amount.units", Samples.PaymentCommand(units: FieldRules.AmountUnitsMax + 1));
         AssertRefused("account_id", Samples.BalanceCommand("a/b"));
@@ -159,12 +159,12 @@ public sealed class WireFormatTests
     {
         Assert.False(WireFormat.TryReadCommand(command.ToByteArray(), WireFormat.VersionBytes.Span, out var read, out var refusal));
         Assert.Contains(naming, refusal, StringComparison.Ordinal);
-        // Its sender can still be told.
+        // The command is returned all the same, so that its sender can be answered.
         Assert.Equal(command, read);
     }
 
     [Fact]
-    public void A_command_belongs_on_the_topic_of_its_kind_and_payment_type_and_on_no_other() => Generate.Command.Holds(command =>
+    public void A_command_belongs_only_on_the_topic_of_its_kind_and_payment_type() => Generate.Command.Holds(command =>
     {
         var route = CommandRoute.Of(command);
         var key = System.Text.Encoding.UTF8.GetBytes(route.AccountId);

@@ -22,7 +22,7 @@ public sealed class RpcxClient : IAsyncDisposable
     private readonly MethodNumbers _methods = new();
     private readonly CancellationTokenSource _disposed = new();
     private readonly ConnectionSlot[] _slots;
-    private uint _calls;
+    private uint _callCount;
 
     /// <summary>Creates a client; it connects with the first call.</summary>
     /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
@@ -157,7 +157,7 @@ public sealed class RpcxClient : IAsyncDisposable
         {
             return _slots[0];
         }
-        var first = Interlocked.Increment(ref _calls) % (uint)_slots.Length;
+        var first = Interlocked.Increment(ref _callCount) % (uint)_slots.Length;
         if (_slots[first].Open is not null)
         {
             return _slots[first];

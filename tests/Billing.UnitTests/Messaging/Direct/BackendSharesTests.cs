@@ -4,7 +4,7 @@ namespace Billing.UnitTests.Messaging.Direct;
 
 public sealed class BackendSharesTests
 {
-    private static readonly string[] Three = ["10.0.0.1:6000", "10.0.0.2:6000", "10.0.0.3:6000"];
+    private static readonly string[] Addresses = ["10.0.0.1:6000", "10.0.0.2:6000", "10.0.0.3:6000"];
 
     [Theory]
     [InlineData("", 0xcbf29ce484222325)]
@@ -15,7 +15,7 @@ public sealed class BackendSharesTests
     [Fact]
     public void The_shares_are_the_same_in_every_process_and_version()
     {
-        var shares = new BackendShares(Three);
+        var shares = new BackendShares(Addresses);
 
         Assert.Equal(
             [0, 0, 2, 2, 0, 2, 0, 1, 2, 2, 2, 1, 2, 0, 2, 0],
@@ -23,7 +23,7 @@ public sealed class BackendSharesTests
     }
 
     [Fact]
-    public void The_order_and_the_letters_case_of_the_addresses_do_not_matter()
+    public void The_order_and_the_case_of_the_addresses_do_not_matter()
     {
         string[] names = ["one:1", "two:1", "three:1", "four:1"];
         string[] other = ["FOUR:1", "two:1", "One:1", "three:1"];
@@ -37,7 +37,7 @@ public sealed class BackendSharesTests
     [InlineData(2)]
     [InlineData(3)]
     [InlineData(10)]
-    public void Accounts_that_are_numbered_through_are_shared_out_evenly(int backends)
+    public void Consecutively_numbered_accounts_are_distributed_evenly(int backends)
     {
         var shares = new BackendShares(Enumerable.Range(0, backends).Select(n => $"127.0.0.1:{6000 + n}"));
 
@@ -48,15 +48,15 @@ public sealed class BackendSharesTests
     }
 
     [Fact]
-    public void A_backend_that_is_taken_away_moves_its_own_accounts_only()
+    public void Removing_a_backend_moves_only_its_own_accounts()
     {
-        var (all, fewer) = (new BackendShares(Three), new BackendShares(Three[..2]));
+        var (all, fewer) = (new BackendShares(Addresses), new BackendShares(Addresses[..2]));
 
         Assert.All(Accounts().Where(a => all.IndexOf(a) < 2), account => Assert.Equal(all.IndexOf(account), fewer.IndexOf(account)));
     }
 
     [Fact]
-    public void Nothing_cannot_be_shared_out_over() => Assert.Throws<ArgumentOutOfRangeException>(() => new BackendShares([]));
+    public void At_least_one_address_is_required() => Assert.Throws<ArgumentOutOfRangeException>(() => new BackendShares([]));
 
     private static IEnumerable<string> Accounts() => Enumerable.Range(0, 20_000).Select(n => $"visa/acct-{n}");
 }

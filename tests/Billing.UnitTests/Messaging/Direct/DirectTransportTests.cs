@@ -19,7 +19,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _transport.DisposeAsync();
 
     [Fact]
-    public async Task What_reads_and_what_writes_an_account_goes_to_the_same_backend()
+    public async Task Reads_and_writes_of_an_account_go_to_the_same_backend()
     {
         for (var n = 0; n < 50; n++)
         {
@@ -47,7 +47,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task What_is_left_of_the_deadline_bounds_the_call()
+    public async Task The_time_left_until_the_deadline_limits_the_call()
     {
         var command = Payment("acct");
         command.DeadlineUnixUs = _time.Microseconds() + 60_000_000;
@@ -60,7 +60,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
     [Theory]
     [InlineData(0)]
     [InlineData(long.MaxValue)]
-    public async Task A_deadline_that_never_comes_is_a_long_wait(long deadline)
+    public async Task A_call_without_a_reachable_deadline_is_limited_to_one_day(long deadline)
     {
         var command = Payment("acct");
         command.DeadlineUnixUs = deadline;
@@ -71,7 +71,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task The_ways_to_the_backends_are_closed_with_it()
+    public async Task Disposing_it_closes_the_channels_to_the_backends()
     {
         await _transport.DisposeAsync();
 

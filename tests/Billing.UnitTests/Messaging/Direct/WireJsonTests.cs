@@ -35,16 +35,16 @@ public sealed class WireJsonTests
 
     [Theory]
     [MemberData(nameof(Commands))]
-    public void A_command_comes_back_as_it_was(Command command) => Assert.Equal(
+    public void A_command_is_read_as_it_was_written(Command command) => Assert.Equal(
         command, JsonSerializer.Deserialize(JsonSerializer.Serialize(command, WireJson.Command), WireJson.Command));
 
     [Theory]
     [MemberData(nameof(Replies))]
-    public void A_reply_comes_back_as_it_was(Reply reply) => Assert.Equal(
+    public void A_reply_is_read_as_it_was_written(Reply reply) => Assert.Equal(
         reply, JsonSerializer.Deserialize(JsonSerializer.Serialize(reply, WireJson.Reply), WireJson.Reply));
 
     [Fact]
-    public void Fields_have_the_names_of_the_contract_and_defaults_are_left_out() => Assert.Equal(
+    public void Fields_have_the_names_of_the_contract_and_defaults_are_omitted() => Assert.Equal(
         """{"transaction_id":"t","payment":{"account_id":"a","payment_type":1,"amount":{"currency_code":"USD","units":5}}}""",
         JsonSerializer.Serialize(
             new Command

@@ -14,13 +14,13 @@ public sealed class EmbeddedReadModelTests : IDisposable
 
     public EmbeddedReadModelTests()
     {
-        RecordingHandler? made = null;
+        RecordingHandler? created = null;
         _transport = new EmbeddedTransport(_pending, publisher =>
         {
-            made = new RecordingHandler(publisher);
-            return new EmbeddedHandlers([made], [made], [_model]);
+            created = new RecordingHandler(publisher);
+            return new EmbeddedHandlers([created], [created], [_model]);
         }, Supervision.New());
-        _handler = made!;
+        _handler = created!;
         _model.OnRebuild = () => Assert.False(_handler.IsRunning);
     }
 
@@ -41,7 +41,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
     }
 
     [Fact]
-    public async Task A_read_model_has_an_event_before_the_answer_to_it_is_given()
+    public async Task A_read_model_receives_an_event_before_its_command_is_answered()
     {
         var command = Samples.PaymentCommand();
         var reply = _pending.Register(command, CancellationToken.None);
@@ -56,7 +56,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
     }
 
     [Fact]
-    public async Task Events_published_by_several_at_once_reach_a_read_model_one_batch_at_a_time()
+    public async Task Events_published_concurrently_reach_a_read_model_one_batch_at_a_time()
     {
         await Task.WhenAll(Enumerable.Range(1, 8).Select(n => Task.Run(async () =>
         {
@@ -71,7 +71,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
 
     private sealed class RecordingModel : IReadModel
     {
-        private int _inside;
+        private int _concurrent;
 
         public int Rebuilt { get; private set; }
 
@@ -90,10 +90,10 @@ public sealed class EmbeddedReadModelTests : IDisposable
 
         public void Apply(IReadOnlyList<Event> events)
         {
-            Assert.Equal(1, Interlocked.Increment(ref _inside));
+            Assert.Equal(1, Interlocked.Increment(ref _concurrent));
             OnApply();
             Applied.AddRange(events);
-            Interlocked.Decrement(ref _inside);
+            Interlocked.Decrement(ref _concurrent);
         }
     }
 }

@@ -32,7 +32,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task One_accounts_commands_reach_one_handler_in_the_order_they_were_sent()
+    public async Task All_commands_of_an_account_reach_one_handler_in_the_order_they_were_sent()
     {
         const int Accounts = 19;
         const int Each = 200;
@@ -75,7 +75,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_command_asks_for_its_answer_where_a_backend_may_answer()
+    public async Task A_command_is_given_a_valid_reply_topic()
     {
         var command = Samples.PaymentCommand();
         command.ProxyTopic = "";
@@ -92,7 +92,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_caller_that_has_gone_is_told_so()
+    public async Task A_cancelled_call_throws()
     {
         var sent = _transport.SendAsync(Samples.PaymentCommand(), new CancellationToken(canceled: true));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => sent);

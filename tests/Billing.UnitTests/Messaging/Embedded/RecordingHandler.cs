@@ -4,7 +4,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace Billing.UnitTests.Messaging.Embedded;
 
-/// <summary>A backend that answers at once and remembers what it was given.</summary>
+/// <summary>A handler that answers immediately and records the commands that it accepts.</summary>
 internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHandler, IHostedService
 {
     private readonly List<Command> _accepted = [];

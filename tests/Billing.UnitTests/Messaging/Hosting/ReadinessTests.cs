@@ -8,36 +8,36 @@ namespace Billing.UnitTests.Messaging.Hosting;
 public sealed class ReadinessTests
 {
     [Fact]
-    public async Task What_is_not_ready_says_why() =>
-        Assert.Equal((503, "not ready: the view is being built; no brokers"), await AskAsync("/health/ready", "the view is being built", null, "no brokers"));
+    public async Task Readiness_lists_the_reasons_of_the_parts_that_are_not_ready() =>
+        Assert.Equal((503, "not ready: the view is being built; no brokers"), await GetAsync("/health/ready", "the view is being built", null, "no brokers"));
 
     [Fact]
-    public async Task What_is_ready_says_so() => Assert.Equal((200, "ready"), await AskAsync("/health/ready", null, null));
+    public async Task Readiness_succeeds_when_all_parts_are_ready() => Assert.Equal((200, "ready"), await GetAsync("/health/ready", null, null));
 
     [Theory]
     [InlineData("/health/ready", "not ready: reading failed: planted")]
     [InlineData("/health/live", "not live: reading failed: planted")]
-    public async Task A_process_whose_loop_has_failed_says_which_and_why(string path, string said)
+    public async Task Health_checks_name_the_loop_that_failed_and_the_cause(string path, string expected)
     {
         var exitCode = Environment.ExitCode;
         using var supervisor = Supervision.New();
         supervisor.Fail("reading", new IOException("planted"));
-        supervisor.Fail("writing", new IOException("because of it"));
+        supervisor.Fail("writing", new IOException("a consequence"));
         Environment.ExitCode = exitCode;
 
-        Assert.Equal((503, said), await AskOfAsync(path, supervisor));
+        Assert.Equal((503, expected), await GetOfAsync(path, supervisor));
     }
 
     [Fact]
-    public async Task A_process_that_is_not_ready_lives() => Assert.Equal((200, "live"), await AskAsync("/health/live", "starting"));
+    public async Task A_process_that_is_not_ready_is_live() => Assert.Equal((200, "live"), await GetAsync("/health/live", "starting"));
 
-    private static async Task<(int Status, string Text)> AskAsync(string path, params string?[] reasons)
+    private static async Task<(int Status, string Text)> GetAsync(string path, params string?[] reasons)
     {
         using var supervisor = Supervision.New();
-        return await AskOfAsync(path, supervisor, reasons);
+        return await GetOfAsync(path, supervisor, reasons);
     }
 
-    private static async Task<(int Status, string Text)> AskOfAsync(string path, Supervisor supervisor, params string?[] reasons)
+    private static async Task<(int Status, string Text)> GetOfAsync(string path, Supervisor supervisor, params string?[] reasons)
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();

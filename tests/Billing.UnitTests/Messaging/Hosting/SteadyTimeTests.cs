@@ -21,7 +21,7 @@ public sealed class SteadyTimeTests : IDisposable
     public void Dispose() => _time.Dispose();
 
     [Fact]
-    public void It_begins_at_the_wall_clocks_time_and_goes_on_as_fast()
+    public void It_starts_at_the_wall_clocks_time_and_runs_at_the_same_rate()
     {
         Assert.Equal(_start, _time.GetUtcNow());
         _inner.Advance(TimeSpan.FromDays(2));
@@ -31,7 +31,7 @@ public sealed class SteadyTimeTests : IDisposable
     [Theory]
     [InlineData(1)]
     [InlineData(-1)]
-    public void A_step_of_an_hour_is_followed_by_half_a_millisecond_a_second(int hours)
+    public void A_step_of_an_hour_is_corrected_by_half_a_millisecond_per_second(int hours)
     {
         _inner.Set(TimeSpan.FromHours(hours));
         Assert.Equal(_start, _time.GetUtcNow());
@@ -42,11 +42,11 @@ public sealed class SteadyTimeTests : IDisposable
     [Theory]
     [InlineData(400)]
     [InlineData(-400)]
-    public void A_drift_is_followed(int microsecondsEachSecond)
+    public void A_drift_is_followed(int microsecondsPerSecond)
     {
         for (var i = 0; i < 1000; i++)
         {
-            _inner.Set(TimeSpan.FromMicroseconds(microsecondsEachSecond));
+            _inner.Set(TimeSpan.FromMicroseconds(microsecondsPerSecond));
             _inner.Advance(Second);
             Assert.Equal(_inner.GetUtcNow(), _time.GetUtcNow());
         }
@@ -67,7 +67,7 @@ public sealed class SteadyTimeTests : IDisposable
     }
 
     [Fact]
-    public async Task Many_readers_see_one_time_that_never_goes_backwards()
+    public async Task Concurrent_readers_never_see_time_go_backwards()
     {
         _inner.Set(TimeSpan.FromHours(-1));
         var readers = Enumerable.Range(0, 4).Select(_ => Task.Run(() =>
@@ -98,7 +98,7 @@ public sealed class SteadyTimeTests : IDisposable
     }
 
     [Fact]
-    public void Disposed_of_it_leaves_no_timer_behind()
+    public void Disposing_it_stops_its_timer()
     {
         _time.Dispose();
         _inner.Set(TimeSpan.FromHours(1));
@@ -107,13 +107,13 @@ public sealed class SteadyTimeTests : IDisposable
     }
 
     [Fact]
-    public void The_services_get_it_unless_they_were_given_another()
+    public void It_is_registered_unless_another_clock_is_registered()
     {
         using var services = new ServiceCollection().AddServiceTime().AddServiceTime().BuildServiceProvider();
         var time = Assert.IsType<SteadyTime>(Assert.Single(services.GetServices<TimeProvider>()));
         Assert.Same(TimeProvider.System, time.WallClock());
-        using var given = new ServiceCollection().AddSingleton<TimeProvider>(_inner).AddServiceTime().BuildServiceProvider();
-        Assert.Same(_inner, Assert.Single(given.GetServices<TimeProvider>()));
+        using var registered = new ServiceCollection().AddSingleton<TimeProvider>(_inner).AddServiceTime().BuildServiceProvider();
+        Assert.Same(_inner, Assert.Single(registered.GetServices<TimeProvider>()));
         Assert.Same(_inner, _inner.WallClock());
     }
 }

@@ -17,14 +17,14 @@ public sealed class SupervisorTests : IDisposable
 
     public void Dispose()
     {
-        // The tests' own.
+        // Restores the exit code of the test process.
         Environment.ExitCode = _exitCode;
         _supervisor.Dispose();
         _stop.Dispose();
     }
 
     [Fact]
-    public async Task A_loop_that_throws_is_one_error_line_and_stops_the_process_with_a_failure()
+    public async Task A_loop_that_throws_is_logged_once_and_stops_the_process_with_a_failure()
     {
         await _supervisor.RunAsync("reading", _ => throw new IOException("planted"), _stop.Token);
 
@@ -40,7 +40,7 @@ public sealed class SupervisorTests : IDisposable
     }
 
     [Fact]
-    public async Task A_loop_that_is_cancelled_by_something_else_than_its_stop_has_failed()
+    public async Task A_loop_that_ends_with_another_cancellation_than_its_stop_has_failed()
     {
         await _supervisor.RunAsync("reading", _ => throw new OperationCanceledException("another"), _stop.Token);
 
@@ -48,7 +48,7 @@ public sealed class SupervisorTests : IDisposable
     }
 
     [Fact]
-    public async Task A_loop_that_ends_because_it_was_told_to_has_not_failed()
+    public async Task A_loop_that_ends_because_it_was_stopped_has_not_failed()
     {
         var loop = _supervisor.RunAsync("reading", token => Task.Delay(Timeout.InfiniteTimeSpan, token), _stop.Token);
         await _stop.CancelAsync();
@@ -59,7 +59,7 @@ public sealed class SupervisorTests : IDisposable
     }
 
     [Fact]
-    public async Task A_watched_task_that_fails_fails_the_process()
+    public async Task A_failure_of_a_watched_task_fails_the_process()
     {
         var work = new TaskCompletionSource();
         _supervisor.Watch("answering", work.Task);
@@ -71,7 +71,7 @@ public sealed class SupervisorTests : IDisposable
     }
 
     [Fact]
-    public void What_fails_after_the_first_is_not_told()
+    public void Only_the_first_failure_is_logged()
     {
         _supervisor.Fail("reading", new IOException("first"));
         _supervisor.Fail("writing", new IOException("second"));
@@ -79,14 +79,14 @@ public sealed class SupervisorTests : IDisposable
         AssertFailed("reading", "first");
     }
 
-    private void AssertFailed(string loop, string why)
+    private void AssertFailed(string loop, string cause)
     {
         Assert.False(_supervisor.IsHealthy);
         Assert.True(_lifetime.ApplicationStopping.IsCancellationRequested);
         Assert.Equal(Service.Failed, Environment.ExitCode);
         var line = Assert.Single(_log.Lines);
         Assert.StartsWith("Critical " + loop, line, StringComparison.Ordinal);
-        Assert.Contains(why, line, StringComparison.Ordinal);
+        Assert.Contains(cause, line, StringComparison.Ordinal);
     }
 
     private sealed class LogLines : ILogger<Supervisor>

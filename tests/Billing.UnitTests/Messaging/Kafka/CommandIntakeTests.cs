@@ -11,7 +11,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.UnitTests.Messaging.Kafka;
 
-/// <summary>A consumer's turns over the simulation's model of Kafka.</summary>
+/// <summary>Tests the turns of a consumer with the simulation's model of Kafka.</summary>
 public sealed class CommandIntakeTests : IDisposable
 {
     private const int InFlightMax = 10;
@@ -49,7 +49,7 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Fact]
-    public void Garbage_counts_among_what_is_drained_so_that_commands_and_commits_have_their_turn()
+    public void Invalid_records_count_towards_DrainMax_so_that_they_cannot_delay_commands_and_commits()
     {
         Send(CommandIntake.DrainMax + 500, "garbage"u8.ToArray());
 
@@ -59,7 +59,7 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Fact]
-    public void What_is_settled_behind_a_command_that_is_not_counts_as_in_flight()
+    public void Settled_commands_behind_an_unsettled_one_count_as_in_flight()
     {
         for (var wave = 0; wave < 10; wave++)
         {
@@ -78,7 +78,7 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Fact]
-    public void Offsets_that_begin_again_are_followed_from_their_beginning()
+    public void Offsets_that_restart_at_zero_are_tracked_from_there()
     {
         Send(5, Samples.PaymentCommand().ToByteArray());
         TakeTurns(1);
@@ -96,16 +96,16 @@ public sealed class CommandIntakeTests : IDisposable
     }
 
     [Fact]
-    public void What_a_former_owner_may_have_left_is_handed_over_at_once()
+    public void The_backlog_of_a_former_owner_is_handed_over_in_one_batch()
     {
-        const int Left = (2 * CommandIntake.DrainMax) + 500;
+        const int Backlog = (2 * CommandIntake.DrainMax) + 500;
         var second = new RecordingHandler();
-        Send(Left, Samples.PaymentCommand().ToByteArray());
+        Send(Backlog, Samples.PaymentCommand().ToByteArray());
         TakeTurns(1);
         _brokers.Group("group").Evict(_consumer);
 
         var node = new Billing.Simulation.Node("next", _scheduler);
-        var intake = new CommandIntake(2 * Left, second, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
+        var intake = new CommandIntake(2 * Backlog, second, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
         using var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);
@@ -113,11 +113,11 @@ public sealed class CommandIntakeTests : IDisposable
         intake.TakeTurn(consumer);
         Assert.Empty(second.HandOvers);
         intake.TakeTurn(consumer);
-        Assert.Equal([Left], second.HandOvers);
+        Assert.Equal([Backlog], second.HandOvers);
 
         Send(1, Samples.PaymentCommand().ToByteArray());
         intake.TakeTurn(consumer);
-        Assert.Equal([Left, 1], second.HandOvers);
+        Assert.Equal([Backlog, 1], second.HandOvers);
     }
 
     private void TakeTurns(int count)

@@ -9,7 +9,7 @@ public sealed class ConsumerThreadTests
     private readonly Supervisor _supervisor = Supervision.New();
 
     [Fact]
-    public async Task A_consumers_loop_that_throws_fails_the_process()
+    public async Task A_consumer_loop_that_throws_fails_the_process()
     {
         using var thread = new ConsumerThread(_supervisor, "consumer");
         thread.Start(() => throw new KeyNotFoundException("planted"));
@@ -19,11 +19,11 @@ public sealed class ConsumerThreadTests
     }
 
     [Fact]
-    public async Task A_consumers_loop_that_ends_by_itself_fails_the_process()
+    public async Task A_consumer_loop_that_ends_by_itself_fails_the_process()
     {
         using var thread = new ConsumerThread(_supervisor, "consumer");
         var failing = new TaskCompletionSource();
-        await using var told = _supervisor.Failing.Register(failing.SetResult);
+        await using var registration = _supervisor.Failing.Register(failing.SetResult);
         thread.Start(() => { });
         await failing.Task;
         await thread.StopAsync();
@@ -32,7 +32,7 @@ public sealed class ConsumerThreadTests
     }
 
     [Fact]
-    public async Task A_consumers_loop_ends_when_it_is_told_to()
+    public async Task A_consumer_loop_can_be_stopped()
     {
         using var thread = new ConsumerThread(_supervisor, "consumer");
         thread.Start(() => thread.Stopping.WaitHandle.WaitOne());

@@ -24,5 +24,5 @@ public sealed class DeadLetterIdTests
     [InlineData(":1")]
     [InlineData("1:2:3")]
     [InlineData("99999999999999999999")]
-    public void Another_text_is_none(string text) => Assert.False(DeadLetterId.TryParse(text, out _));
+    public void Other_texts_are_not_ids(string text) => Assert.False(DeadLetterId.TryParse(text, out _));
 }

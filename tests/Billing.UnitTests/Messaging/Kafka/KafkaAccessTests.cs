@@ -7,7 +7,7 @@ namespace Billing.UnitTests.Messaging.Kafka;
 public sealed class KafkaAccessTests
 {
     [Fact]
-    public void A_line_gives_each_of_its_operations_and_a_star_makes_a_prefix()
+    public void A_line_grants_each_of_its_operations_and_a_star_means_a_prefix()
     {
         var rights = KafkaAccess.Parse(["# nothing", "", "proxy topic:billing.replies.* Read  Write # both", "backend group:billing-payments Read"]);
 
@@ -27,7 +27,7 @@ public sealed class KafkaAccessTests
     [InlineData("proxy topic:a Reed", "Line 1: 'Reed' is not an operation")]
     [InlineData("proxy topic:a 3", "Line 1: '3' is not an operation")]
     [InlineData("proxy topic:a Any", "Line 1: 'Any' is not an operation")]
-    public void A_mistake_is_named_with_its_line(string line, string message) =>
+    public void An_error_is_reported_with_its_line(string line, string message) =>
         Assert.StartsWith(message, Assert.Throws<FormatException>(() => KafkaAccess.Parse([line])).Message, StringComparison.Ordinal);
 
     [Fact]

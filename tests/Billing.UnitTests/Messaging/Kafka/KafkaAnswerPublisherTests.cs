@@ -9,7 +9,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.UnitTests.Messaging.Kafka;
 
-/// <summary>The publisher over the simulation's model of Kafka.</summary>
+/// <summary>Tests the publisher with the simulation's model of Kafka.</summary>
 public sealed class KafkaAnswerPublisherTests : IDisposable
 {
     private const string Proxy = "billing.replies.one";
@@ -38,7 +38,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void Replies_to_one_proxy_are_gathered_into_one_record()
+    public void Replies_to_one_proxy_are_batched_in_one_record()
     {
         var sent = Publish([Answer(1, 100), Answer(2, 100), Answer(3, 100)], []);
 
@@ -47,7 +47,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void Replies_that_no_record_would_hold_go_in_several_and_none_is_missing()
+    public void Replies_too_large_for_one_record_are_sent_in_several_and_none_is_missing()
     {
         var answers = Enumerable.Range(1, 300).Select(n => Answer((ulong)n, 10_000)).ToList();
 
@@ -60,7 +60,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void A_reply_that_no_broker_takes_is_given_up_and_the_others_arrive()
+    public void A_reply_too_large_for_the_brokers_is_dropped_and_the_others_arrive()
     {
         var sent = Publish([Answer(1, 2_000_000), Answer(2, 100)], []);
 
@@ -78,7 +78,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void A_reply_waits_for_room_in_the_queue()
+    public void A_reply_waits_for_space_in_the_producers_queue()
     {
         _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
         var sent = Publish([Answer(1, 100)], [], TimeSpan.FromMilliseconds(900));
@@ -90,7 +90,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void Nothing_is_published_behind_an_event_that_could_not_be()
+    public void Nothing_is_published_after_an_event_that_failed()
     {
         _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
         var first = Publish([], [new Event { StreamId = "visa/one", Version = 1 }]);
@@ -103,7 +103,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void Only_replies_with_nothing_under_way_go_at_once_and_events_always_wait_for_each_other()
+    public void Replies_are_sent_without_batching_only_if_nothing_is_in_flight_and_events_never()
     {
         var prompt = new ModelProducer(_brokers, _node, TimeSpan.Zero);
         using var publisher = new KafkaAnswerPublisher(new ProducerPair(_producer, prompt), _node.Time, NullLogger.Instance);
@@ -119,7 +119,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void A_publication_that_failed_is_under_way_no_longer()
+    public void A_failed_publication_is_no_longer_in_flight()
     {
         var prompt = new ModelProducer(_brokers, _node, TimeSpan.Zero);
         var producers = new ProducerPair(_producer, prompt);
@@ -136,7 +136,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void Events_wait_for_brokers_that_are_away_however_long_that_lasts()
+    public void Events_wait_for_unavailable_brokers_without_a_time_limit()
     {
         _brokers.AwayUntil = TimeSpan.FromHours(1).Ticks;
         var sent = Publish([], [new Event { StreamId = "visa/one", Version = 1 }, new Event { StreamId = "visa/one", Version = 2 }]);

@@ -8,7 +8,7 @@ public sealed class KafkaOptionsTests
     [InlineData("localhost:9092")]
     [InlineData("a:9092, b:9093,c:65535")]
     [InlineData("[::1]:9092")]
-    public void Addresses_with_ports_are_fine(string servers) =>
+    public void Addresses_with_ports_are_valid(string servers) =>
         Assert.Empty(new KafkaOptions { BootstrapServers = servers }.Problems());
 
     [Theory]
@@ -19,7 +19,7 @@ public sealed class KafkaOptionsTests
     [InlineData("localhost:65536", "'localhost:65536'")]
     [InlineData("a:9092,b", "'b'")]
     [InlineData(",", "','")]
-    public void An_address_without_a_port_is_named(string servers, string named)
+    public void An_address_without_a_valid_port_is_reported(string servers, string named)
     {
         var problem = Assert.Single(new KafkaOptions { BootstrapServers = servers }.Problems());
         Assert.StartsWith("Billing:Kafka:BootstrapServers", problem, StringComparison.Ordinal);
@@ -30,7 +30,7 @@ public sealed class KafkaOptionsTests
     [InlineData(0, 6)]
     [InlineData(-1, 6)]
     [InlineData(2.1, 6)]
-    public void A_heartbeat_is_at_most_a_third_of_the_session(double heartbeatS, double sessionS)
+    public void A_heartbeat_interval_is_at_most_a_third_of_the_session_timeout(double heartbeatS, double sessionS)
     {
         var options = new KafkaOptions
         {
@@ -43,20 +43,20 @@ public sealed class KafkaOptionsTests
     }
 
     [Fact]
-    public void A_heartbeat_of_exactly_a_third_is_fine() =>
+    public void A_heartbeat_interval_of_exactly_a_third_is_valid() =>
         Assert.Empty(new KafkaOptions { HeartbeatInterval = TimeSpan.FromSeconds(2), SessionTimeout = TimeSpan.FromSeconds(6) }.Problems());
 
     [Theory]
     [InlineData(-1)]
     [InlineData(1001)]
-    public void The_linger_is_within_a_second(int milliseconds)
+    public void The_linger_must_be_between_zero_and_one_second(int milliseconds)
     {
         var problem = Assert.Single(new KafkaOptions { Linger = TimeSpan.FromMilliseconds(milliseconds) }.Problems());
         Assert.Contains("Billing:Kafka:Linger", problem, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void Properties_by_librdkafkas_names_win_over_the_settings()
+    public void Properties_of_librdkafka_override_the_settings()
     {
         var options = new KafkaOptions { BootstrapServers = "a:9092" };
         options.Properties["linger.ms"] = "7";
@@ -75,16 +75,16 @@ public sealed class KafkaOptionsTests
     }
 
     [Fact]
-    public void A_producer_that_does_not_gather_sends_at_once_whatever_is_under_way()
+    public void A_producer_without_batching_sends_at_once_regardless_of_requests_in_flight()
     {
         var producer = new KafkaOptions { BootstrapServers = "a:9092" }.Producer("test", TimeSpan.FromSeconds(5), gathers: false);
         Assert.Equal(0, producer.LingerMs);
         Assert.Equal(5, producer.MaxInFlight);
     }
 
-    /// <summary>A proxy that has just started uses a partition that was just added at once.</summary>
+    /// <summary>A proxy that has just started uses a newly added partition immediately.</summary>
     [Fact]
-    public void A_backend_notices_a_new_partition_while_its_callers_still_wait() =>
+    public void A_backend_discovers_a_new_partition_before_its_callers_time_out() =>
         Assert.InRange(new KafkaOptions { BootstrapServers = "a:9092" }.GroupMember("test", "group").TopicMetadataRefreshIntervalMs!.Value, 1, 5000);
 
     [Fact]

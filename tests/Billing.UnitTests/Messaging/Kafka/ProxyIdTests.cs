@@ -7,7 +7,7 @@ namespace Billing.UnitTests.Messaging.Kafka;
 public sealed class ProxyIdTests
 {
     [Fact]
-    public void The_start_can_be_read_from_the_reply_topic()
+    public void The_start_time_can_be_read_from_the_reply_topic()
     {
         var time = new ManualTime();
         time.Advance(TimeSpan.FromDays(29) + TimeSpan.FromSeconds(7));
@@ -17,7 +17,7 @@ public sealed class ProxyIdTests
     }
 
     [Fact]
-    public void An_id_makes_a_reply_topic()
+    public void An_id_gives_a_valid_reply_topic()
     {
         var topic = Topics.Replies(ProxyId.Create(new ManualTime()));
         Assert.True(Topics.IsReplyTopic(topic));
@@ -25,7 +25,7 @@ public sealed class ProxyIdTests
     }
 
     [Fact]
-    public void Two_proxies_of_one_second_differ()
+    public void Ids_created_in_the_same_second_differ()
     {
         var time = new ManualTime();
         Assert.NotEqual(ProxyId.Create(time), ProxyId.Create(time));
@@ -40,5 +40,5 @@ public sealed class ProxyIdTests
     [InlineData("billing.replies.20261331T120000Z-5f2c9a10")]
     [InlineData("billing.replies.2026-5f2c9a10")]
     [InlineData("20260131T120000Z-5f2c9a10")]
-    public void Another_topic_has_no_start(string topic) => Assert.False(ProxyId.TryReadStart(topic, out _));
+    public void Other_topics_have_no_start_time(string topic) => Assert.False(ProxyId.TryReadStart(topic, out _));
 }

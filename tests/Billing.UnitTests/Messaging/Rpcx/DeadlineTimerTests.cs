@@ -20,9 +20,9 @@ public sealed class DeadlineTimerTests : IDisposable
     public void Dispose() => _timer.Dispose();
 
     [Fact]
-    public void Each_call_ends_at_its_deadline_in_whatever_order_they_came()
+    public void Each_call_ends_at_its_deadline_in_any_order_of_arrival()
     {
-        var (first, second, third) = (Enter(2_000), Enter(1_000), Enter(3_000));
+        var (first, second, third) = (Add(2_000), Add(1_000), Add(3_000));
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.Empty(_ended);
         _time.Advance(TimeSpan.FromMilliseconds(1));
@@ -32,18 +32,18 @@ public sealed class DeadlineTimerTests : IDisposable
     }
 
     [Fact]
-    public void Calls_with_one_time_out_set_the_timer_once_until_the_first_is_due()
+    public void Calls_with_the_same_timeout_set_the_timer_once_until_the_first_is_due()
     {
         for (var i = 0; i < 100; i++)
         {
-            Enter(1_000);
+            Add(1_000);
             _time.Advance(TimeSpan.FromMilliseconds(1));
         }
         Assert.Single(_time.Delays);
     }
 
     [Fact]
-    public void A_deadline_beyond_the_reach_of_timers_is_waited_for_in_parts()
+    public void A_deadline_beyond_the_maximum_delay_of_a_timer_is_waited_for_in_parts()
     {
         var dueAt = _clock.DueAfter(TimeSpan.FromDays(100));
         _waiting.Add(dueAt);
@@ -55,7 +55,7 @@ public sealed class DeadlineTimerTests : IDisposable
     }
 
     [Fact]
-    public void What_travels_is_the_time_left()
+    public void A_deadline_is_sent_as_the_time_left()
     {
         var dueAt = _clock.DueAfter(TimeSpan.FromSeconds(2));
         _time.Advance(TimeSpan.FromMilliseconds(500));
@@ -66,7 +66,7 @@ public sealed class DeadlineTimerTests : IDisposable
     }
 
     [Fact]
-    public void No_deadline_travels_as_zero_and_comes_back_as_none()
+    public void No_deadline_is_sent_as_zero_and_received_as_no_deadline()
     {
         Assert.Equal(0UL, _clock.MicrosecondsLeft(_clock.DueAfter(Timeout.InfiniteTimeSpan)));
         Assert.Equal(CallClock.Never, _clock.DueAfter(0UL));
@@ -74,7 +74,7 @@ public sealed class DeadlineTimerTests : IDisposable
         Assert.Null(_clock.Left(CallClock.Never));
     }
 
-    private long Enter(int milliseconds)
+    private long Add(int milliseconds)
     {
         var dueAt = _clock.DueAfter(TimeSpan.FromMilliseconds(milliseconds));
         _waiting.Add(dueAt);

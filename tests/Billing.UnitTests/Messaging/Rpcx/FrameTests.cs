@@ -65,7 +65,7 @@ public sealed class FrameTests
     }
 
     [Fact]
-    public void A_frame_that_lacks_a_byte_is_not_read() => AnyFrame.Holds(frame =>
+    public void An_incomplete_frame_is_not_read() => AnyFrame.Holds(frame =>
     {
         var bytes = frame.Bytes();
         for (var length = 0; length < bytes.Length; length++)
@@ -77,7 +77,7 @@ public sealed class FrameTests
     });
 
     [Fact]
-    public void A_payload_that_is_too_long_is_refused_when_its_header_is_there()
+    public void A_payload_that_is_too_long_is_refused_as_soon_as_its_header_is_received()
     {
         var bytes = new byte[FrameHeader.Bytes];
         new FrameHeader(FrameKind.Request, 1, 1).Write(bytes, LengthMax + 1);
@@ -109,7 +109,7 @@ public sealed class FrameTests
         Assert.Throws<ProtocolException>(() => Read("POST /billing HTTP/1.1\r\nHost: localhost\r\n"u8.ToArray()));
 
     [Fact]
-    public void No_bytes_whatever_throw_anything_but_a_refusal() => Generate.Bytes.Holds(
+    public void Arbitrary_bytes_throw_nothing_but_a_ProtocolException() => Generate.Bytes.Holds(
         bytes =>
         {
             try
@@ -141,7 +141,7 @@ public sealed class FrameTests
     }
 
     [Fact]
-    public void A_message_is_parsed_from_one_segment_or_many() => Generate.Command.Holds(command =>
+    public void A_message_is_parsed_from_one_or_several_segments() => Generate.Command.Holds(command =>
     {
         var bytes = command.ToByteArray();
         Assert.Equal(command, FrameReader.Parse(Command.Parser, new ReadOnlySequence<byte>(bytes)));

@@ -21,7 +21,7 @@ public sealed class PendingCallsTests
     }
 
     [Fact]
-    public void The_id_of_a_call_that_ended_finds_nobody_where_its_place_is_used_again()
+    public void The_id_of_an_ended_call_does_not_match_a_later_call_in_the_same_entry()
     {
         _calls.TryEnter(new Call(), CallClock.Never, out var first);
         _calls.Take(first);
@@ -33,7 +33,7 @@ public sealed class PendingCallsTests
     }
 
     [Fact]
-    public void Ids_from_elsewhere_find_nobody() => Generate.AnyLong.Holds(id =>
+    public void Unknown_ids_match_no_call() => Generate.AnyLong.Holds(id =>
     {
         var calls = new PendingCalls();
         calls.TryEnter(new Call(), CallClock.Never, out var own);
@@ -45,7 +45,7 @@ public sealed class PendingCallsTests
     });
 
     [Fact]
-    public void It_holds_what_was_entered_and_not_taken() => Gen.Choose(-1, 20).ArrayOf(300).Holds(steps =>
+    public void It_contains_the_calls_that_were_added_and_not_taken() => Gen.Choose(-1, 20).ArrayOf(300).Holds(steps =>
     {
         var calls = new PendingCalls();
         var waiting = new List<(ulong Id, Call Call)>();
@@ -69,7 +69,7 @@ public sealed class PendingCallsTests
     });
 
     [Fact]
-    public void Only_overdue_calls_are_taken_and_the_next_deadline_is_told()
+    public void Only_overdue_calls_are_taken_and_the_next_deadline_is_returned()
     {
         _calls.TryEnter(new Call(), 10, out var due);
         _calls.TryEnter(new Call(), 30, out _);
@@ -83,7 +83,7 @@ public sealed class PendingCallsTests
     }
 
     [Fact]
-    public void A_closed_table_gives_its_calls_back_and_takes_no_more()
+    public void Closing_returns_the_calls_and_rejects_further_ones()
     {
         var call = new Call();
         _calls.TryEnter(call, CallClock.Never, out _);

@@ -20,7 +20,7 @@ public sealed class RpcxOptionsTests
     [InlineData("[::1]:7070")]
     [InlineData("*:0")]
     [InlineData("localhost:7070")]
-    public void An_address_to_listen_on_may_be(string listen) =>
+    public void A_valid_listen_address_is_accepted(string listen) =>
         Assert.Empty(new RpcxServerOptions { Listen = listen }.Problems());
 
     [Theory]
@@ -30,18 +30,18 @@ public sealed class RpcxOptionsTests
     [InlineData("127.0.0.1:-1")]
     [InlineData(":7070")]
     [InlineData("backend:7070")]
-    public void A_wrong_address_to_listen_on_is_named(string listen) => Assert.Equal(
+    public void An_invalid_listen_address_is_reported(string listen) => Assert.Equal(
         $"Billing:Rpcx:Listen: '{listen}' is not of the form IP:port.",
         Assert.Single(new RpcxServerOptions { Listen = listen }.Problems()));
 
     [Fact]
-    public void A_backoff_that_does_not_grow_is_named() => Assert.StartsWith(
+    public void A_first_backoff_above_the_maximum_is_reported() => Assert.StartsWith(
         "Billing:Rpcx:BackoffFirst (00:00:03)",
         Assert.Single(new RpcxClientOptions { Address = "a:1", BackoffFirst = TimeSpan.FromSeconds(3) }.Problems()),
         StringComparison.Ordinal);
 
     [Fact]
-    public void A_client_refuses_settings_out_of_range_and_names_them_all()
+    public void A_client_rejects_invalid_settings_and_reports_all_of_them()
     {
         var options = new RpcxClientOptions { Connections = 0, TimeoutDefault = TimeSpan.Zero };
         var e = Assert.Throws<ArgumentException>(
@@ -52,7 +52,7 @@ public sealed class RpcxOptionsTests
     }
 
     [Fact]
-    public void A_server_refuses_settings_out_of_range() => Assert.StartsWith(
+    public void A_server_rejects_invalid_settings() => Assert.StartsWith(
         "Billing:Rpcx:InFlightMax must be between 1 and 1000000.",
         Assert.Throws<ArgumentException>(() => new RpcxServer(
             new RpcxServerOptions { InFlightMax = 0 }, new ManualTime(), NullLogger<RpcxServer>.Instance)).Message,

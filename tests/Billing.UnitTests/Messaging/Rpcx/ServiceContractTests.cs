@@ -96,15 +96,15 @@ public sealed class ServiceContractTests
     [InlineData(typeof(INamelessMethod), "INamelessMethod.PayAsync has no [RpcxMethod(\"name\")].")]
     [InlineData(typeof(IWithToken), "IWithToken.PayAsync is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options).")]
     [InlineData(typeof(ISynchronous), "ISynchronous.Pay is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options).")]
-    [InlineData(typeof(IText), "IText.PayAsync takes or returns String, which is not a message of Google.Protobuf.")]
+    [InlineData(typeof(IText), "IText.PayAsync takes or returns String, which is not a Google.Protobuf message.")]
     [InlineData(typeof(IGeneric), "IGeneric.PayAsync is not of the form Task<TReply> Name(TRequest request, RpcxCallOptions options).")]
     [InlineData(typeof(ITwice), "ITwice gives the public name 'pay' to PayAsync and PayAgainAsync.")]
     [InlineData(typeof(ServiceContractTests), "ServiceContractTests is not an interface.")]
-    public void What_is_wrong_with_an_interface_is_named(Type wrong, string problem) => Assert.EndsWith(
-        problem, Assert.Throws<ArgumentException>(() => ServiceContract.Read(wrong)).Message, StringComparison.Ordinal);
+    public void Problems_of_an_interface_are_reported(Type type, string problem) => Assert.EndsWith(
+        problem, Assert.Throws<ArgumentException>(() => ServiceContract.Read(type)).Message, StringComparison.Ordinal);
 
     [Fact]
-    public async Task A_wrong_interface_is_refused_when_its_proxy_is_made()
+    public async Task An_invalid_interface_is_rejected_when_its_proxy_is_created()
     {
         await using var client = new RpcxClient(
             new RpcxClientOptions { Address = "localhost:1" }, new ManualTime(), NullLogger<RpcxClient>.Instance);
@@ -113,7 +113,7 @@ public sealed class ServiceContractTests
     }
 
     [Fact]
-    public async Task A_public_name_is_published_once()
+    public async Task A_public_name_cannot_be_published_twice()
     {
         await using var server = new RpcxServer(new RpcxServerOptions(), new ManualTime(), NullLogger<RpcxServer>.Instance);
         server.Publish<IRight>(new Right());
