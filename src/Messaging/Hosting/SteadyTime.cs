@@ -3,9 +3,9 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>The clock of the services: it reads the machine's wall clock once, continues with the monotonic clock, and is adjusted
-/// towards the wall clock by at most 500 microseconds per second. So a step of the wall clock, by hand or by NTP, neither
-/// expires the commands in flight nor postpones their deadlines, while slow drift is still followed. It never goes backwards.
+/// <summary>The clock of the services: it reads the machine's wall clock once, continues with the monotonic clock, and is
+/// adjusted towards the wall clock by at most 500 microseconds per second. So a step of the wall clock, by hand or by NTP,
+/// neither expires the commands in flight nor postpones their deadlines; slow drift is still followed. It never goes backwards.
 /// Timers and timestamps are those of the inner clock. Thread-safe; reading takes no lock.</summary>
 public sealed class SteadyTime : TimeProvider, IDisposable
 {
