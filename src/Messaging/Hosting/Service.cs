@@ -111,7 +111,7 @@ public static class Service
     {
         using var never = new ManualResetEventSlim();
         never.Wait(FailingBound);
-        Console.Error.WriteLine($"The process did not stop within {FailingBound.TotalSeconds:0} s after a failure and is killed.");
+        Console.Error.WriteLine($"The process did not stop within {FailingBound.TotalSeconds:0} s of a failure and is killed.");
         Process.GetCurrentProcess().Kill();
     })
     { IsBackground = true }.Start();

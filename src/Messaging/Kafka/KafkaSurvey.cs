@@ -63,7 +63,7 @@ public sealed class KafkaSurvey : IDisposable
     public async Task<IReadOnlyList<GroupMember>> MembersAsync()
     {
         var described = await _admin.DescribeConsumerGroupsAsync(
-            Subscriptions.Select(subscription => subscription.Group), new DescribeConsumerGroupsOptions { RequestTimeout = RequestTimeout });
+            Subscriptions.Select(s => s.Group), new DescribeConsumerGroupsOptions { RequestTimeout = RequestTimeout });
         return
         [
             .. from description in described.ConsumerGroupDescriptions

@@ -16,7 +16,8 @@ public sealed class InstrumentTableTests
     private const string Head = "| instrument | kind | unit |";
 
     [Fact]
-    public void The_table_lists_exactly_the_existing_instruments() => Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations.md")));
+    public void The_table_lists_exactly_the_existing_instruments() =>
+        Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations.md")));
 
     [Fact]
     public void A_missing_or_wrong_row_is_detected()

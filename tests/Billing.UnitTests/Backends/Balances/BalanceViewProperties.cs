@@ -38,7 +38,7 @@ public sealed class BalanceViewProperties
         select new Delivered(histories, [.. order]);
 
     [Fact]
-    public void Events_in_any_order_lead_to_the_folded_state_if_every_gap_is_read_from_the_store() => Deliveries.Holds(delivered =>
+    public void Events_in_any_order_lead_to_the_folded_state_if_gaps_are_read_from_the_store() => Deliveries.Holds(delivered =>
     {
         var view = new BalanceView(Opened, TimeProvider.System);
         foreach (var chunk in delivered.Order.Chunk(4))

@@ -31,7 +31,8 @@ public sealed class EventStoreRetryTests
     [InlineData(PostgresErrorCodes.NotNullViolation)]
     [InlineData(PostgresErrorCodes.NumericValueOutOfRange)]
     [InlineData(PostgresErrorCodes.UntranslatableCharacter)]
-    public void A_failure_caused_by_the_data_does_not_mean_that_the_store_is_unavailable(string sqlState) => Assert.False(EventStoreFailure.IsAway(Postgres(sqlState)));
+    public void A_failure_caused_by_the_data_does_not_mean_that_the_store_is_unavailable(string sqlState) =>
+        Assert.False(EventStoreFailure.IsAway(Postgres(sqlState)));
 
     [Fact]
     public void A_broken_connection_means_that_the_store_is_unavailable()

@@ -71,7 +71,7 @@ public sealed class PaymentQuestionTests
     [InlineData(0, 200, ErrorReasons.ProcessingFailed)]
     [InlineData(200, 200, ErrorReasons.ProcessingFailed)]
     [InlineData(200, 201, ErrorReasons.CommandExpired)]
-    public void A_payment_that_is_neither_recorded_nor_in_flight_has_expired_if_its_deadline_has_passed(long deadline, long now, string reason)
+    public void A_payment_neither_recorded_nor_in_flight_has_expired_if_its_deadline_has_passed(long deadline, long now, string reason)
     {
         var ask = Ask(1);
         ask.Command.PaymentStatus.DeadlineUnixUs = deadline;
