@@ -4,8 +4,9 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>Where a command goes: what changes an account to the write side, what reads it to the read side, each by the
-/// account's payment type and id. What asks about a payment goes the payment's way, to come behind it.</summary>
+/// <summary>The destination of a command: commands that change an account go to the write side, queries to the read side, both
+/// by the account's payment type and id. A query for the status of a payment goes to the write side, so that it is processed
+/// after that payment.</summary>
 /// <param name="IsWrite">Whether the command goes to the write side.</param>
 /// <param name="PaymentType">The account's card network.</param>
 /// <param name="AccountId">The account.</param>

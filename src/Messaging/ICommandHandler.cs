@@ -1,14 +1,16 @@
 namespace Billing.Messaging;
 
-/// <summary>The backend's side of a transport: takes commands as they come and settles each one later.</summary>
+/// <summary>The backend's side of a transport: accepts commands and settles each one later.</summary>
 public interface ICommandHandler
 {
-    /// <summary>Commands taken and not yet settled. The transport stops handing over while this is at its bound.</summary>
+    /// <summary>Number of commands accepted and not yet settled. The transport hands over no more while this is at its limit.
+    /// </summary>
     int InFlight { get; }
 
-    /// <summary>Takes commands, in partition order. Never blocks; called from one thread at a time.</summary>
+    /// <summary>Accepts commands, in partition order. Never blocks; called from one thread at a time.</summary>
     void Accept(IReadOnlyList<Delivery> deliveries);
 
-    /// <summary>Some partitions now belong to another backend: what is cached about their accounts may be stale.</summary>
+    /// <summary>Removes the accounts of partitions that now belong to another backend from the cache: they may be stale.
+    /// </summary>
     void Forget(IReadOnlyCollection<SourcePartition> partitions);
 }

@@ -2,14 +2,14 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>A transport that keeps a command until a backend takes it, and so has it before there is a reply.</summary>
+/// <summary>A transport that stores each command durably before a backend replies to it.</summary>
 public interface IQueuedTransport : IRequestTransport
 {
     /// <summary>Sends a command and waits for the reply, as <see cref="IRequestTransport.SendAsync"/> does.</summary>
     /// <param name="command">The command.</param>
-    /// <param name="queued">Is called once the transport has the command: from then on no failure of this process loses it.
-    /// Never, where the transport could not take it, which the reply then says; must not block.</param>
-    /// <param name="cancellationToken">The caller has gone; the command may still be processed.</param>
-    /// <returns>The reply, or one with an error.</returns>
+    /// <param name="queued">Called once, when the transport has stored the command: from then on no failure of this process
+    /// loses it. Not called if the transport could not store it; the reply then contains the error. Must not block.</param>
+    /// <param name="cancellationToken">Cancelled when the caller has gone; the command may still be processed.</param>
+    /// <returns>The reply, which may contain an error.</returns>
     Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken);
 }

@@ -1,30 +1,31 @@
 namespace Billing.Messaging;
 
-/// <summary>The offsets of one partition that are in flight, and the one below which all are done. Only that one may be
-/// committed: a restart then repeats whatever was not done. Tracking and taking belong to the consuming thread; slots are
-/// settled from any thread.</summary>
+/// <summary>Tracks the offsets of one partition that are in flight, and the watermark: the offset below which all are settled.
+/// Only the watermark may be committed, so that a restart repeats all unsettled records. Only the consuming thread may track
+/// offsets and advance the watermark; any thread may settle slots.</summary>
 public sealed class OffsetWatermark
 {
     private readonly Queue<Slot> _inFlight = new();
     private long _last = -1;
 
-    /// <summary>Offsets tracked and not yet passed by the watermark.</summary>
+    /// <summary>Number of offsets tracked and not yet passed by the watermark.</summary>
     public int Count => _inFlight.Count;
 
-    /// <summary>Whether an offset is above all that were tracked. One that is not comes from another log: the topic was made
-    /// again, or has lost its end.</summary>
+    /// <summary>Whether an offset is above all that were tracked. If it is not, the log is another one: the topic was created
+    /// again, or was truncated.</summary>
     public bool IsNext(long offset) => offset > _last;
 
-    /// <summary>When the oldest of them was read, as the tracking was told; 0 where there is none.</summary>
+    /// <summary>The read time of the oldest offset in flight, as passed to <see cref="Track(long, long)"/>; 0 if there is none.
+    /// </summary>
     public long OldestReadAt => _inFlight.TryPeek(out var head) ? head.ReadAt : 0;
 
-    /// <summary>The oldest of them; -1 where there is none.</summary>
+    /// <summary>The oldest offset in flight; -1 if there is none.</summary>
     public long Oldest => _inFlight.TryPeek(out var head) ? head.Offset : -1;
 
-    /// <summary>Enters the next offset of the partition.</summary>
+    /// <summary>Tracks the next offset of the partition.</summary>
     /// <param name="offset">The offset.</param>
-    /// <param name="readAt">When it was read, for whoever asks how old it is.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The offset is not above the ones before it.</exception>
+    /// <param name="readAt">When it was read; see <see cref="OldestReadAt"/>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The offset is not above all those tracked before.</exception>
     public Slot Track(long offset, long readAt)
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(offset, _last);
@@ -34,13 +35,13 @@ public sealed class OffsetWatermark
         return slot;
     }
 
-    /// <summary>Enters the next offset of the partition.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The offset is not above the ones before it.</exception>
+    /// <summary>Tracks the next offset of the partition.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The offset is not above all those tracked before.</exception>
     public Slot Track(long offset) => Track(offset, 0);
 
-    /// <summary>Moves the watermark over what is settled.</summary>
-    /// <param name="next">The offset to commit: the first one that is not settled.</param>
-    /// <returns>Whether the watermark moved since the last call.</returns>
+    /// <summary>Advances the watermark past the settled offsets.</summary>
+    /// <param name="next">The offset to commit: the first that is not settled; -1 if the watermark has not moved.</param>
+    /// <returns>Whether the watermark has moved.</returns>
     public bool TryAdvance(out long next)
     {
         next = -1;
@@ -64,7 +65,7 @@ public sealed class OffsetWatermark
 
         internal bool Settled => _settled;
 
-        /// <summary>Marks the offset as done with.</summary>
+        /// <summary>Marks the offset as settled.</summary>
         public void Settle() => _settled = true;
     }
 }

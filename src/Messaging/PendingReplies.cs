@@ -6,8 +6,8 @@ using Billing.Wire.V1;
 namespace Billing.Messaging;
 
 /// <summary>The calls of one proxy that wait for a reply, by correlation id. One timer serves all deadlines, so a waiting
-/// call costs an entry and a <see cref="TaskCompletionSource{TResult}"/>, nothing else. How long a call waits is fixed when
-/// it is entered and measured on the monotonic clock: setting the wall clock changes no wait.</summary>
+/// call costs only an entry and a <see cref="TaskCompletionSource{TResult}"/>. The time that a call may wait is fixed when it
+/// is registered and measured on the monotonic clock, so setting the wall clock does not change it.</summary>
 public sealed class PendingReplies : IDisposable
 {
     private static readonly TimeSpan SweepInterval = TimeSpan.FromMilliseconds(50);
@@ -19,8 +19,8 @@ public sealed class PendingReplies : IDisposable
     private readonly ITimer _sweep;
     private long _lastCorrelationId;
 
-    /// <summary>Creates an empty table. Correlation ids begin at random: who may write to a reply topic, and not read the
-    /// commands, cannot guess what is waited for.</summary>
+    /// <summary>Creates an empty table. Correlation ids begin at a random number, so that a program which may write to the
+    /// reply topic but not read the commands cannot guess the ids of the waiting calls.</summary>
     public PendingReplies(TimeProvider time)
         : this(time, BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (long.MaxValue >> 1))
     {
@@ -36,13 +36,14 @@ public sealed class PendingReplies : IDisposable
         _sweep = time.CreateTimer(_ => ExpireOverdue(), null, SweepInterval, SweepInterval);
     }
 
-    /// <summary>Calls that wait now.</summary>
+    /// <summary>Number of waiting calls.</summary>
     public int Count => _waiters.Count;
 
-    /// <summary>Enters a call. Call this before the command is sent: the reply may be faster than the sender.</summary>
-    /// <param name="command">Gets its correlation id here; its deadline bounds the wait.</param>
-    /// <param name="cancellationToken">The caller has gone.</param>
-    /// <returns>The reply, or one with DEADLINE_EXCEEDED.</returns>
+    /// <summary>Registers a call. Must be called before the command is sent, because the reply may arrive before the send
+    /// returns.</summary>
+    /// <param name="command">The command. Its correlation id is set here; the wait ends at its deadline.</param>
+    /// <param name="cancellationToken">Cancelled when the caller has gone.</param>
+    /// <returns>The reply, or an error reply with DEADLINE_EXCEEDED.</returns>
     public Task<Reply> Register(Command command, CancellationToken cancellationToken)
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
@@ -60,18 +61,18 @@ public sealed class PendingReplies : IDisposable
         return waiter.Task;
     }
 
-    /// <summary>Whether a reply that names a transaction names that of the call that waits for it. One that nobody waits for
-    /// is about anything.</summary>
+    /// <summary>Whether a reply matches the waiting call: it contains no transaction id, or that of the call. Also true if no
+    /// call waits for the reply.</summary>
     public bool IsAbout(Reply reply)
     {
-        var named = (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
-        // A UUID may be written in two cases.
-        return named is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter) || named == waiter.TransactionId
-            || (Guid.TryParse(named, out var id) && Guid.TryParse(waiter.TransactionId, out var asked) && id == asked);
+        var replied = (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
+        // A UUID may be written in upper or lower case.
+        return replied is null || !_waiters.TryGetValue(reply.CorrelationId, out var waiter) || replied == waiter.TransactionId
+            || (Guid.TryParse(replied, out var id) && Guid.TryParse(waiter.TransactionId, out var requested) && id == requested);
     }
 
-    /// <summary>Hands a reply to the call that waits for it.</summary>
-    /// <returns>False where nobody waits any more.</returns>
+    /// <summary>Completes the call that waits for a reply.</summary>
+    /// <returns>False if the call does not wait any more.</returns>
     public bool Complete(Reply reply)
     {
         if (!_waiters.TryRemove(reply.CorrelationId, out var waiter))
@@ -115,7 +116,7 @@ public sealed class PendingReplies : IDisposable
         }
     }
 
-    // Continuations run elsewhere: the one thread that reads replies must never run a caller's code.
+    // Continuations run asynchronously: the only thread that reads replies must never run a caller's code.
     private sealed class Waiter(long dueAt, string transactionId)
         : TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
@@ -123,13 +124,14 @@ public sealed class PendingReplies : IDisposable
         private CancellationTokenRegistration _registration;
         private bool _released;
 
-        /// <summary>The timestamp at which it is given up.</summary>
+        /// <summary>The timestamp at which the wait ends.</summary>
         public long DueAt { get; } = dueAt;
 
-        /// <summary>The transaction that the call is about.</summary>
+        /// <summary>The transaction id of the call's command.</summary>
         public string TransactionId => transactionId;
 
-        /// <summary>Keeps the registration until the reply comes; false where it already has.</summary>
+        /// <summary>Keeps the registration until the reply arrives.</summary>
+        /// <returns>False if the reply has already arrived.</returns>
         public bool TryAttach(CancellationTokenRegistration registration)
         {
             lock (_gate)
@@ -144,7 +146,7 @@ public sealed class PendingReplies : IDisposable
             lock (_gate)
             {
                 _released = true;
-                // Not Dispose: that would wait for a cancellation callback that may be running.
+                // Not Dispose, which would wait for a running cancellation callback.
                 _registration.Unregister();
             }
         }

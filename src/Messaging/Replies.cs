@@ -3,29 +3,28 @@ using Grpc.Core;
 
 namespace Billing.Messaging;
 
-/// <summary>Replies that carry an error.</summary>
+/// <summary>Creates replies that contain an error.</summary>
 public static class Replies
 {
-    /// <summary>An error reply.</summary>
+    /// <summary>Creates an error reply.</summary>
     /// <param name="correlationId">The command's correlation id.</param>
-    /// <param name="status">What the proxy answers.</param>
+    /// <param name="status">The gRPC status that the proxy returns.</param>
     /// <param name="reason">One of <see cref="Contracts.ErrorReasons"/>.</param>
-    /// <param name="message">What happened, for a person.</param>
-    /// <param name="field">The path of the request field at fault, if one is.</param>
+    /// <param name="message">The error message, as text for people.</param>
+    /// <param name="field">The path of the invalid request field; empty if there is none.</param>
     public static Reply Error(ulong correlationId, StatusCode status, string reason, string message, string field = "") => new()
     {
         CorrelationId = correlationId,
         Error = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field },
     };
 
-    /// <summary>The reply of a proxy to a command that no backend answered before its deadline.</summary>
+    /// <summary>Creates the proxy's reply to a command that no backend answered before its deadline.</summary>
     /// <param name="correlationId">The command's correlation id.</param>
     public static Reply NoAnswerInTime(ulong correlationId) => Error(
         correlationId, StatusCode.DeadlineExceeded, Contracts.ErrorReasons.NoAnswerInTime,
-        "No backend answered before the deadline. The payment may or may not be recorded: ask again with the same transaction_id.");
+        "No backend answered before the deadline. The payment may or may not be recorded: retry with the same transaction_id.");
 
-    /// <summary>The reply to a command that only reads, where the event store is away: nothing is lost by asking again.
-    /// </summary>
+    /// <summary>Creates the reply to a query while the event store is unavailable; the query can safely be retried.</summary>
     /// <param name="correlationId">The command's correlation id.</param>
     public static Reply StoreUnreadable(ulong correlationId) => Error(
         correlationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,

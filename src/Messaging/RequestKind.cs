@@ -4,11 +4,12 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>What the platform has to know of each kind of request that a command can hold, in one table. What a backend makes of
-/// it is the write side's (<c>WireCommand</c>) or the read side's (<c>BalanceProcessor</c>).</summary>
-/// <param name="IsWrite">Whether it goes to the write side. A question about a payment does, to come behind that payment.</param>
-/// <param name="Account">The account that it is about.</param>
-/// <param name="Refusal">Why it must not be processed, whichever way it came; null where it may be.</param>
+/// <summary>The properties of each kind of request that a command can contain, in one table. The processing of a request is
+/// defined by the write side (<c>WireCommand</c>) or the read side (<c>BalanceProcessor</c>).</summary>
+/// <param name="IsWrite">Whether it goes to the write side. A query for the status of a payment does too, so that it is
+/// processed after that payment.</param>
+/// <param name="Account">Returns the account of the request.</param>
+/// <param name="Refusal">Returns why the request must not be processed, on any transport; null if it is valid.</param>
 internal sealed record RequestKind(
     bool IsWrite, Func<Command, (PaymentType Type, string Id)> Account, Func<Command, string?> Refusal)
 {
@@ -31,7 +32,7 @@ internal sealed record RequestKind(
             false, c => (c.Statement.PaymentType, c.Statement.AccountId), c => StatementPageRules.Check(c.Statement)?.ToString()),
     };
 
-    /// <summary>The kind of a command's request; null where it holds none.</summary>
+    /// <summary>Returns the kind of a command's request; null if it contains none.</summary>
     public static RequestKind? Of(Command command) => Kinds.GetValueOrDefault(command.RequestCase);
 
     private static string? OtherId(Command command, string transactionId, string field) =>

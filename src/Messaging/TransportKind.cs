@@ -1,11 +1,11 @@
 namespace Billing.Messaging;
 
-/// <summary>How commands travel from a proxy to the backends.</summary>
+/// <summary>How a proxy sends commands to the backends.</summary>
 public enum TransportKind
 {
-    /// <summary>Through topics, the default: backends share out the accounts among themselves.</summary>
+    /// <summary>Through Kafka topics, the default: consumer groups distribute the accounts among the backends.</summary>
     Kafka,
 
-    /// <summary>By calls from the proxy to the backend that serves the account.</summary>
+    /// <summary>By gRPC calls from the proxy to the backend that serves the account.</summary>
     Direct,
 }

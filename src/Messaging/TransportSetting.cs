@@ -3,15 +3,15 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging;
 
-/// <summary>The setting <c>Billing:Transport</c>, which says what a process is made of and so is read before it is built.
-/// </summary>
+/// <summary>The setting <c>Billing:Transport</c>. It decides which services are registered, so it is read before the host is
+/// built.</summary>
 public static class TransportSetting
 {
     /// <summary>The setting's key.</summary>
     public const string Key = "Billing:Transport";
 
-    /// <summary>Reads the setting; letters count the same in either case.</summary>
-    /// <exception cref="OptionsValidationException">It is neither kafka nor direct.</exception>
+    /// <summary>Reads the setting, ignoring case; the default is <see cref="TransportKind.Kafka"/>.</summary>
+    /// <exception cref="OptionsValidationException">The value is neither kafka nor direct.</exception>
     public static TransportKind Read(IConfiguration configuration)
     {
         var value = configuration[Key];

@@ -7,13 +7,13 @@ using Google.Protobuf;
 
 namespace Billing.Messaging;
 
-/// <summary>Bytes to commands and back, with every check that a backend makes before it believes a command.</summary>
+/// <summary>Parses commands and events, with all checks that a backend makes before it processes a command.</summary>
 public static class WireFormat
 {
-    /// <summary>The header that carries the contract's major version.</summary>
+    /// <summary>The header with the contract's major version.</summary>
     public const string VersionHeader = "billing-wire";
 
-    /// <summary>W3C trace context.</summary>
+    /// <summary>The header with the W3C trace context.</summary>
     public const string TraceParentHeader = "traceparent";
 
     /// <summary>This contract's major version.</summary>
@@ -22,10 +22,10 @@ public static class WireFormat
     /// <summary>The version header's value.</summary>
     public static ReadOnlyMemory<byte> VersionBytes { get; } = "1"u8.ToArray();
 
-    /// <summary>Reads a command.</summary>
+    /// <summary>Parses and checks a command.</summary>
     /// <param name="value">The record's value.</param>
-    /// <param name="version">The version header's value; empty where the record has none.</param>
-    /// <param name="command">The command, also where it was read and then refused, so that its sender can be told.</param>
+    /// <param name="version">The version header's value; empty if the record has none.</param>
+    /// <param name="command">The command; also set if it was parsed and then refused, so that its sender can be answered.</param>
     /// <param name="refusal">Why the record goes to the dead letters.</param>
     /// <returns>Whether the command may be processed.</returns>
     public static bool TryReadCommand(
@@ -52,12 +52,12 @@ public static class WireFormat
         return refusal is null;
     }
 
-    /// <summary>Reads an event.</summary>
+    /// <summary>Parses and checks an event.</summary>
     /// <param name="value">The record's value.</param>
-    /// <param name="version">The version header's value; empty where the record has none.</param>
+    /// <param name="version">The version header's value; empty if the record has none.</param>
     /// <param name="recorded">The event.</param>
-    /// <param name="refusal">Why the record is passed over.</param>
-    /// <returns>Whether it is an event.</returns>
+    /// <param name="refusal">Why the record is skipped.</param>
+    /// <returns>Whether the record is a valid event.</returns>
     public static bool TryReadEvent(
         ReadOnlySpan<byte> value, ReadOnlySpan<byte> version, [NotNullWhen(true)] out Event? recorded,
         [NotNullWhen(false)] out string? refusal)
@@ -87,7 +87,7 @@ public static class WireFormat
         ? null
         : string.Create(CultureInfo.InvariantCulture, $"the header {VersionHeader} is not {Version}");
 
-    /// <summary>Why a command must not be processed, whichever way it came; null where it may be.</summary>
+    /// <summary>Returns why a command must not be processed, on any transport; null if it is valid.</summary>
     public static string? Refusal(Command command)
     {
         if (!Guid.TryParse(command.TransactionId, out _))
@@ -101,12 +101,12 @@ public static class WireFormat
         return RequestKind.Of(command) is { } kind ? kind.Refusal(command) : "the command holds no request";
     }
 
-    /// <summary>Why a command that breaks no rule must not be processed where it was found; null where it belongs there. Its
-    /// kind and payment type name its topic, whose backends can do nothing with another kind; its key keeps an account's
-    /// commands in order on one partition.</summary>
+    /// <summary>Returns why a valid command must not be processed from the topic it was read from; null if topic and key are
+    /// correct. Its kind and payment type determine the topic, whose backends cannot process other kinds; the key keeps the
+    /// commands of an account in order on one partition.</summary>
     /// <param name="command">A command that <see cref="Refusal"/> does not refuse.</param>
-    /// <param name="topic">The topic that it was found on.</param>
-    /// <param name="key">Its record's key; empty where that has none.</param>
+    /// <param name="topic">The topic that it was read from.</param>
+    /// <param name="key">The key of its record; empty if there is none.</param>
     public static string? Misplacement(Command command, string topic, ReadOnlySpan<byte> key)
     {
         var route = CommandRoute.Of(command);

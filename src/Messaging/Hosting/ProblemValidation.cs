@@ -2,8 +2,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>Validates settings that attributes cannot check, such as two that bound each other.</summary>
-/// <param name="problems">What is wrong, a sentence each that names the setting.</param>
+/// <summary>Validates settings that attributes cannot check, such as two that limit each other.</summary>
+/// <param name="problems">Returns the errors, each as a sentence that names the setting.</param>
 public sealed class ProblemValidation<T>(Func<T, IEnumerable<string>> problems) : IValidateOptions<T>
     where T : class
 {

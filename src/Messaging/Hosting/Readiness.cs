@@ -4,27 +4,27 @@ using Microsoft.AspNetCore.Routing;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>Something that a service cannot take work without.</summary>
+/// <summary>A part of a service that must be ready before the service can accept work.</summary>
 public interface IReadyPart
 {
-    /// <summary>Why no work can be taken, for a person, without a full stop, e.g. <c>event store away for 12 s</c>; null where
-    /// it can.</summary>
+    /// <summary>Why no work can be accepted, as text for operators without a full stop, e.g.
+    /// <c>the view of the balances is being built from the event store</c>; null if the part is ready.</summary>
     string? WhyNotReady { get; }
 }
 
-/// <summary>Whether a service lives and takes work, and why not.</summary>
-/// <param name="parts">What it needs.</param>
-/// <param name="supervisor">Knows which loop has failed.</param>
+/// <summary>The liveness and readiness of a service, with the reasons if it is not ready.</summary>
+/// <param name="parts">The parts that must be ready.</param>
+/// <param name="supervisor">Reports a failed loop.</param>
 public sealed class Readiness(IEnumerable<IReadyPart> parts, Supervisor supervisor)
 {
     private readonly IReadyPart[] _parts = [.. parts];
 
-    /// <summary>Why the service is not ready; none where it is.</summary>
+    /// <summary>The reasons why the service is not ready; empty if it is ready.</summary>
     public IReadOnlyList<string> Reasons =>
         [.. new[] { supervisor.WhyFailed }.Concat(_parts.Select(part => part.WhyNotReady)).OfType<string>()];
 
-    /// <summary>Maps <c>/health/live</c> and <c>/health/ready</c>, for those who cannot ask over gRPC: 200, or 503 with the
-    /// reasons.</summary>
+    /// <summary>Maps <c>/health/live</c> and <c>/health/ready</c>, for clients that cannot use gRPC health checks: they return
+    /// 200, or 503 with the reasons.</summary>
     public void Map(IEndpointRouteBuilder routes)
     {
         routes.MapGet("/health/live", () => supervisor.WhyFailed is { } why ? Not("live", why) : Results.Text("live"))

@@ -8,23 +8,25 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>Runs a service's host as a program: what its operator can mend becomes one line on standard error.</summary>
+/// <summary>Runs a service's host as a program. Errors that the operator can fix are reported as one line on standard error.
+/// </summary>
 public static class Service
 {
-    /// <summary>The setting that names a folder of settings, one a file: where an orchestrator puts secrets.</summary>
+    /// <summary>The setting that names a folder with one file per setting, into which an orchestrator mounts secrets.</summary>
     public const string SecretsFolder = "Billing:SecretsFolder";
 
-    /// <summary>Exit code for settings that cannot be used.</summary>
+    /// <summary>Exit code for invalid settings.</summary>
     public const int BadSettings = 2;
 
-    /// <summary>Exit code for a service that could not start or go on.</summary>
+    /// <summary>Exit code for a service that could not start or has failed.</summary>
     public const int Failed = 1;
 
-    /// <summary>How long a process that has failed may take to stop in good order.</summary>
+    /// <summary>How long a failed process may take to stop before it is killed.</summary>
     public static readonly TimeSpan FailingBound = TimeSpan.FromSeconds(10);
 
-    /// <summary>A web application with the house's logging: one line a message, and only what an operator acts on from the
-    /// libraries. Settings come from appsettings.json, the environment and the command line, the later winning.</summary>
+    /// <summary>Creates a web application with the logging of the services: one line per message, and from the libraries only
+    /// messages that an operator acts on. Settings come from appsettings.json, the environment and the command line; later
+    /// sources override earlier ones.</summary>
     public static WebApplicationBuilder CreateBuilder(string[] arguments)
     {
         var builder = WebApplication.CreateSlimBuilder(arguments);
@@ -39,12 +41,12 @@ public static class Service
         builder.Logging.AddFilter("Microsoft", LogLevel.Warning);
         builder.Logging.AddFilter("Grpc", LogLevel.Error);
         builder.Logging.AddFilter("Npgsql", LogLevel.Warning);
-        // It prints the text of every table and function that it makes: 20,000 characters.
+        // Marten logs the SQL of every table and function that it creates: 20,000 characters.
         builder.Logging.AddFilter("Marten", LogLevel.Warning);
         builder.Logging.AddFilter("Polly", LogLevel.Error);
-        // Where anyone may read its log, ASP.NET Core makes an activity for every call; where calls are traced, it makes them anyway.
+        // If this log is enabled, ASP.NET Core creates an activity for every call; with tracing it creates them in any case.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting.Diagnostics", LogLevel.None);
-        // What stops a host from starting is reported in one line by RunAsync, not by the host with a stack trace.
+        // RunAsync reports errors at start in one line; the host would log them with a stack trace.
         builder.Logging.AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None);
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
         builder.Services.AddSingleton<Supervisor>();
@@ -52,7 +54,7 @@ public static class Service
         return builder;
     }
 
-    /// <summary>Builds and runs a host until it is told to stop.</summary>
+    /// <summary>Builds a host and runs it until it is stopped.</summary>
     /// <returns>The process's exit code: 0, <see cref="Failed"/> or <see cref="BadSettings"/>.</returns>
     public static async Task<int> RunAsync(Func<WebApplication> build)
     {
@@ -63,14 +65,14 @@ public static class Service
             stopping = app.Lifetime.ApplicationStopping;
             await using (app)
             {
-                using var failing = app.Services.GetRequiredService<Supervisor>().Failing.Register(EndInTime);
+                using var failing = app.Services.GetRequiredService<Supervisor>().Failing.Register(KillIfNotStopped);
                 await app.RunAsync();
                 return Environment.ExitCode;
             }
         }
         catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {
-            // Told to stop before it had started.
+            // Stopped before it had started.
             return Environment.ExitCode;
         }
         catch (OptionsValidationException e)
@@ -104,12 +106,12 @@ public static class Service
         configuration.AddKeyPerFile(Path.GetFullPath(folder));
     }
 
-    // What failed may be just what the stop waits for. A background thread, so that an end in good order is not held up.
-    private static void EndInTime() => new Thread(() =>
+    // The stop may wait for exactly the part that failed. A background thread, so that it does not delay a normal end.
+    private static void KillIfNotStopped() => new Thread(() =>
     {
         using var never = new ManualResetEventSlim();
         never.Wait(FailingBound);
-        Console.Error.WriteLine($"It did not stop within {FailingBound.TotalSeconds:0} s after a failure and is killed.");
+        Console.Error.WriteLine($"The process did not stop within {FailingBound.TotalSeconds:0} s of a failure and is killed.");
         Process.GetCurrentProcess().Kill();
     })
     { IsBackground = true }.Start();

@@ -6,16 +6,17 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>The addresses of a service that listens at one more than those of <c>Urls</c>. Without TLS nothing is negotiated,
-/// so a port speaks either HTTP/1.1 or HTTP/2.</summary>
+/// <summary>The addresses of a service that listens at others in addition to those of <c>Urls</c>. Without TLS the protocol is
+/// not negotiated, so a port supports either HTTP/1.1 or HTTP/2.</summary>
 public static class ServiceAddresses
 {
-    /// <summary>The setting that lets a service listen where other machines reach it though it lets anybody in.</summary>
+    /// <summary>The setting that allows a service to listen at an address that other machines can reach although it does not
+    /// authenticate its callers.</summary>
     public const string InsecureSetting = "Billing:Insecure";
 
     private const string DefaultUrls = "http://localhost:5000";
 
-    /// <summary>Lets the service listen at a further address.</summary>
+    /// <summary>Makes the service listen at a further address.</summary>
     public static void AlsoListen(this WebApplicationBuilder builder, string url)
     {
         var urls = builder.Configuration[WebHostDefaults.ServerUrlsKey];
@@ -23,11 +24,11 @@ public static class ServiceAddresses
             WebHostDefaults.ServerUrlsKey, (string.IsNullOrEmpty(urls) ? DefaultUrls : urls) + ";" + url);
     }
 
-    /// <summary>Says what is spoken where.</summary>
+    /// <summary>Sets the HTTP protocols of the addresses.</summary>
     /// <param name="kestrel">The server.</param>
-    /// <param name="protocols">What is spoken at the addresses of <c>Urls</c>.</param>
-    /// <param name="further">The further addresses and what is spoken there.</param>
-    /// <param name="each">What else is to be done to every address; null for nothing.</param>
+    /// <param name="protocols">The protocols at the addresses of <c>Urls</c>.</param>
+    /// <param name="further">The further addresses and their protocols.</param>
+    /// <param name="each">Additional configuration for every address; null for none.</param>
     public static void UseProtocols(
         this KestrelServerOptions kestrel, HttpProtocols protocols, IEnumerable<(string Url, HttpProtocols Protocols)> further,
         Action<ListenOptions>? each = null)
@@ -40,17 +41,17 @@ public static class ServiceAddresses
         });
     }
 
-    /// <summary>Sets the server up for many small calls on few HTTP/2 connections.</summary>
+    /// <summary>Configures the server for many small calls on few HTTP/2 connections.</summary>
     public static void ServeManyCalls(this KestrelServerOptions kestrel, int streamsPerConnection)
     {
         kestrel.AddServerHeader = false;
         kestrel.Limits.Http2.MaxStreamsPerConnection = streamsPerConnection;
-        // Windows for many small messages on one connection; the defaults stall a burst.
+        // Flow-control windows for many small messages on one connection; the defaults stall bursts.
         kestrel.Limits.Http2.InitialConnectionWindowSize = 4 * 1024 * 1024;
         kestrel.Limits.Http2.InitialStreamWindowSize = 1024 * 1024;
     }
 
-    /// <summary>What is wrong with a further address; null where it can be used.</summary>
+    /// <summary>Returns the error in a further address; null if it is valid.</summary>
     /// <param name="url">The address.</param>
     /// <param name="urls">The value of <c>Urls</c>.</param>
     public static string? Problem(string url, string? urls)
@@ -74,10 +75,11 @@ public static class ServiceAddresses
             : null;
     }
 
-    /// <summary>Whether TLS is spoken at an address.</summary>
+    /// <summary>Whether an address uses TLS.</summary>
     public static bool HasTls(string url) => url.StartsWith("https:", StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether only programs on this machine reach an address. One that is malformed is for others to refuse.</summary>
+    /// <summary>Whether only programs on this machine can reach an address. Also true for a malformed address, which other code
+    /// refuses.</summary>
     public static bool IsLoopback(string url)
     {
         try

@@ -1,7 +1,7 @@
 namespace Billing.Messaging.Hosting;
 
-/// <summary>A service cannot start for a reason its operator can mend. The message names the setting; it is printed
-/// without a stack trace.</summary>
+/// <summary>Thrown if a service cannot start for a reason that the operator can fix. The message is printed without a stack
+/// trace.</summary>
 public sealed class StartupException : Exception
 {
     /// <summary>Creates the exception.</summary>
@@ -10,7 +10,7 @@ public sealed class StartupException : Exception
     {
     }
 
-    /// <summary>Creates the exception with what caused it.</summary>
+    /// <summary>Creates the exception with its cause.</summary>
     public StartupException(string message, Exception innerException)
         : base(message, innerException)
     {

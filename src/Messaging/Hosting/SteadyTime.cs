@@ -3,10 +3,10 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>The clock of the services: it reads the machine's wall clock once, goes on with the monotonic clock, and follows
-/// the wall clock by at most 500 microseconds a second. So a wall clock that is set, by hand or by NTP, neither expires the
-/// commands that are under way nor holds them for ever, and a clock that drifts is still followed. It never goes backwards.
-/// Timers and timestamps are those of the inner clock. Safe from any thread; reading takes no lock.</summary>
+/// <summary>The clock of the services: it reads the machine's wall clock once, continues with the monotonic clock, and is
+/// adjusted towards the wall clock by at most 500 microseconds per second. So a step of the wall clock, by hand or by NTP,
+/// neither expires the commands in flight nor postpones their deadlines; slow drift is still followed. It never goes backwards.
+/// Timers and timestamps are those of the inner clock. Thread-safe; reading takes no lock.</summary>
 public sealed class SteadyTime : TimeProvider, IDisposable
 {
     private static readonly TimeSpan FollowInterval = TimeSpan.FromSeconds(1);
@@ -19,7 +19,7 @@ public sealed class SteadyTime : TimeProvider, IDisposable
     private long _offsetTicks;
     private long _lastTicks;
 
-    /// <summary>Starts the clock at the inner clock's present time.</summary>
+    /// <summary>Starts the clock at the inner clock's current time.</summary>
     public SteadyTime(TimeProvider inner)
     {
         _inner = inner;
@@ -28,7 +28,8 @@ public sealed class SteadyTime : TimeProvider, IDisposable
         _follow = inner.CreateTimer(_ => Follow(), null, FollowInterval, FollowInterval);
     }
 
-    /// <summary>The machine's own clock, which may step: for times that others have read from it.</summary>
+    /// <summary>The machine's wall clock, which may step; used to compare with times that other programs have read from it.
+    /// </summary>
     public TimeProvider Wall => _inner;
 
     /// <inheritdoc/>
@@ -43,17 +44,17 @@ public sealed class SteadyTime : TimeProvider, IDisposable
     /// <inheritdoc/>
     public override DateTimeOffset GetUtcNow()
     {
-        // Where the offset has just been lowered, time stands still for a moment instead of going back.
+        // After the offset was reduced, the last time is returned until the clock has passed it, so that time never goes back.
         var now = Ticks();
         var last = Volatile.Read(ref _lastTicks);
         while (now > last)
         {
-            var seen = Interlocked.CompareExchange(ref _lastTicks, now, last);
-            if (seen == last)
+            var current = Interlocked.CompareExchange(ref _lastTicks, now, last);
+            if (current == last)
             {
                 return new DateTimeOffset(now, TimeSpan.Zero);
             }
-            last = seen;
+            last = current;
         }
         return new DateTimeOffset(last, TimeSpan.Zero);
     }
@@ -78,14 +79,14 @@ public sealed class SteadyTime : TimeProvider, IDisposable
 /// <summary>Registers the services' clock.</summary>
 public static class ServiceTime
 {
-    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless there is one already.</summary>
+    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered.</summary>
     public static IServiceCollection AddServiceTime(this IServiceCollection services)
     {
         services.TryAddSingleton<TimeProvider>(_ => new SteadyTime(TimeProvider.System));
         return services;
     }
 
-    /// <summary>The clock of the machine behind the services' clock: to be compared with times that others have read from it.
-    /// </summary>
+    /// <summary>Returns the machine's wall clock behind the services' clock, to compare with times that other programs have read
+    /// from it.</summary>
     public static TimeProvider WallClock(this TimeProvider time) => time is SteadyTime steady ? steady.Wall : time;
 }

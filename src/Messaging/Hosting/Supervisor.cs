@@ -3,28 +3,28 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>Runs the loops that a process lives by. A loop that ends, or throws, without having been told to stop leaves the
-/// process half deaf, whatever the other loops do; so that is one error line, the process is no longer ready, stops, and
-/// exits with <see cref="Service.Failed"/>: whoever started it starts it again. Safe from any thread.</summary>
+/// <summary>Runs the essential loops of a process. If a loop throws, or ends without a stop request, the process can do only part
+/// of its work. So one error is logged, the process is not ready any more, stops, and exits with
+/// <see cref="Service.Failed"/>, so that the orchestrator restarts it. Thread-safe.</summary>
 public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogger<Supervisor> logger) : IDisposable
 {
     private readonly CancellationTokenSource _failed = new();
     private int _failures;
     private volatile string? _whyFailed;
 
-    /// <summary>Whether every loop goes on, or has ended because it was told to.</summary>
+    /// <summary>Whether no loop has failed.</summary>
     public bool IsHealthy => !_failed.IsCancellationRequested;
 
-    /// <summary>Which loop failed and why, for a person; null where none has.</summary>
+    /// <summary>The loop that failed and the reason, as text for operators; null if none has failed.</summary>
     public string? WhyFailed => _whyFailed;
 
-    /// <summary>Cancelled with the first failure: nothing that waits for a loop need wait any longer.</summary>
+    /// <summary>Cancelled with the first failure, so that code which waits for a loop can stop waiting.</summary>
     public CancellationToken Failing => _failed.Token;
 
-    /// <summary>Runs a loop to its end. The task never fails: what the loop throws is a failure of the process.</summary>
-    /// <param name="loop">What the log calls it.</param>
+    /// <summary>Runs a loop to its end. The task never fails: an exception of the loop is a failure of the process.</summary>
+    /// <param name="loop">The name of the loop in the log.</param>
     /// <param name="work">The loop.</param>
-    /// <param name="stopping">Cancelled when the loop is to end.</param>
+    /// <param name="stopping">Cancelled when the loop must end.</param>
     public async Task RunAsync(string loop, Func<CancellationToken, Task> work, CancellationToken stopping)
     {
         try
@@ -32,12 +32,12 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
             await work(stopping);
             if (!stopping.IsCancellationRequested)
             {
-                Fail(loop, new InvalidOperationException("It ended without having been told to."));
+                Fail(loop, new InvalidOperationException("It ended without a stop request."));
             }
         }
         catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {
-            // Told to stop.
+            // A stop was requested.
         }
         catch (Exception e)
         {
@@ -45,9 +45,9 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
         }
     }
 
-    /// <summary>Watches a task that nobody awaits.</summary>
-    /// <param name="work">What the log calls it.</param>
-    /// <param name="task">The task; that it is cancelled is no failure.</param>
+    /// <summary>Handles the failure of a task that no code awaits.</summary>
+    /// <param name="work">The name of the task in the log.</param>
+    /// <param name="task">The task; its cancellation is not a failure.</param>
     public void Watch(string work, Task task)
     {
         if (!task.IsCompletedSuccessfully)
@@ -56,12 +56,12 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
         }
     }
 
-    /// <summary>Ends the process: it cannot go on.</summary>
-    /// <param name="loop">What failed, as the log calls it.</param>
-    /// <param name="cause">Why.</param>
+    /// <summary>Stops the process because of a failure.</summary>
+    /// <param name="loop">The name in the log of the part that failed.</param>
+    /// <param name="cause">The cause.</param>
     public void Fail(string loop, Exception cause)
     {
-        // What fails after the first failure mostly fails because of it.
+        // Later failures are mostly caused by the first one.
         if (Interlocked.Increment(ref _failures) == 1)
         {
             _whyFailed = $"{loop} failed: {cause.Message}";
@@ -83,7 +83,7 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
         }
         catch (OperationCanceledException)
         {
-            // Whoever cancelled it knows.
+            // Cancellation is not a failure.
         }
         catch (Exception e)
         {

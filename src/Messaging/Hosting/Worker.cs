@@ -2,14 +2,14 @@ using Microsoft.Extensions.Hosting;
 
 namespace Billing.Messaging.Hosting;
 
-/// <summary>A service that is one loop, run under the <see cref="Supervisor"/> from the host's start to its stop.</summary>
+/// <summary>A hosted service that runs one loop under the <see cref="Supervisor"/> from the host's start to its stop.</summary>
 public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposable
 {
     private readonly CancellationTokenSource _stopping = new();
     private Task _running = Task.CompletedTask;
 
-    /// <summary>The loop.</summary>
-    /// <param name="stopping">Cancelled when it is to end. To end before, or to throw, is to fail.</param>
+    /// <summary>Runs the loop.</summary>
+    /// <param name="stopping">Cancelled when the loop must end. If it ends before or throws, the process fails.</param>
     public abstract Task RunAsync(CancellationToken stopping);
 
     /// <summary>Starts the loop.</summary>
@@ -19,7 +19,7 @@ public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposabl
         return Task.CompletedTask;
     }
 
-    /// <summary>Tells the loop to end and waits until it has, or until the host's patience is over.</summary>
+    /// <summary>Requests the loop to end and waits for it, at most until the host's shutdown timeout.</summary>
     public virtual async Task StopAsync(CancellationToken cancellationToken)
     {
         await _stopping.CancelAsync();
@@ -33,6 +33,6 @@ public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposabl
         GC.SuppressFinalize(this);
     }
 
-    /// <summary>Frees what the worker holds.</summary>
+    /// <summary>Releases the worker's resources.</summary>
     protected virtual void Dispose(bool disposing) => _stopping.Dispose();
 }

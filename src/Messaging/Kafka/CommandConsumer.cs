@@ -6,14 +6,14 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>What a backend consumes.</summary>
+/// <summary>The subscription of a backend.</summary>
 /// <param name="Topics">The request topics.</param>
-/// <param name="Group">The consumer group that shares them out.</param>
-/// <param name="InFlightMax">Unsettled commands at which the partitions are paused.</param>
+/// <param name="Group">The consumer group among whose members the partitions are distributed.</param>
+/// <param name="InFlightMax">Number of unsettled commands at which the partitions are paused.</param>
 public sealed record CommandSubscription(IReadOnlyList<string> Topics, string Group, int InFlightMax);
 
-/// <summary>Consumes request topics as a member of a group, on a thread of its own: one <see cref="CommandIntake"/> turn
-/// after another.</summary>
+/// <summary>Consumes request topics as a member of a group, on its own thread, by calling
+/// <see cref="CommandIntake.TakeTurn"/> in a loop.</summary>
 public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
 {
     private readonly KafkaOptions _options;
@@ -39,7 +39,7 @@ public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
         _thread = new ConsumerThread(supervisor, nameof(CommandConsumer));
     }
 
-    /// <summary>Whether the group has given this backend partitions; a read model, where it has one, is built before.
+    /// <summary>Whether the group has assigned partitions to this backend. If there is a read model, it is built before.
     /// </summary>
     public bool HasJoined => _intake.HasJoined;
 
@@ -48,7 +48,7 @@ public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
         : _follower?.Built.IsCompleted == false ? "the view of the balances is being built from the event store"
         : $"the consumer has not joined its group {_subscription.Group}";
 
-    /// <summary>Makes the topics that are missing and joins the group, once the read model is built.</summary>
+    /// <summary>Creates the missing topics and joins the group as soon as the read model is built.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -56,7 +56,7 @@ public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
         _thread.Start(Run);
     }
 
-    /// <summary>Leaves the group, having waited a while for what is in flight and committed what is settled.</summary>
+    /// <summary>Waits a limited time for the commands in flight, commits the settled offsets and leaves the group.</summary>
     public Task StopAsync(CancellationToken cancellationToken) => _thread.StopAsync();
 
     /// <inheritdoc/>

@@ -5,21 +5,21 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>What a member of a consumer group does with its client, turn by turn: it drains what is there, hands it to the
-/// handler, and stores offsets up to the contiguous watermark of what the handler has settled. It never waits for the
-/// handler: when too much is in flight it pauses its partitions and goes on polling, so it stays in the group. For one
-/// thread.</summary>
-/// <param name="inFlightMax">Unsettled commands at which the partitions are paused.</param>
-/// <param name="handler">Takes the commands.</param>
-/// <param name="publisher">Where refused records and their senders' answers go.</param>
-/// <param name="wait">Lets the thread rest.</param>
+/// <summary>The consumer loop of a member of a consumer group, one turn per call: it consumes the available records, hands them
+/// to the handler, and stores the offsets up to the watermark, below which the handler has settled all. It never waits for the
+/// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
+/// Not thread-safe.</summary>
+/// <param name="inFlightMax">Number of unsettled commands at which the partitions are paused.</param>
+/// <param name="handler">Processes the commands.</param>
+/// <param name="publisher">Publishes refused records as dead letters and the replies to their senders.</param>
+/// <param name="wait">Blocks the thread for the given time.</param>
 /// <param name="time">The clock.</param>
 /// <param name="logger">The log.</param>
 internal sealed class CommandIntake(
     int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
 {
-    /// <summary>Records drained at a time, whatever becomes of them: garbage, too, must not hold up hand-over and commits.
-    /// </summary>
+    /// <summary>Largest number of records consumed per turn, including invalid ones, so that invalid records cannot delay handing
+    /// over and committing the valid ones.</summary>
     public const int DrainMax = 1000;
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
@@ -27,38 +27,39 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan SettleTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan BacklogTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
-    private static readonly TimeSpan StateInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan ReportInterval = TimeSpan.FromSeconds(1);
 
     private readonly CommandReader _reader = new(publisher);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
 
-    // Read and not yet handed to the handler.
+    // Deliveries read and not yet handed to the handler.
     private List<Delivery> _drained = [];
 
-    // Where what is left of former owners ends, by partition, until it is read.
+    // The end offset of the previous owner's backlog, by partition, until it is reached.
     private readonly Dictionary<TopicPartition, long> _backlog = [];
-    private long _backlogNoted;
+    private long _backlogSince;
     private long _readAt;
-    private long _statedAt;
+    private long _reportedAt;
     private bool _paused;
     private bool _isMixed;
 
-    /// <summary>Whether the group has given this member partitions.</summary>
+    /// <summary>Whether the group has assigned partitions to this member.</summary>
     public bool HasJoined { get; private set; }
 
-    /// <summary>Offsets read and not yet passed by a watermark.</summary>
+    /// <summary>Number of offsets read and not yet passed by a watermark.</summary>
     public int Tracked => _watermarks.Values.Sum(w => w.Count);
 
-    /// <summary>Takes a turn.</summary>
+    /// <summary>Runs one turn of the loop.</summary>
     public void TakeTurn(IConsumer<byte[], byte[]> consumer)
     {
         PauseOrResume(consumer);
         Drain(consumer);
         StoreOffsets(consumer);
-        StatePartitions(consumer);
+        ReportPartitions(consumer);
     }
 
-    /// <summary>Waits a while for what is in flight and commits what is settled, before the member leaves its group.</summary>
+    /// <summary>Waits a limited time for the commands in flight and commits the settled offsets, before the member leaves its
+    /// group.</summary>
     public void Leave(IConsumer<byte[], byte[]> consumer)
     {
         HandOver();
@@ -66,7 +67,7 @@ internal sealed class CommandIntake(
         PartitionMetrics.Set(this, []);
     }
 
-    /// <summary>The group has given the member partitions.</summary>
+    /// <summary>Handles the assignment of partitions to this member.</summary>
     public void Assigned(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
     {
         foreach (var partition in added)
@@ -74,35 +75,36 @@ internal sealed class CommandIntake(
             _watermarks[partition] = new OffsetWatermark();
             MessagingMetrics.Expect(partition.Topic);
         }
-        NoteBacklog(consumer, added);
-        // New partitions come unpaused, and those from before stay as they are: the next turn makes all of them the same.
+        FindBacklog(consumer, added);
+        // New partitions are not paused and the old ones keep their state: the next turn sets all of them to the same state.
         _isMixed = true;
         HasJoined = true;
         KafkaLog.Assigned(logger, string.Join(", ", added));
     }
 
-    /// <summary>The group takes partitions away, once this returns.</summary>
+    /// <summary>Handles the revocation of partitions; the group reassigns them when this returns.</summary>
     public void Revoked(IConsumer<byte[], byte[]> consumer, List<TopicPartitionOffset> revoked)
     {
         var partitions = revoked.ConvertAll(r => r.TopicPartition);
-        // A revocation comes in the middle of draining; what was drained by then could never settle otherwise.
+        // The revocation callback runs inside Consume; what was consumed before it could not settle otherwise.
         HandOver();
         var unsettled = WaitUntilSettled(consumer, partitions);
         Drop(partitions);
         KafkaLog.Revoked(logger, string.Join(", ", partitions), unsettled);
     }
 
-    /// <summary>The group has given partitions to others already.</summary>
+    /// <summary>Handles the loss of partitions that the group has already assigned to other members.</summary>
     public void Lost(List<TopicPartitionOffset> lost)
     {
         Drop(lost.ConvertAll(l => l.TopicPartition));
         KafkaLog.Lost(logger, string.Join(", ", lost.Select(l => l.TopicPartition)));
     }
 
-    /// <summary>Notes up to where partitions hold what a former owner may have handled in part. All of that is handed over at
-    /// once: only then can the events that it left unpublished be published in the order of their versions, whatever order
-    /// their commands have been delivered, and expired, in before.</summary>
-    private void NoteBacklog(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
+    /// <summary>Finds the end of each partition's backlog: the uncommitted commands that a previous owner may have processed in
+    /// part. The whole backlog is handed over at once. Only then can the events that the previous owner left unpublished be
+    /// published in the order of their versions, regardless of the order in which their commands were delivered and expired
+    /// before.</summary>
+    private void FindBacklog(IConsumer<byte[], byte[]> consumer, List<TopicPartition> added)
     {
         try
         {
@@ -114,25 +116,25 @@ internal sealed class CommandIntake(
                     _backlog[committed.TopicPartition] = offsets.High.Value;
                 }
             }
-            _backlogNoted = time.GetTimestamp();
+            _backlogSince = time.GetTimestamp();
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.ClientError(logger, "What is left of partitions' former owners was not looked up: " + e.Error.Reason);
+            KafkaLog.ClientError(logger, "The end of the backlog could not be determined: " + e.Error.Reason);
         }
     }
 
     private void Drain(IConsumer<byte[], byte[]> consumer)
     {
         var record = Consume(consumer, Tracked > 0 ? PollIntervalWhenBusy : PollInterval);
-        // One time for all that is drained in one go.
+        // One read time for all records of the turn.
         _readAt = record is null ? 0 : MessagingMetrics.Now;
         for (var taken = 1; record is not null; taken++)
         {
             Take(record);
             record = taken < DrainMax ? Consume(consumer, TimeSpan.Zero) : null;
         }
-        if (_backlog.Count == 0 || _paused || time.GetElapsedTime(_backlogNoted) > BacklogTimeout)
+        if (_backlog.Count == 0 || _paused || time.GetElapsedTime(_backlogSince) > BacklogTimeout)
         {
             HandOver();
         }
@@ -150,7 +152,7 @@ internal sealed class CommandIntake(
         }
         catch (Exception e) when (e is not KafkaException)
         {
-            // Whatever it is that reading it broke, it is about this record, and would break it again.
+            // Any other error is caused by this record, and would occur again if the record were read again.
             MessagingMetrics.PutAside(record.Topic, "unreadable");
             publisher.DeadLetters.Publish(record, "the record could not be read: " + e.Message, slot.Settle);
         }
@@ -165,7 +167,7 @@ internal sealed class CommandIntake(
         var watermark = _watermarks[record.TopicPartition];
         if (!watermark.IsNext(record.Offset.Value))
         {
-            // What the old log's offsets said is of no use for the new one.
+            // The offsets of the old log are meaningless in the new one.
             KafkaLog.OffsetsBeganAgain(logger, record.Topic, record.Partition.Value, record.Offset.Value);
             _watermarks[record.TopicPartition] = watermark = new OffsetWatermark();
         }
@@ -199,7 +201,7 @@ internal sealed class CommandIntake(
 
     private void PauseOrResume(IConsumer<byte[], byte[]> consumer)
     {
-        // One command that does not settle holds its partition's watermark, and all that is settled behind it stays tracked.
+        // A command that does not settle holds back its partition's watermark, so settled offsets behind it stay tracked.
         var inFlight = Math.Max(handler.InFlight, Tracked);
         var pause = inFlight >= (_paused ? inFlightMax - (inFlightMax / 4) : inFlightMax);
         if (pause == _paused && !_isMixed)
@@ -230,32 +232,32 @@ internal sealed class CommandIntake(
         }
     }
 
-    private void StatePartitions(IConsumer<byte[], byte[]> consumer)
+    private void ReportPartitions(IConsumer<byte[], byte[]> consumer)
     {
-        if (!PartitionMetrics.IsOn || (_statedAt != 0 && time.GetElapsedTime(_statedAt) < StateInterval))
+        if (!PartitionMetrics.IsOn || (_reportedAt != 0 && time.GetElapsedTime(_reportedAt) < ReportInterval))
         {
             return;
         }
-        _statedAt = time.GetTimestamp();
+        _reportedAt = time.GetTimestamp();
         try
         {
             PartitionMetrics.Set(this, [.. _watermarks.Select(w => StateOf(w.Key, w.Value, consumer))]);
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
-            // The next turn but some says it; nobody lives by it.
-            KafkaLog.ClientError(logger, "How far the partitions are could not be told: " + e.Error.Reason);
+            // Only metrics depend on it; the next report replaces this one.
+            KafkaLog.ClientError(logger, "The state of the partitions could not be determined: " + e.Error.Reason);
         }
     }
 
-    // The end is what the last fetch said: nobody is asked.
+    // The end offset is that of the last fetch response; no broker is queried.
     private static PartitionState StateOf(TopicPartition partition, OffsetWatermark watermark, IConsumer<byte[], byte[]> consumer)
     {
         var end = consumer.GetWatermarkOffsets(partition).High.Value;
         var position = consumer.Position(partition);
         var next = watermark.Count > 0 ? watermark.Oldest : position.Value;
         var age = watermark.OldestReadAt is not 0 and var readAt ? Stopwatch.GetElapsedTime(readAt).TotalSeconds : 0;
-        // Until the first fetch neither is known.
+        // End and position are unknown before the first fetch.
         return new PartitionState(
             partition.Topic, partition.Partition.Value,
             end > 0 && position.Value >= 0 ? Math.Max(0, end - position.Value) : 0,
@@ -273,9 +275,10 @@ internal sealed class CommandIntake(
         handler.Forget(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
     }
 
-    /// <summary>Waits, but not for long, until the partitions' commands are settled, and commits what is.</summary>
-    /// <returns>How many are not: their next owner gets them again and finds the receipts of those already recorded.
-    /// </returns>
+    /// <summary>Waits, at most <see cref="SettleTimeout"/>, until the partitions' commands are settled, and commits the settled
+    /// offsets.</summary>
+    /// <returns>The number of unsettled commands. They are delivered again to the partition's next owner, which finds the
+    /// receipts of those already recorded.</returns>
     private int WaitUntilSettled(IConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions)
     {
         var start = time.GetTimestamp();
@@ -300,7 +303,7 @@ internal sealed class CommandIntake(
         }
         catch (KafkaException e) when (e.Error.Code == ErrorCode.Local_NoOffset)
         {
-            // Nothing was settled since the last commit.
+            // No command was settled since the last commit.
         }
         catch (KafkaException e)
         {

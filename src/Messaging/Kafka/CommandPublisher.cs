@@ -8,11 +8,11 @@ using Grpc.Core;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Publishes one proxy's commands, each to the topic of its payment type and request; the reply comes by way of the
-/// table of the calls that wait.</summary>
+/// <summary>Publishes one proxy's commands, each to the topic of its payment type and kind of request. The replies arrive
+/// through the table of waiting calls.</summary>
 /// <param name="producers">The proxy's producers.</param>
-/// <param name="pending">The calls that wait.</param>
-/// <param name="replyTopic">Where the replies are to go.</param>
+/// <param name="pending">The waiting calls.</param>
+/// <param name="replyTopic">The topic that backends publish the replies to.</param>
 internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pending, string replyTopic)
     : IQueuedTransport
 {

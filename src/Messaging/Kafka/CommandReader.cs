@@ -6,12 +6,12 @@ using Grpc.Core;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Turns records into deliveries; what cannot be read or must not be believed becomes a dead letter, and its
-/// sender, where the record names one, gets an error.</summary>
+/// <summary>Converts records to deliveries. An unreadable or invalid record is sent to the dead letters, and its sender, if
+/// the record names one, receives an error.</summary>
 internal sealed class CommandReader(KafkaAnswerPublisher publisher)
 {
-    /// <summary>The delivery, or null where the record became a dead letter, which settles the slot once it is stored.
-    /// </summary>
+    /// <summary>Returns the delivery, or null if the record was sent to the dead letters; the slot is then settled when the dead
+    /// letter is acknowledged.</summary>
     public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot)
     {
         var span = KafkaTracing.StartProcess(record);
@@ -30,7 +30,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
                 Processing = span,
             };
         }
-        // What the log says of it belongs to its trace.
+        // Log entries about the record belong to its trace.
         using var current = Tracing.Within(span);
         MessagingMetrics.PutAside(record.Topic, "refused");
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
@@ -69,7 +69,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         private void Done(string? error)
         {
             EndProcessing(error);
-            // Once, however often it is settled.
+            // Counted once, even if the command is settled more than once.
             MessagingMetrics.Processed(record.Topic, Interlocked.Exchange(ref _since, 0));
         }
     }

@@ -2,15 +2,15 @@ using Billing.Messaging.Hosting;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>A thread of its own, under the <see cref="Supervisor"/>, for a consumer, whose calls block.</summary>
-/// <param name="supervisor">Is told where the loop fails.</param>
-/// <param name="name">What it calls the loop.</param>
+/// <summary>Runs a consumer, whose calls block, on its own thread under the <see cref="Supervisor"/>.</summary>
+/// <param name="supervisor">Runs the loop and handles its failure.</param>
+/// <param name="name">The name of the loop in the log.</param>
 internal sealed class ConsumerThread(Supervisor supervisor, string name) : IDisposable
 {
     private readonly CancellationTokenSource _stopping = new();
     private Task _loop = Task.CompletedTask;
 
-    /// <summary>Cancelled when the loop is to end.</summary>
+    /// <summary>Cancelled when the loop must end.</summary>
     public CancellationToken Stopping => _stopping.Token;
 
     /// <summary>Starts the loop.</summary>
@@ -18,7 +18,7 @@ internal sealed class ConsumerThread(Supervisor supervisor, string name) : IDisp
         () => supervisor.RunAsync(name, _ => Run(loop), Stopping),
         CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Unwrap();
 
-    /// <summary>Tells the loop to end and waits until it has.</summary>
+    /// <summary>Requests the loop to end and waits for it.</summary>
     public async Task StopAsync()
     {
         await _stopping.CancelAsync();

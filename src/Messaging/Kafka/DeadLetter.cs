@@ -4,41 +4,42 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>A record that was put aside.</summary>
+/// <summary>A record that was sent to the dead letters, with its origin and the reason.</summary>
 public sealed record DeadLetter
 {
-    /// <summary>Where it is in the dead-letter topic.</summary>
+    /// <summary>Its partition and offset in the dead-letter topic.</summary>
     public required DeadLetterId Id { get; init; }
 
-    /// <summary>When it was put aside.</summary>
+    /// <summary>When it was sent to the dead letters.</summary>
     public required DateTimeOffset At { get; init; }
 
-    /// <summary>Why, for a person; empty where the record does not say.</summary>
+    /// <summary>The reason, as text for people; empty if the record has no such header.</summary>
     public required string Reason { get; init; }
 
-    /// <summary>The topic it came from; empty where the record does not say.</summary>
+    /// <summary>The original topic; empty if the record has no such header.</summary>
     public required string Topic { get; init; }
 
-    /// <summary>The partition it came from, as the record says.</summary>
+    /// <summary>The original partition; empty if the record has no such header.</summary>
     public required string Partition { get; init; }
 
-    /// <summary>Its offset there, as the record says.</summary>
+    /// <summary>The offset in the original partition; empty if the record has no such header.</summary>
     public required string Offset { get; init; }
 
-    /// <summary>The original key; null where it had none.</summary>
+    /// <summary>The original key; null if there was none.</summary>
     public required byte[]? Key { get; init; }
 
-    /// <summary>The original bytes, or the first of them where <see cref="TruncatedFrom"/> says so; null where it had none.
+    /// <summary>The original value; only its first bytes if <see cref="TruncatedFrom"/> is set; null if there was none.
     /// </summary>
     public required byte[]? Value { get; init; }
 
     /// <summary>The original headers, in order.</summary>
     public required IReadOnlyList<KeyValuePair<string, byte[]?>> Headers { get; init; }
 
-    /// <summary>The bytes that the value had before it was cut to fit; null where it is whole.</summary>
+    /// <summary>The size of the original value in bytes, if it was truncated; otherwise null.</summary>
     public required long? TruncatedFrom { get; init; }
 
-    /// <summary>The dead letter that this record was replayed from before it died again; null where it was not.</summary>
+    /// <summary>The earlier dead letter that this record was replayed from, before it was rejected again; null if it was not
+    /// replayed.</summary>
     public string? ReplayedFrom => Headers.LastOrDefault(h => h.Key == DeadLetterReplay.ReplayedFromHeader).Value is { } id
         ? Encoding.UTF8.GetString(id)
         : null;
@@ -69,13 +70,13 @@ public sealed record DeadLetter
         Encoding.UTF8.GetString(headers.LastOrDefault(h => h.Key == name).Value ?? []);
 }
 
-/// <summary>Names a dead letter by its place in the dead-letter topic.</summary>
+/// <summary>Identifies a dead letter by its partition and offset in the dead-letter topic.</summary>
 /// <param name="Partition">The partition.</param>
 /// <param name="Offset">The offset in it.</param>
 public readonly record struct DeadLetterId(int Partition, long Offset)
 {
-    /// <summary>Reads <c>partition:offset</c>, or just the offset in partition 0, the only one unless somebody made the
-    /// topic with more.</summary>
+    /// <summary>Parses <c>partition:offset</c>, or only an offset for partition 0, the only partition unless the topic was
+    /// created by hand with more.</summary>
     public static bool TryParse(string text, out DeadLetterId id)
     {
         var colon = text.IndexOf(':', StringComparison.Ordinal);

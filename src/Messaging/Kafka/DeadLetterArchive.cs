@@ -4,8 +4,8 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Reads the dead-letter topic as it is at one moment, without a consumer group, so that looking changes nothing.
-/// Its methods block.</summary>
+/// <summary>Reads the dead-letter topic up to the end that it had when the archive was opened. It uses no consumer group, so
+/// reading changes nothing on the brokers. Its methods block.</summary>
 public sealed class DeadLetterArchive : IDisposable
 {
     private readonly KafkaOptions _options;
@@ -13,8 +13,8 @@ public sealed class DeadLetterArchive : IDisposable
     private readonly List<Range> _ranges;
     private string? _lastError;
 
-    /// <summary>Connects, and notes where the topic begins and ends.</summary>
-    /// <exception cref="StartupException">No broker answers, or there is no such topic.</exception>
+    /// <summary>Connects and queries the first and the end offset of each partition.</summary>
+    /// <exception cref="StartupException">No broker answers, or the topic does not exist.</exception>
     public DeadLetterArchive(KafkaOptions options)
     {
         _options = options;
@@ -39,21 +39,21 @@ public sealed class DeadLetterArchive : IDisposable
         }
     }
 
-    /// <summary>How many dead letters there are.</summary>
+    /// <summary>Number of dead letters.</summary>
     public long Count => _ranges.Sum(r => r.End - r.Start);
 
-    /// <summary>All dead letters, those of one partition from the oldest on.</summary>
+    /// <summary>Returns all dead letters, those of one partition in ascending order of offsets.</summary>
     public IEnumerable<DeadLetter> Read() => Read(_ranges);
 
-    /// <summary>The newest dead letters, the newest first.</summary>
-    /// <param name="limit">How many at most.</param>
+    /// <summary>Returns the newest dead letters, the newest first.</summary>
+    /// <param name="limit">The largest number to return.</param>
     public IReadOnlyList<DeadLetter> ReadNewest(int limit) =>
     [
         .. Read([.. _ranges.Select(r => r with { Start = Math.Max(r.Start, r.End - limit) })])
             .OrderByDescending(letter => letter.At).ThenByDescending(letter => letter.Id.Offset).Take(limit),
     ];
 
-    /// <summary>One dead letter; null where there is none of this id.</summary>
+    /// <summary>Returns the dead letter with an id; null if there is none.</summary>
     public DeadLetter? Find(DeadLetterId id) =>
         _ranges.Find(r => r.Partition == id.Partition && r.Start <= id.Offset && id.Offset < r.End) is { } range
             ? Read([range with { Start = id.Offset, End = id.Offset + 1 }]).FirstOrDefault(letter => letter.Id == id)
@@ -70,7 +70,7 @@ public sealed class DeadLetterArchive : IDisposable
         while (open.Count > 0)
         {
             var record = _consumer.Consume(_options.StartTimeout)
-                ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' stopped answering ({_lastError ?? "no reason is known"}).");
+                ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' stopped answering ({_lastError ?? "reason unknown"}).");
             if (!open.TryGetValue(record.Partition.Value, out var end))
             {
                 continue;
@@ -103,6 +103,6 @@ public sealed class DeadLetterArchive : IDisposable
         return ranges;
     }
 
-    /// <summary>The offsets of one partition from the first to before the end.</summary>
+    /// <summary>A range of offsets in one partition; the end is exclusive.</summary>
     private sealed record Range(int Partition, long Start, long End);
 }

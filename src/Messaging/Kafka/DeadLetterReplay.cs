@@ -5,42 +5,41 @@ using Google.Protobuf;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Sends dead letters back to where they came from.</summary>
+/// <summary>Sends dead letters back to their original topics.</summary>
 public sealed class DeadLetterReplay : IDisposable
 {
-    /// <summary>Header that names the dead letter a record was replayed from.</summary>
+    /// <summary>Header with the id of the dead letter that a record was replayed from.</summary>
     public const string ReplayedFromHeader = "billing-replayed-from";
 
     private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
 
     private readonly IProducer<byte[], byte[]> _producer;
 
-    /// <summary>Creates the replay; nothing is sent yet.</summary>
+    /// <summary>Creates the producer; nothing is sent yet.</summary>
     public DeadLetterReplay(KafkaOptions options) =>
         _producer = new ProducerBuilder<byte[], byte[]>(options.Producer("billing-dead-letters", SendTimeout))
             .SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
 
-    /// <summary>Why a dead letter cannot be replayed; null where it can.</summary>
+    /// <summary>Returns why a dead letter cannot be replayed; null if it can.</summary>
     public static string? Refusal(DeadLetter letter)
     {
         if (!Topics.AllPayments.Contains(letter.Topic) && !Topics.AllBalances.Contains(letter.Topic) && letter.Topic != Topics.Events)
         {
             return letter.Topic.Length == 0
-                ? "it does not say which topic it came from"
-                : $"it came from '{letter.Topic}', and only requests and events are replayed";
+                ? "its original topic is unknown"
+                : $"its original topic is '{letter.Topic}', and only requests and events can be replayed";
         }
-        return letter.TruncatedFrom is { } bytes ? $"its value was cut: the record had {bytes} bytes" : null;
+        return letter.TruncatedFrom is { } bytes ? $"its value was truncated: the record had {bytes} bytes" : null;
     }
 
-    /// <summary>Sends a dead letter to its origin, with its original key, value and headers, and waits until the brokers have
-    /// it.</summary>
-    /// <param name="letter">One that <see cref="Refusal"/> does not refuse.</param>
-    /// <param name="keepDeadline">Whether a command keeps its deadline, by which it is likely to be refused as expired.
-    /// </param>
-    /// <param name="cancellationToken">Ends the wait; it may have been sent.</param>
-    /// <returns>Where it is now, as <c>topic[partition]@offset</c>, and whether a deadline was cleared.</returns>
-    /// <exception cref="InvalidOperationException">It cannot be replayed.</exception>
-    /// <exception cref="KafkaException">The brokers did not take it.</exception>
+    /// <summary>Sends a dead letter to its original topic, with its original key, value and headers, and waits for the
+    /// acknowledgement.</summary>
+    /// <param name="letter">A dead letter that <see cref="Refusal"/> does not refuse.</param>
+    /// <param name="keepDeadline">Whether a command keeps its deadline; it is then likely to be refused as expired.</param>
+    /// <param name="cancellationToken">Cancels the wait; the record may have been sent.</param>
+    /// <returns>The new position, as <c>topic[partition]@offset</c>, and whether a deadline was cleared.</returns>
+    /// <exception cref="InvalidOperationException">The dead letter cannot be replayed.</exception>
+    /// <exception cref="KafkaException">The brokers did not accept the record.</exception>
     public async Task<(string Place, bool IsDeadlineCleared)> SendAsync(
         DeadLetter letter, bool keepDeadline, CancellationToken cancellationToken)
     {

@@ -6,40 +6,41 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Puts records that cannot be processed aside, as they came, with their origin and the reason in headers, so
-/// that they block nothing and can be looked at and replayed.</summary>
+/// <summary>Publishes records that cannot be processed to the dead-letter topic, unchanged, with their origin and the reason in
+/// headers, so that they do not block other records and can be inspected and replayed.</summary>
 public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider time, ILogger logger)
 {
-    /// <summary>What the names of the headers below begin with.</summary>
+    /// <summary>The prefix of the names of the headers below.</summary>
     public const string HeaderPrefix = "billing-dead-";
 
-    /// <summary>Header with the reason, for a person.</summary>
+    /// <summary>Header with the reason, as text for people.</summary>
     public const string ReasonHeader = HeaderPrefix + "reason";
 
-    /// <summary>Header with the topic the record came from.</summary>
+    /// <summary>Header with the record's original topic.</summary>
     public const string TopicHeader = HeaderPrefix + "topic";
 
-    /// <summary>Header with the partition the record came from.</summary>
+    /// <summary>Header with the record's original partition.</summary>
     public const string PartitionHeader = HeaderPrefix + "partition";
 
-    /// <summary>Header with the record's offset there.</summary>
+    /// <summary>Header with the record's offset in the original partition.</summary>
     public const string OffsetHeader = HeaderPrefix + "offset";
 
-    /// <summary>Header with the record's key, where that is not text and so cannot be the dead letter's.</summary>
+    /// <summary>Header with the record's key, if it is not valid UTF-8 and therefore cannot be the key of the dead letter.
+    /// </summary>
     public const string KeyHeader = HeaderPrefix + "key";
 
-    /// <summary>Header with the bytes that the value had, where the brokers take no record of that size and the value was
-    /// cut.</summary>
+    /// <summary>Header with the size of the original value in bytes, if the brokers accept no record of that size and the value
+    /// was truncated.</summary>
     public const string TruncatedHeader = HeaderPrefix + "truncated";
 
     private const int ReasonLengthMax = 2000;
 
-    // Far below what any broker refuses, and enough to see what it was.
+    // Far below the size limit of any broker, and enough to recognise the record.
     private const int CutBytesMax = 64 * 1024;
 
     private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>How much of a record is put aside; each form is smaller than the one before.</summary>
+    /// <summary>The part of a record that is published; each form is smaller than the one before.</summary>
     private enum Form
     {
         Whole,
@@ -47,8 +48,8 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider
         OriginOnly,
     }
 
-    /// <summary>Publishes a dead letter. A record that is too large for the brokers with its further headers is cut: its
-    /// reason and origin are worth more than the end of its value.</summary>
+    /// <summary>Publishes a dead letter. A record that is too large for the brokers together with the added headers is truncated,
+    /// because its reason and origin are more useful than the end of its value.</summary>
     /// <param name="record">The record; its value may be null.</param>
     /// <param name="reason">Why it cannot be processed.</param>
     /// <param name="settle">Called when the broker has acknowledged the dead letter.</param>
@@ -67,7 +68,7 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider
         }
         catch (ProduceException<string, byte[]> e)
         {
-            // What the client refuses on its own, such as a record above its own limit, it does not report but throw.
+            // Errors of the client itself, such as a record above its own size limit, are thrown and not reported.
             Acknowledge(e.Error, record, reason, form, settle);
         }
     }
@@ -100,7 +101,7 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider
         }
         catch (ObjectDisposedException)
         {
-            // The process ends; the record is not settled, and whoever reads it next puts it aside.
+            // The process ends. The record is not settled; the next owner of its partition sends it to the dead letters.
         }
     }
 
@@ -132,7 +133,7 @@ public sealed class DeadLetters(IProducer<string, byte[]> producer, TimeProvider
         return letter;
     }
 
-    /// <summary>A record that was dead before, and was replayed, does not keep what was said of it then.</summary>
+    /// <summary>Adds the original headers, without the dead-letter headers of a record that was replayed before.</summary>
     private static void AddOriginalHeaders(Headers headers, Message<byte[], byte[]> original, Form form)
     {
         var left = form == Form.Whole ? long.MaxValue : CutBytesMax;

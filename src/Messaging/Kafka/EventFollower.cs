@@ -7,9 +7,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Keeps a read model up to date, on a thread of its own: notes where the event topic ends, then lets the model be
-/// built, then hands it every event from there on, so that what is published during the build is not missed. Where the topic
-/// has lost what comes next, because its retention was shorter than the follower was behind, the model is rebuilt.
+/// <summary>Keeps a read model up to date, on its own thread: queries the end offsets of the event topic, rebuilds the model, and
+/// then applies every event from these offsets on, so that no event published during the rebuild is missed. If the topic no
+/// longer contains the next event, because the follower lagged by more than the retention time, the model is rebuilt again.
 /// </summary>
 public sealed class EventFollower : IHostedService, IDisposable
 {
@@ -27,7 +27,7 @@ public sealed class EventFollower : IHostedService, IDisposable
     private readonly ConsumerThread _thread;
     private readonly TaskCompletionSource _built = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    /// <summary>Creates the follower; it begins on <see cref="StartAsync"/>.</summary>
+    /// <summary>Creates the follower; it starts with <see cref="StartAsync"/>.</summary>
     public EventFollower(
         IOptions<KafkaOptions> options, IReadModel model, KafkaTopics topics, Supervisor supervisor,
         TimeProvider time, ILogger<EventFollower> logger)
@@ -41,13 +41,14 @@ public sealed class EventFollower : IHostedService, IDisposable
         _thread = new ConsumerThread(supervisor, nameof(EventFollower));
     }
 
-    /// <summary>How often to look whether the topic has been given more partitions.</summary>
+    /// <summary>How often the follower checks for new partitions of the topic.</summary>
     public TimeSpan PartitionsInterval { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Completes when the model is built and followed. Never, where the follower is stopped before.</summary>
+    /// <summary>Completes when the model is built and events are being applied; never, if the follower is stopped before.
+    /// </summary>
     public Task Built => _built.Task;
 
-    /// <summary>Makes the topics that are missing and begins to build the model.</summary>
+    /// <summary>Creates the missing topics and starts to build the model.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -55,7 +56,7 @@ public sealed class EventFollower : IHostedService, IDisposable
         _thread.Start(Run);
     }
 
-    /// <summary>Stops following, or building.</summary>
+    /// <summary>Stops building the model or applying events.</summary>
     public Task StopAsync(CancellationToken cancellationToken) => _thread.StopAsync();
 
     /// <inheritdoc/>
@@ -71,7 +72,7 @@ public sealed class EventFollower : IHostedService, IDisposable
             _model.RebuildAsync(_thread.Stopping).GetAwaiter().GetResult();
             _reader.Assign(consumer);
             _built.TrySetResult();
-            FollowUntilEventsAreGone(consumer, admin);
+            FollowUntilEventsAreLost(consumer, admin);
             consumer.Unassign();
         }
     }
@@ -100,16 +101,16 @@ public sealed class EventFollower : IHostedService, IDisposable
         }
     }
 
-    private void FollowUntilEventsAreGone(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
+    private void FollowUntilEventsAreLost(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
     {
-        var looked = _time.GetTimestamp();
+        var checkedAt = _time.GetTimestamp();
         while (_reader.TakeTurn(consumer))
         {
             _thread.Stopping.ThrowIfCancellationRequested();
-            if (_time.GetElapsedTime(looked) >= PartitionsInterval)
+            if (_time.GetElapsedTime(checkedAt) >= PartitionsInterval)
             {
                 AddPartitions(consumer, admin);
-                looked = _time.GetTimestamp();
+                checkedAt = _time.GetTimestamp();
             }
         }
     }
@@ -122,7 +123,7 @@ public sealed class EventFollower : IHostedService, IDisposable
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.ClientError(_logger, "The partitions of the event topic were not looked up: " + e.Error.Reason);
+            KafkaLog.ClientError(_logger, "The partitions of the event topic could not be queried: " + e.Error.Reason);
         }
     }
 

@@ -5,13 +5,13 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>What a follower of the event topic does with its client, turn by turn: it hands every event from a noted place on
-/// to the read model. For one thread.</summary>
-/// <param name="model">Takes the events.</param>
+/// <summary>The consumer loop of a follower of the event topic, one turn per call: it applies every event from given offsets on
+/// to the read model. Not thread-safe.</summary>
+/// <param name="model">The read model.</param>
 /// <param name="logger">The log.</param>
 internal sealed class EventReader(IReadModel model, ILogger logger)
 {
-    /// <summary>Events handed over at a time, at most.</summary>
+    /// <summary>Largest number of records consumed per turn.</summary>
     public const int DrainMax = 1000;
 
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
@@ -19,7 +19,7 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
 
     private readonly Dictionary<TopicPartition, Offset> _next = [];
 
-    /// <summary>Notes where the partitions end.</summary>
+    /// <summary>Stores the current end offsets of the partitions as the next offsets to read.</summary>
     /// <exception cref="KafkaException">No broker answers.</exception>
     public void NoteEnds(IConsumer<byte[], byte[]> consumer, IEnumerable<TopicPartition> partitions)
     {
@@ -30,19 +30,19 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
         }
     }
 
-    // Every replica answers for all accounts, so every replica needs all partitions. A group would share them out; a group
-    // for each replica would leave its offsets behind on the brokers, and nobody needs them: after a restart the model is
+    // Every replica answers queries about all accounts, so every replica needs all partitions. A common group would distribute
+    // them; a group per replica would leave offsets on the brokers that nothing uses, because after a restart the model is
     // built from the event store.
 
-    /// <summary>Has the client read on from what is noted.</summary>
+    /// <summary>Assigns the partitions to the client, from the next offsets on.</summary>
     public void Assign(IConsumer<byte[], byte[]> consumer)
     {
         consumer.Assign(_next.Select(next => new TopicPartitionOffset(next.Key, next.Value)));
         KafkaLog.Following(logger, Topics.Events, string.Join(", ", _next.Select(n => $"{n.Key.Partition.Value}@{n.Value}")));
     }
 
-    /// <summary>Follows the partitions that were not there before, from their beginning: they may hold events already, of
-    /// accounts that had theirs on another partition.</summary>
+    /// <summary>Adds the new partitions, from their beginning: they may already contain events, also of accounts whose earlier
+    /// events are on another partition.</summary>
     public void Add(IConsumer<byte[], byte[]> consumer, IEnumerable<TopicPartition> partitions)
     {
         var added = partitions.Where(p => !_next.ContainsKey(p)).ToList();
@@ -54,12 +54,12 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
         }
     }
 
-    /// <summary>Hands over what is there.</summary>
-    /// <returns>False where the topic no longer holds what comes next.</returns>
+    /// <summary>Runs one turn: applies the available events.</summary>
+    /// <returns>False if the topic no longer contains the next event.</returns>
     public bool TakeTurn(IConsumer<byte[], byte[]> consumer)
     {
         var events = new List<Event>();
-        var goesOn = true;
+        var hasNext = true;
         try
         {
             var record = consumer.Consume(PollInterval);
@@ -76,14 +76,14 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
         catch (ConsumeException e) when (e.Error.Code is ErrorCode.Local_AutoOffsetReset or ErrorCode.OffsetOutOfRange)
         {
             KafkaLog.EventsGone(logger, Topics.Events, e.Error.Reason);
-            goesOn = false;
+            hasNext = false;
         }
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {
             KafkaLog.ClientError(logger, e.Error.Reason);
         }
         HandOver(events);
-        return goesOn;
+        return hasNext;
     }
 
     private void HandOver(List<Event> events)
@@ -94,12 +94,12 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
         }
         catch (Exception e) when (events.Count == 1)
         {
-            // The account misses an event now, so its next one has the model read it from the event store.
+            // The account now misses an event; its next event makes the model read the account from the event store.
             KafkaLog.EventFailed(logger, e, events[0].StreamId, events[0].Version);
         }
         catch (Exception)
         {
-            // One of them is at fault; alone it cannot take the others with it.
+            // Apply them one by one, so that the one that fails does not affect the others.
             events.ForEach(recorded => HandOver([recorded]));
         }
     }

@@ -1,11 +1,11 @@
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Names of the consumer groups that share the request topics out.</summary>
+/// <summary>Names of the consumer groups of the request topics.</summary>
 public static class Groups
 {
-    /// <summary>The payment backends.</summary>
+    /// <summary>The group of the payment backends.</summary>
     public const string Payments = "billing-payments";
 
-    /// <summary>The balance backends.</summary>
+    /// <summary>The group of the balance backends.</summary>
     public const string Balances = "billing-balances";
 }

@@ -4,14 +4,15 @@ using Confluent.Kafka.Admin;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Who may do what on the brokers, as lines of text: <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that
-/// ends with <c>*</c> is a prefix, and what follows <c>#</c> is a remark.</summary>
+/// <summary>Reads access rules from text and creates them as ACLs on the brokers. Each line is
+/// <c>PRINCIPAL topic:NAME|group:NAME OPERATION...</c>; a name that ends with <c>*</c> is a prefix, and <c>#</c> starts a
+/// comment.</summary>
 public static class KafkaAccess
 {
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(15);
 
-    /// <summary>Reads such lines.</summary>
-    /// <exception cref="FormatException">A line is not of that form; the message says which and why.</exception>
+    /// <summary>Parses access rules.</summary>
+    /// <exception cref="FormatException">A line is not of that form; the message contains its number and the reason.</exception>
     public static IReadOnlyList<AclBinding> Parse(IEnumerable<string> lines)
     {
         ArgumentNullException.ThrowIfNull(lines);
@@ -33,8 +34,8 @@ public static class KafkaAccess
         return bindings;
     }
 
-    /// <summary>Allows it. What is allowed already stays so, and nothing is taken away.</summary>
-    /// <exception cref="StartupException">The brokers cannot be reached, or refuse.</exception>
+    /// <summary>Creates the ACLs. Existing ACLs are kept.</summary>
+    /// <exception cref="StartupException">The brokers are unreachable or refuse the request.</exception>
     public static async Task AllowAsync(KafkaOptions options, IReadOnlyList<AclBinding> bindings)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -48,11 +49,11 @@ public static class KafkaAccess
         {
             var (binding, report) = bindings.Zip(e.Results).First(pair => pair.Second.Error.IsError);
             throw new StartupException(
-                $"The brokers refuse to let {binding.Entry.Principal} {binding.Entry.Operation} {binding.Pattern.Type} {binding.Pattern.Name}: {report.Error.Reason}", e);
+                $"The brokers refuse to allow {binding.Entry.Principal} {binding.Entry.Operation} on {binding.Pattern.Type} {binding.Pattern.Name}: {report.Error.Reason}", e);
         }
         catch (KafkaException e)
         {
-            throw new StartupException("The brokers did not take the access list: " + e.Message, e);
+            throw new StartupException("The brokers did not accept the access list: " + e.Message, e);
         }
     }
 

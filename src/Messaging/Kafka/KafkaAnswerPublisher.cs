@@ -10,11 +10,11 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Publishes what a backend has to say: for each proxy, records with all of a batch's replies to it, and one record
-/// for each event. Owns the process's producer, which the dead letters share.</summary>
+/// <summary>Publishes a backend's replies and events: the replies of a batch together, in one or a few records per proxy, and
+/// each event in its own record. Owns the process's producers, which the dead letters share.</summary>
 public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 {
-    /// <summary>Bytes of replies in one record, about; half of what brokers take by default.</summary>
+    /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers accept by default.</summary>
     internal const int ReplyBatchBytesMax = 500_000;
 
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
@@ -32,7 +32,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     {
     }
 
-    /// <summary>Creates the publisher on producers, which it owns from now on.</summary>
+    /// <summary>Creates the publisher with producers, which it then owns.</summary>
     internal KafkaAnswerPublisher(ProducerPair producers, TimeProvider time, ILogger logger)
     {
         _producers = producers;
@@ -41,7 +41,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         DeadLetters = new DeadLetters(producers.Gathering, time, logger);
     }
 
-    /// <summary>Where records go that cannot be processed.</summary>
+    /// <summary>Publishes the records that cannot be processed.</summary>
     public DeadLetters DeadLetters { get; }
 
     /// <inheritdoc/>
@@ -53,7 +53,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         {
             if (_failure is { } failure)
             {
-                // What comes behind an event that could not be published would come before it.
+                // Events published after a failed one would arrive before it.
                 return publication.Failed(failure);
             }
             publication.SendEvent(new Message<string, byte[]>
@@ -86,7 +86,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         return publication.AllSent();
     }
 
-    /// <summary>Sends what is left, within bounds. More than one registration may lead here.</summary>
+    /// <summary>Sends the remaining records, within a time limit. Idempotent, because more than one service registration may
+    /// dispose of this object.</summary>
     public void Dispose()
     {
         if (_disposed)
@@ -98,8 +99,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         _producers.Dispose();
     }
 
-    // Without a time-out: an event that was given up and sent again would come behind newer ones of its account, and whoever
-    // follows the topic and drops what is covered would lose it.
+    // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
+    // consumers of the topic, which drop events with old versions, would lose it.
     private static ProducerPair Build(KafkaOptions options, Supervisor supervisor, ILogger logger) =>
         ProducerPair.Build(options, "billing-backend", messageTimeout: TimeSpan.Zero, e =>
         {
@@ -112,20 +113,20 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
     private static Message<string, byte[]> Message(ReplyBatch batch) => new() { Value = batch.ToByteArray() };
 
-    /// <summary>Counts the acknowledgements of one call.</summary>
+    /// <summary>The records of one call and the count of those not yet acknowledged.</summary>
     private sealed class Publication(KafkaAnswerPublisher publisher, CancellationToken cancellationToken)
     {
         private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
 
         private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        // Replies have no order among each other, and somebody waits for them; events have one, and nobody does.
+        // Replies have no order but callers wait for them; events have an order but no caller waits for them.
         private readonly IProducer<string, byte[]> _replies = publisher._producers.Begin();
 
-        // One more than what is under way, until AllSent: an early acknowledgement must not end the wait.
+        // One more than the number of records in flight, until AllSent: an early acknowledgement must not end the wait.
         private int _open = 1;
 
-        // The spans of what is under way; most publications have none.
+        // The spans of the records in flight; most publications have none.
         private List<Activity>? _spans;
 
         public void SendEvent(Message<string, byte[]> message)
@@ -134,7 +135,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             Produce(publisher._producers.Gathering, Topics.Events, message);
         }
 
-        /// <summary>Sends a record of replies with the span of its sending in its headers.</summary>
+        /// <summary>Sends a record of replies with the context of its send span in the headers.</summary>
         public void SendReplies(string topic, Message<string, byte[]> message)
         {
             message.Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic)));
@@ -142,7 +143,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             Produce(_replies, topic, message);
         }
 
-        /// <summary>Events are sent from here on, which is one span however many there are.</summary>
+        /// <summary>Starts the single span for all events of the publication.</summary>
         public void BeginEvents(int count)
         {
             if (count > 0)
@@ -161,7 +162,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return _done.Task;
         }
 
-        /// <summary>Ends a publication that could not be sent as a whole.</summary>
+        /// <summary>Ends a publication of which some records could not be sent.</summary>
         public Task Failed(Exception failure)
         {
             End(failure);
@@ -193,8 +194,8 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
             else if (error.IsFatal || cancellationToken.IsCancellationRequested || topic == Topics.Events)
             {
-                // Sent again it would come behind newer events. The offsets of these commands are not committed; whoever
-                // owns them next finds their receipts, and publishes their events in order.
+                // Sent again, the event would arrive after newer ones. The offsets of these commands are not committed; the next
+                // owner of their partitions finds the receipts and publishes the events in order.
                 var failure = new KafkaException(error);
                 if (topic == Topics.Events)
                 {
@@ -223,12 +224,12 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
             catch (Exception e)
             {
-                // The producer is disposed of, since the process ends, or the caller has given up.
+                // The producer is disposed of because the process ends, or the caller has cancelled.
                 End(e);
             }
         }
 
-        // The proxy is gone and nobody waits, or no broker will ever take the record.
+        // The proxy's topic does not exist any more, so no call waits, or the brokers will never accept the record.
         private static bool IsPermanent(Confluent.Kafka.Error error) => error.IsUnknownTopic() || error.IsTooLarge()
             || error.Code is ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
 

@@ -2,10 +2,10 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>What errors of the Kafka client mean.</summary>
+/// <summary>Classifies errors of the Kafka client.</summary>
 internal static class KafkaErrors
 {
-    /// <summary>Whether there is no such topic or partition, by what the brokers or the client say.</summary>
+    /// <summary>Whether the brokers or the client report that the topic or partition does not exist.</summary>
     public static bool IsUnknownTopic(this Error error) => error.Code
         is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition;
 

@@ -24,22 +24,22 @@ internal static partial class KafkaLog
     [LoggerMessage(105, LogLevel.Warning, "A reply could not be delivered to {Topic} and is dropped: {Reason}")]
     public static partial void ReplyDropped(ILogger logger, string topic, string reason);
 
-    [LoggerMessage(106, LogLevel.Warning, "{Topic}: {Reason}; sending again")]
+    [LoggerMessage(106, LogLevel.Warning, "{Topic}: {Reason}; the record is sent again")]
     public static partial void SendingAgain(ILogger logger, string topic, string reason);
 
     [LoggerMessage(107, LogLevel.Warning, "Ignored a record on the reply topic: {Reason}")]
     public static partial void BadReply(ILogger logger, string reason);
 
-    [LoggerMessage(108, LogLevel.Information, "Made the topic {Topic}")]
+    [LoggerMessage(108, LogLevel.Information, "Created the topic {Topic}")]
     public static partial void TopicMade(ILogger logger, string topic);
 
-    [LoggerMessage(109, LogLevel.Information, "Deleted the topic {Topic}, whose proxy is gone")]
+    [LoggerMessage(109, LogLevel.Information, "Deleted the topic {Topic}, whose proxy does not run any more")]
     public static partial void TopicSwept(ILogger logger, string topic);
 
     [LoggerMessage(110, LogLevel.Warning, "The reply topic {Topic} could not be deleted: {Reason}")]
     public static partial void TopicKept(ILogger logger, string topic, string reason);
 
-    [LoggerMessage(111, LogLevel.Critical, "The Kafka client cannot go on and the process stops: {Reason}")]
+    [LoggerMessage(111, LogLevel.Critical, "The Kafka client has failed fatally and the process stops: {Reason}")]
     public static partial void Fatal(ILogger logger, string reason);
 
     [LoggerMessage(112, LogLevel.Warning, "{Reason}")]
@@ -57,31 +57,31 @@ internal static partial class KafkaLog
     [LoggerMessage(130, LogLevel.Information, "Following {Topic} from {Offsets}")]
     public static partial void Following(ILogger logger, string topic, string offsets);
 
-    [LoggerMessage(131, LogLevel.Warning, "Passed over the record {Topic}[{Partition}]@{Offset}: {Reason}")]
+    [LoggerMessage(131, LogLevel.Warning, "Skipped the record {Topic}[{Partition}]@{Offset}: {Reason}")]
     public static partial void EventIgnored(ILogger logger, string topic, int partition, long offset, string reason);
 
-    [LoggerMessage(132, LogLevel.Warning, "{Topic} no longer holds the events that come next ({Reason}); the read model is rebuilt")]
+    [LoggerMessage(132, LogLevel.Warning, "{Topic} no longer contains the next events ({Reason}); the read model is rebuilt")]
     public static partial void EventsGone(ILogger logger, string topic, string reason);
 
     [LoggerMessage(133, LogLevel.Information, "{Topic} has new partitions: {Partitions}")]
     public static partial void PartitionsAdded(ILogger logger, string topic, string partitions);
 
-    [LoggerMessage(134, LogLevel.Warning, "{Topic}[{Partition}] began again at the offset {Offset}: what was known of its offsets is dropped")]
+    [LoggerMessage(134, LogLevel.Warning, "The offsets of {Topic}[{Partition}] restarted at {Offset}; the tracked offsets are discarded")]
     public static partial void OffsetsBeganAgain(ILogger logger, string topic, int partition, long offset);
 
-    [LoggerMessage(135, LogLevel.Error, "The event {StreamId}@{Version} cannot be taken in and is passed over")]
+    [LoggerMessage(135, LogLevel.Error, "The event {StreamId}@{Version} cannot be applied and is skipped")]
     public static partial void EventFailed(ILogger logger, Exception e, string streamId, long version);
 
-    [LoggerMessage(136, LogLevel.Warning, "The reply topic {Topic} is gone; making it again")]
+    [LoggerMessage(136, LogLevel.Warning, "The reply topic {Topic} does not exist any more and is created again")]
     public static partial void ReplyTopicGone(ILogger logger, string topic);
 
-    [LoggerMessage(137, LogLevel.Warning, "Ignored a reply on the reply topic: it does not answer the transaction that its call is about")]
+    [LoggerMessage(137, LogLevel.Warning, "Ignored a reply on the reply topic: its transaction id is not that of the waiting call")]
     public static partial void ForgedReply(ILogger logger);
 
-    [LoggerMessage(116, LogLevel.Warning, "The dead letter from {Topic}[{Partition}]@{Offset} is cut: {Reason}")]
+    [LoggerMessage(116, LogLevel.Warning, "The dead letter from {Topic}[{Partition}]@{Offset} is truncated: {Reason}")]
     public static partial void DeadLetterCut(ILogger logger, string topic, int partition, long offset, string reason);
 
-    /// <summary>Takes what the native client reports on its own.</summary>
+    /// <summary>Logs an error that the native client reports.</summary>
     public static void Error(ILogger logger, Error error)
     {
         if (error.IsFatal)
@@ -90,7 +90,7 @@ internal static partial class KafkaLog
         }
         else if (error.Code != ErrorCode.Local_AllBrokersDown)
         {
-            // That all brokers are down only sums up what was reported for each.
+            // This code only summarises the errors that were already reported for each broker.
             ClientError(logger, error.Reason);
         }
     }

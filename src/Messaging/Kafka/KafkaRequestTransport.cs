@@ -8,8 +8,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and request,
-/// and completes the waiting calls from this proxy's own reply topic. Where that topic is deleted it is made again.</summary>
+/// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and kind of request,
+/// and completes the waiting calls from this proxy's own reply topic. If that topic is deleted it is created again.</summary>
 public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, IDisposable
 {
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
@@ -40,22 +40,23 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         _logger = logger;
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
-        // A command that has not reached a broker after half a minute has outlived its caller.
+        // The caller of a command that no broker has acknowledged after half a minute does not wait any more.
         _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, TimeSpan.FromSeconds(30), FailIfFatal, logger);
         _commands = new CommandPublisher(_producers, pending, _replyTopic);
         _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, logger)
         {
             TopicGone = RestoreReplyTopic,
         };
-        _heartbeat = time.CreateTimer(_ => Beat(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _heartbeat = time.CreateTimer(_ => SendHeartbeat(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>The topic that this proxy's replies come on.</summary>
+    /// <summary>The topic on which this proxy receives its replies.</summary>
     public string ReplyTopic => _replyTopic;
 
-    /// <summary>Makes the topics that are missing and starts to read replies. Returns when the first heartbeat has come
-    /// back: a proxy that took calls before it could hear the answers would keep its first callers waiting.</summary>
-    /// <exception cref="StartupException">No broker answers.</exception>
+    /// <summary>Creates the missing topics and starts to read replies. Completes when the proxy has received its own first
+    /// heartbeat, because the first callers would have to wait if the proxy accepted calls before it can receive replies.
+    /// </summary>
+    /// <exception cref="StartupException">No broker answers, or the heartbeat is not received in time.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         await _topics.EnsureSharedAsync();
@@ -74,8 +75,8 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken) =>
         _commands.SendAsync(command, queued, cancellationToken);
 
-    /// <summary>Stops reading replies and deletes the reply topic. The host stops the server first, so nobody waits any
-    /// more.</summary>
+    /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no call waits any more.
+    /// </summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
         await _stopping.CancelAsync();
@@ -103,11 +104,11 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         catch (TimeoutException e)
         {
             throw new StartupException(
-                $"What is written to the reply topic {_replyTopic} does not come back within {_startTimeout.TotalSeconds:0.#} s (Billing:Kafka:StartTimeout).", e);
+                $"The proxy did not receive its own heartbeat on the reply topic {_replyTopic} within {_startTimeout.TotalSeconds:0.#} s (Billing:Kafka:StartTimeout).", e);
         }
     }
 
-    private void Beat()
+    private void SendHeartbeat()
     {
         try
         {
@@ -121,8 +122,8 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         }
         catch (KafkaException e)
         {
-            // The queue of unsent commands is full, for one: the topic is anything but silent then.
-            KafkaLog.ClientError(_logger, "A heartbeat was not sent: " + e.Error.Reason);
+            // For example, the queue of unsent records is full. The next heartbeat follows in a minute.
+            KafkaLog.ClientError(_logger, "A heartbeat could not be sent: " + e.Error.Reason);
         }
     }
 
@@ -131,7 +132,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         if (!_stopping.IsCancellationRequested && Interlocked.Exchange(ref _restoring, 1) == 0)
         {
             KafkaLog.ReplyTopicGone(_logger, _replyTopic);
-            _supervisor.Watch("Making the reply topic again", RestoreReplyTopicAsync());
+            _supervisor.Watch("Creating the reply topic again", RestoreReplyTopicAsync());
         }
     }
 
@@ -139,15 +140,15 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     {
         try
         {
-            // A topic that is being deleted is in the way of the new one for a moment.
+            // While the old topic is still being deleted, a new one of the same name cannot be created.
             await Task.Delay(RestoreInterval, _time, _stopping.Token);
             await _topics.CreateReplyTopicAsync(_replyTopic);
             _replies.StartAgain();
-            Beat();
+            SendHeartbeat();
         }
         catch (StartupException e)
         {
-            // The reader finds the topic missing again, and leads here again.
+            // The consumer reports the missing topic again, which starts the next attempt.
             KafkaLog.ClientError(_logger, e.Message);
         }
         finally

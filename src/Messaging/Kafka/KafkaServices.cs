@@ -5,10 +5,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>What the Kafka transport is made of.</summary>
+/// <summary>Registers the services of the Kafka transport.</summary>
 public static class KafkaServices
 {
-    /// <summary>The settings and the topics: what both sides of the transport need.</summary>
+    /// <summary>Adds the settings, the clock and the topics, which both sides of the transport need.</summary>
     public static IServiceCollection AddKafkaCore(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddOptions<KafkaOptions>().Bind(configuration.GetSection(KafkaOptions.Section))
@@ -19,7 +19,7 @@ public static class KafkaServices
         return services.AddSingleton<KafkaTopics>();
     }
 
-    /// <summary>The proxy's side of the transport.</summary>
+    /// <summary>Adds the proxy's side of the transport.</summary>
     public static IServiceCollection AddKafkaRequestTransport(this IServiceCollection services) => services
         .AddSingleton<PendingReplies>()
         .AddSingleton<KafkaRequestTransport>()

@@ -5,15 +5,15 @@ using Confluent.Kafka.Admin;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Looks at the platform's groups and topics from outside: what waits on each partition, who owns it, and what was
-/// put aside. It joins no group and commits nothing. One call at a time.</summary>
+/// <summary>Queries the state of the platform's groups and topics: the lag and the owner of each partition, and the dead letters.
+/// It joins no group and commits nothing. Not thread-safe.</summary>
 public sealed class KafkaSurvey : IDisposable
 {
     private const int LettersShown = 8;
 
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(4);
 
-    private static readonly IReadOnlyList<(string Group, IReadOnlyList<string> Topics)> Shares =
+    private static readonly IReadOnlyList<(string Group, IReadOnlyList<string> Topics)> Subscriptions =
         [(Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances)];
 
     private readonly KafkaOptions _options;
@@ -22,7 +22,7 @@ public sealed class KafkaSurvey : IDisposable
     private IReadOnlyList<DeadLetter> _letters = [];
     private string? _lastError;
 
-    /// <summary>Creates the survey; it connects with the first question.</summary>
+    /// <summary>Creates the survey; it connects with the first query.</summary>
     public KafkaSurvey(KafkaOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -31,26 +31,26 @@ public sealed class KafkaSurvey : IDisposable
             .SetErrorHandler((_, e) => _lastError = e.Reason).SetLogHandler((_, _) => { }).Build();
     }
 
-    /// <summary>What the client last complained of; null where it has not.</summary>
+    /// <summary>The last error that the client reported; null if there was none.</summary>
     public string? LastError => _lastError;
 
-    /// <summary>What is committed, and what there is, on every partition of the request topics.</summary>
-    /// <exception cref="KafkaException">The brokers do not answer, or refuse.</exception>
+    /// <summary>Returns the lag of every partition of the request topics: the end offset minus the committed offset.</summary>
+    /// <exception cref="KafkaException">The brokers do not answer, or refuse the request.</exception>
     public async Task<IReadOnlyList<PartitionLag>> LagAsync()
     {
         var partitions = await PartitionsAsync(Topics.AllRequests);
         var ends = await OffsetsAsync(partitions, OffsetSpec.Latest());
         var committed = new Dictionary<TopicPartition, long>();
-        foreach (var (group, _) in Shares)
+        foreach (var (group, _) in Subscriptions)
         {
             foreach (var offset in await CommittedAsync(group))
             {
                 committed[offset.TopicPartition] = offset.Offset.Value;
             }
         }
-        // A group begins at the beginning where it has committed nothing.
-        var untouched = partitions.Where(p => !committed.ContainsKey(p)).ToList();
-        foreach (var (partition, start) in await OffsetsAsync(untouched, OffsetSpec.Earliest()))
+        // Without a committed offset, a group starts at the beginning of a partition.
+        var uncommitted = partitions.Where(p => !committed.ContainsKey(p)).ToList();
+        foreach (var (partition, start) in await OffsetsAsync(uncommitted, OffsetSpec.Earliest()))
         {
             committed[partition] = start;
         }
@@ -58,12 +58,12 @@ public sealed class KafkaSurvey : IDisposable
             .Select(p => new PartitionLag(p.Topic, p.Partition.Value, Math.Max(0, ends[p] - committed.GetValueOrDefault(p))))];
     }
 
-    /// <summary>The members of the platform's groups, and what each owns.</summary>
-    /// <exception cref="KafkaException">The brokers do not answer, or refuse.</exception>
+    /// <summary>Returns the members of the platform's groups with their partitions.</summary>
+    /// <exception cref="KafkaException">The brokers do not answer, or refuse the request.</exception>
     public async Task<IReadOnlyList<GroupMember>> MembersAsync()
     {
         var described = await _admin.DescribeConsumerGroupsAsync(
-            Shares.Select(share => share.Group), new DescribeConsumerGroupsOptions { RequestTimeout = RequestTimeout });
+            Subscriptions.Select(s => s.Group), new DescribeConsumerGroupsOptions { RequestTimeout = RequestTimeout });
         return
         [
             .. from description in described.ConsumerGroupDescriptions
@@ -75,10 +75,10 @@ public sealed class KafkaSurvey : IDisposable
         ];
     }
 
-    /// <summary>How many records were put aside, and the newest of them. These are read again only when there are more.
+    /// <summary>Returns the number of dead letters and the newest of them, which are read again only if there are new ones.
     /// </summary>
-    /// <exception cref="KafkaException">The brokers do not answer, or refuse.</exception>
-    /// <exception cref="StartupException">They stopped to answer.</exception>
+    /// <exception cref="KafkaException">The brokers do not answer, or refuse the request.</exception>
+    /// <exception cref="StartupException">The brokers stopped answering.</exception>
     public async Task<PutAside> PutAsideAsync()
     {
         var partitions = await PartitionsAsync([Topics.DeadLetters]);
@@ -130,20 +130,20 @@ public sealed class KafkaSurvey : IDisposable
     }
 }
 
-/// <summary>What waits on a partition.</summary>
+/// <summary>The lag of a partition.</summary>
 /// <param name="Topic">The topic.</param>
 /// <param name="Partition">The partition.</param>
-/// <param name="Lag">Records that are not settled yet.</param>
+/// <param name="Lag">Number of records from the committed offset to the end.</param>
 public sealed record PartitionLag(string Topic, int Partition, long Lag);
 
-/// <summary>A backend as its group knows it.</summary>
+/// <summary>A backend as a member of its consumer group.</summary>
 /// <param name="Group">The group.</param>
-/// <param name="Id">What the group calls it; new with every start.</param>
-/// <param name="Host">Where it calls from.</param>
-/// <param name="Owns">The partitions that the group has given to it.</param>
+/// <param name="Id">The member id, which is new with every start.</param>
+/// <param name="Host">The host that it is connected from.</param>
+/// <param name="Owns">The partitions that are assigned to it.</param>
 public sealed record GroupMember(string Group, string Id, string Host, IReadOnlyList<TopicPartition> Owns);
 
-/// <summary>Records that were put aside.</summary>
-/// <param name="Count">How many there are.</param>
+/// <summary>The records in the dead-letter topic.</summary>
+/// <param name="Count">Their number.</param>
 /// <param name="Newest">The newest of them, the newest first.</param>
 public sealed record PutAside(long Count, IReadOnlyList<DeadLetter> Newest);

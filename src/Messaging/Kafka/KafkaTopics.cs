@@ -7,10 +7,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Makes the topics that are missing, and deletes reply topics whose proxies are gone.</summary>
+/// <summary>Creates the missing topics, and deletes the reply topics of proxies that do not run any more.</summary>
 public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider time, ILogger<KafkaTopics> logger)
 {
-    /// <summary>How long a reply topic may be silent before its proxy counts as gone; a living proxy writes to its own
+    /// <summary>The time without a record after which a reply topic is considered abandoned; a running proxy writes to its own
     /// topic every <see cref="HeartbeatInterval"/>.</summary>
     public static readonly TimeSpan SilenceMax = TimeSpan.FromMinutes(15);
 
@@ -19,23 +19,23 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private static readonly TimeSpan ReplyRetention = TimeSpan.FromMinutes(10);
 
-    // A timed command's record then says when it reached the broker, not when it was handed to the producer.
-    private static readonly Dictionary<string, string> StampedByBroker = new() { ["message.timestamp.type"] = "LogAppendTime" };
+    // The timestamp of a timed command's record is then the time when the broker appended it, not when it was produced.
+    private static readonly Dictionary<string, string> BrokerTimestamps = new() { ["message.timestamp.type"] = "LogAppendTime" };
 
     private readonly KafkaOptions _options = options.Value;
 
-    /// <summary>Makes the request, event and dead-letter topics that do not exist yet.</summary>
+    /// <summary>Creates the request, event and dead-letter topics that do not exist yet.</summary>
     /// <exception cref="StartupException">No broker answers at the configured addresses.</exception>
     public async Task EnsureSharedAsync()
     {
         using var admin = Connect();
-        IEnumerable<TopicSpecification> wide =
+        IEnumerable<TopicSpecification> partitioned =
         [
-            .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, StampedByBroker)),
+            .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, BrokerTimestamps)),
             .. Topics.AllBalances.Append(Topics.Events).Select(t => Specification(t, _options.Partitions)),
         ];
         var existing = Existing(admin);
-        var missing = wide.Where(t => !existing.Contains(t.Name)).ToList();
+        var missing = partitioned.Where(t => !existing.Contains(t.Name)).ToList();
         if (!existing.Contains(Topics.DeadLetters))
         {
             missing.Add(Specification(Topics.DeadLetters, 1));
@@ -43,7 +43,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         await CreateAsync(admin, missing);
     }
 
-    /// <summary>Makes a proxy's reply topic: one partition, kept for ten minutes.</summary>
+    /// <summary>Creates a proxy's reply topic: one partition, with a retention time of ten minutes.</summary>
     /// <exception cref="StartupException">No broker answers at the configured addresses.</exception>
     public async Task CreateReplyTopicAsync(string topic)
     {
@@ -52,7 +52,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         await CreateAsync(admin, [Specification(topic, 1, new Dictionary<string, string> { ["retention.ms"] = retention })]);
     }
 
-    /// <summary>Deletes a reply topic; a failure is logged, since the sweep will find the topic later.</summary>
+    /// <summary>Deletes a reply topic. A failure is only logged, because a later sweep deletes the topic.</summary>
     public async Task DeleteReplyTopicAsync(string topic)
     {
         try
@@ -66,7 +66,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
     }
 
-    /// <summary>Deletes the reply topics that were made, and last written to, longer than <see cref="SilenceMax"/> ago.
+    /// <summary>Deletes the reply topics that were created, and last written to, longer than <see cref="SilenceMax"/> ago.
     /// </summary>
     public async Task SweepReplyTopicsAsync()
     {
@@ -95,7 +95,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
         catch (KafkaException e) when (topics.Count == 1)
         {
-            // Another proxy, which starts at the same time, has deleted it. Whatever it is, the next sweep finds what is left.
+            // Another proxy that starts at the same time may have deleted it. In any case, the next sweep finds the rest.
             KafkaLog.TopicKept(logger, topics[0], e.Error.Reason);
             return [];
         }
@@ -114,7 +114,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
             .Build();
         try
         {
-            // Asked for, not awaited: the client connects only when there is a question.
+            // The client connects only when there is a request, so request the metadata.
             admin.GetMetadata(_options.StartTimeout);
             return admin;
         }
@@ -147,20 +147,20 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         {
             await admin.CreateTopicsAsync(missing);
         }
-        catch (CreateTopicsException e) when (e.Results.All(Made))
+        catch (CreateTopicsException e) when (e.Results.All(Exists))
         {
-            // Several services start at once; one of the others made some of them first.
+            // Another service that starts at the same time has created some of them.
         }
         catch (KafkaException e)
         {
-            throw new StartupException("The Kafka topics could not be made: " + e.Message, e);
+            throw new StartupException("The Kafka topics could not be created: " + e.Message, e);
         }
         foreach (var topic in missing)
         {
             KafkaLog.TopicMade(logger, topic.Name);
         }
 
-        static bool Made(CreateTopicReport report) =>
+        static bool Exists(CreateTopicReport report) =>
             report.Error.Code is ErrorCode.NoError or ErrorCode.TopicAlreadyExists;
     }
 }

@@ -5,14 +5,15 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Traces over Kafka: the context travels in a record's headers, as W3C has it, and both ends have a span, named and
-/// tagged as OpenTelemetry's conventions for messaging say. Where nothing is traced no record has a header more.</summary>
+/// <summary>Tracing over Kafka: a record's headers contain the W3C trace context, and the producer and the consumer each have a
+/// span with the name and the tags of OpenTelemetry's semantic conventions for messaging. Untraced records have no additional
+/// headers.</summary>
 internal static class KafkaTracing
 {
     private const string TraceStateHeader = "tracestate";
 
-    /// <summary>Starts the span of a record, or of several to one topic, that are handed to the client. It is a child of the
-    /// current span, and does not become the current one.</summary>
+    /// <summary>Starts the send span of one or more records to one topic. It is a child of the current span and does not become
+    /// the current span.</summary>
     public static Activity? StartSend(string topic, int count = 1)
     {
         var parent = Tracing.Current;
@@ -40,11 +41,11 @@ internal static class KafkaTracing
         return span;
     }
 
-    /// <summary>The context that a record hands on; the default where nothing is traced.</summary>
-    /// <param name="span">The span of its sending; null for one that has none, so that whatever is the current one is handed on.</param>
+    /// <summary>Returns the context to propagate with a record; the default if nothing is traced.</summary>
+    /// <param name="span">The send span; if null, the current context is propagated.</param>
     public static ActivityContext ContextOf(Activity? span) => span?.Context ?? Tracing.Current;
 
-    /// <summary>Hands a context on with a record.</summary>
+    /// <summary>Adds a context to a record's headers.</summary>
     public static void Inject(Headers headers, ActivityContext context)
     {
         headers.Add(WireFormat.TraceParentHeader, Encoding.ASCII.GetBytes(Tracing.TraceParent(context)));
@@ -54,7 +55,7 @@ internal static class KafkaTracing
         }
     }
 
-    /// <summary>The context that a record came with; the default where it has none that is sampled.</summary>
+    /// <summary>Returns the context in a record's headers; the default if it has no sampled one.</summary>
     public static ActivityContext Extract(Headers? headers)
     {
         if (headers is null || !headers.TryGetLastBytes(WireFormat.TraceParentHeader, out var parent) || parent is null)
@@ -66,7 +67,7 @@ internal static class KafkaTracing
             headers.TryGetLastBytes(TraceStateHeader, out var state) && state is not null ? Encoding.ASCII.GetString(state) : null);
     }
 
-    /// <summary>Starts the span of a record's processing.</summary>
+    /// <summary>Starts the span for the processing of a record.</summary>
     public static Activity? StartProcess<TKey, TValue>(ConsumeResult<TKey, TValue> record)
     {
         var parent = Extract(record.Message.Headers);

@@ -3,37 +3,37 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Two producers: one gathers records, for the linger and while a request is under way, the other sends at once. What is
-/// sent while nothing is under way has nothing to be gathered with, and goes by the latter; under load nearly everything is
-/// gathered. There is no order between the two: what has to keep an order goes by <see cref="Gathering"/>. Safe from any
-/// thread.</summary>
+/// <summary>Two producers: one batches records, for the linger time and while a request is in flight; the other sends at once. A
+/// record that is sent while none is in flight has no others to be batched with and uses the latter; under load nearly all
+/// records are batched. There is no order between the two: records that must keep their order use <see cref="Gathering"/>.
+/// Thread-safe.</summary>
 internal sealed class ProducerPair : IDisposable
 {
     private readonly IProducer<string, byte[]> _prompt;
-    private int _underWay;
+    private int _inFlight;
 
-    /// <summary>Takes one producer for both: for tests and models of a broker, where nothing lingers.</summary>
+    /// <summary>Creates the pair with one producer for both roles, for tests and simulated brokers without linger.</summary>
     public ProducerPair(IProducer<string, byte[]> producer)
         : this(producer, producer)
     {
     }
 
-    /// <summary>Takes one producer that gathers and one that does not.</summary>
+    /// <summary>Creates the pair with a producer that batches records and one that does not.</summary>
     internal ProducerPair(IProducer<string, byte[]> gathering, IProducer<string, byte[]> prompt)
     {
         Gathering = gathering;
         _prompt = prompt;
     }
 
-    /// <summary>The producer that gathers.</summary>
+    /// <summary>The producer that batches records.</summary>
     public IProducer<string, byte[]> Gathering { get; }
 
-    /// <summary>Builds both, which connect by themselves.</summary>
-    /// <param name="options">The brokers and the linger.</param>
-    /// <param name="clientId">Names the client at the brokers.</param>
-    /// <param name="messageTimeout">How long a record may take to be acknowledged; zero for ever.</param>
-    /// <param name="onError">Is told of errors of the client as a whole.</param>
-    /// <param name="logger">Where the client's log goes.</param>
+    /// <summary>Builds both producers, which connect in the background.</summary>
+    /// <param name="options">The settings of the brokers and the linger time.</param>
+    /// <param name="clientId">The client id.</param>
+    /// <param name="messageTimeout">How long a record may take to be acknowledged; zero for no limit.</param>
+    /// <param name="onError">Called for errors that concern the whole client.</param>
+    /// <param name="logger">Receives the client's log.</param>
     public static ProducerPair Build(
         KafkaOptions options, string clientId, TimeSpan messageTimeout, Action<Error> onError, ILogger logger)
     {
@@ -46,14 +46,14 @@ internal sealed class ProducerPair : IDisposable
                 .Build();
     }
 
-    /// <summary>Notes that something is under way, until <see cref="End"/>.</summary>
-    /// <returns>The producer to send it by.</returns>
-    public IProducer<string, byte[]> Begin() => Interlocked.Increment(ref _underWay) == 1 ? _prompt : Gathering;
+    /// <summary>Counts a send as in flight until <see cref="End"/>.</summary>
+    /// <returns>The producer to send it with.</returns>
+    public IProducer<string, byte[]> Begin() => Interlocked.Increment(ref _inFlight) == 1 ? _prompt : Gathering;
 
-    /// <summary>Notes that something that was begun has been acknowledged or has failed.</summary>
-    public void End() => Interlocked.Decrement(ref _underWay);
+    /// <summary>Ends a send that was begun: it has been acknowledged or has failed.</summary>
+    public void End() => Interlocked.Decrement(ref _inFlight);
 
-    /// <summary>Sends what is left, within the time.</summary>
+    /// <summary>Sends the remaining records, each producer within the timeout.</summary>
     public void Flush(TimeSpan timeout)
     {
         _prompt.Flush(timeout);

@@ -3,17 +3,17 @@ using Billing.Contracts;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Ids of proxies: their start, to the second, and something random, e.g. <c>20260131T120000Z-5f2c9a10</c>. The
-/// start lets a sweep tell a new topic from an abandoned one.</summary>
+/// <summary>Ids of proxies: the start time in seconds and a random part, e.g. <c>20260131T120000Z-5f2c9a10</c>. A sweep uses the
+/// start time to distinguish a new reply topic from an abandoned one.</summary>
 public static class ProxyId
 {
     private const string StartFormat = "yyyyMMdd'T'HHmmss'Z'";
 
-    /// <summary>A new id.</summary>
+    /// <summary>Creates an id.</summary>
     public static string Create(TimeProvider time) =>
         $"{time.GetUtcNow().UtcDateTime.ToString(StartFormat, CultureInfo.InvariantCulture)}-{Guid.NewGuid():N}"[..25];
 
-    /// <summary>Reads the start of the proxy that a reply topic belongs to.</summary>
+    /// <summary>Parses the start time of the proxy from the name of its reply topic.</summary>
     public static bool TryReadStart(string topic, out DateTimeOffset start)
     {
         start = default;

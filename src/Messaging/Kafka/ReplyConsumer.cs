@@ -5,11 +5,11 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Reads one proxy's reply topic on a thread of its own and completes the calls that wait. The topic belongs to
-/// this process alone, so it is assigned, not shared out by a group, and read from its beginning.</summary>
-/// <param name="options">How to reach the brokers.</param>
+/// <summary>Reads one proxy's reply topic on its own thread and completes the waiting calls. Only this process uses the topic, so
+/// its partition is assigned directly, without a group, and read from the beginning.</summary>
+/// <param name="options">The settings of the connection to the brokers.</param>
 /// <param name="topic">The reply topic.</param>
-/// <param name="replies">Takes what is read.</param>
+/// <param name="replies">Processes the records.</param>
 /// <param name="supervisor">Runs the thread.</param>
 /// <param name="logger">The log.</param>
 internal sealed class ReplyConsumer(
@@ -21,17 +21,17 @@ internal sealed class ReplyConsumer(
     private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _startAgain;
 
-    /// <summary>Completes with the first record: from then on the topic is known to lead here.</summary>
+    /// <summary>Completes with the first record, which proves that records of the topic are received.</summary>
     public Task Reading => _reading.Task;
 
-    /// <summary>Is called, on the reading thread, where the topic is no longer there.</summary>
+    /// <summary>Called on the reading thread when the topic does not exist any more.</summary>
     public Action TopicGone { get; init; } = () => { };
 
     public void Start() => _thread.Start(Run);
 
     public Task StopAsync() => _thread.StopAsync();
 
-    /// <summary>Reads the topic from its beginning again: it was made again.</summary>
+    /// <summary>Reads the topic from the beginning after it was created again.</summary>
     public void StartAgain() => _startAgain = true;
 
     public void Dispose() => _thread.Dispose();
@@ -39,11 +39,10 @@ internal sealed class ReplyConsumer(
     private void Run()
     {
         var config = options.Consumer("billing-proxy", topic);
-        // How long a topic that is not there may still be a new one that the brokers have not all heard of: until then nobody
-        // is told that it is gone.
+        // For this time an unknown topic may be a new one that not all brokers know yet; only after it is an error reported.
         config.Set("topic.metadata.propagation.max.ms", PropagationMs);
         using var consumer = new ConsumerBuilder<Ignore, byte[]>(config)
-            .SetErrorHandler((_, e) => Heed(e))
+            .SetErrorHandler((_, e) => HandleError(e))
             .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
             .Build();
         _startAgain = true;
@@ -53,7 +52,7 @@ internal sealed class ReplyConsumer(
             {
                 _startAgain = false;
                 consumer.Unassign();
-                // Not "the beginning": that is a question to a broker that may not know so new a topic yet.
+                // Offset 0, not Offset.Beginning, which queries a broker that may not know the new topic yet.
                 consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
             }
             TakeOne(consumer);
@@ -74,15 +73,15 @@ internal sealed class ReplyConsumer(
         }
         catch (OperationCanceledException) when (_thread.Stopping.IsCancellationRequested)
         {
-            // Told to stop.
+            // The transport stops.
         }
         catch (ConsumeException e) when (!e.Error.IsFatal)
         {
-            Heed(e.Error);
+            HandleError(e.Error);
         }
     }
 
-    private void Heed(Error error)
+    private void HandleError(Error error)
     {
         KafkaLog.Error(logger, error);
         if (error.IsUnknownTopic())

@@ -4,12 +4,12 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Completes the calls that wait from the records of a reply topic.</summary>
-/// <param name="pending">The calls that wait.</param>
+/// <summary>Completes the waiting calls with the replies in the records of a reply topic.</summary>
+/// <param name="pending">The waiting calls.</param>
 /// <param name="logger">The log.</param>
 internal sealed class ReplyReader(PendingReplies pending, ILogger logger)
 {
-    /// <summary>Takes a record's value; null and empty are heartbeats.</summary>
+    /// <summary>Processes a record's value; null and empty values are heartbeats.</summary>
     public void Take(byte[]? value)
     {
         try

@@ -6,10 +6,11 @@ namespace Billing.Messaging.Kafka;
 /// <summary>The wire contract's headers on a Kafka record.</summary>
 internal static class WireHeaders
 {
-    /// <summary>Those of a record that is not traced: one object for all of them, which nobody adds to.</summary>
+    /// <summary>The headers of untraced records: one shared object, which must not be changed.</summary>
     public static Headers Version { get; } = New();
 
-    /// <summary>Those of a record whose sending has a span, or null.</summary>
+    /// <summary>Returns the headers of a record with the given send span.</summary>
+    /// <param name="span">The send span; null if there is none.</param>
     public static Headers For(Activity? span)
     {
         var context = KafkaTracing.ContextOf(span);
@@ -22,7 +23,7 @@ internal static class WireHeaders
         return headers;
     }
 
-    /// <summary>The value of the version header; empty where the record has none.</summary>
+    /// <summary>Returns the value of the version header; empty if the record has none.</summary>
     public static ReadOnlySpan<byte> WireVersion<TKey, TValue>(this ConsumeResult<TKey, TValue> record) =>
         record.Message.Headers.TryGetLastBytes(WireFormat.VersionHeader, out var version) ? version : [];
 

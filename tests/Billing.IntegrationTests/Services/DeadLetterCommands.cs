@@ -125,7 +125,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         var replay = await RunAsync("replay", letter.Id.ToString());
 
         Assert.Equal(1, replay.ExitCode);
-        Assert.Contains($"it came from '{topic}'", replay.Output, StringComparison.Ordinal);
+        Assert.Contains($"its original topic is '{topic}'", replay.Output, StringComparison.Ordinal);
         Assert.Contains("Replayed 0, refused 1", replay.Output, StringComparison.Ordinal);
     }
 
@@ -166,7 +166,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         Assert.NotEmpty(letter.Reason);
         Assert.Contains($"(cut to {keptBytes})", list.Output, StringComparison.Ordinal);
         Assert.Equal(1, replay.ExitCode);
-        Assert.Contains($"its value was cut: the record had {valueBytes} bytes", replay.Output, StringComparison.Ordinal);
+        Assert.Contains($"its value was truncated: the record had {valueBytes} bytes", replay.Output, StringComparison.Ordinal);
     }
 
     [Theory]

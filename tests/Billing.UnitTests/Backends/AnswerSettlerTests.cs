@@ -34,7 +34,7 @@ public sealed class AnswerSettlerTests
     }
 
     [Fact]
-    public void A_command_whose_answer_cannot_be_published_is_left_to_come_again_to_the_next_process()
+    public void A_command_whose_answer_cannot_be_published_stays_unsettled_and_the_process_fails()
     {
         _settler.Settle([(_delivery, new Reply { CorrelationId = 7 })], []);
         _publisher.Acknowledged.SetException(new IOException());
@@ -44,7 +44,7 @@ public sealed class AnswerSettlerTests
     }
 
     [Fact]
-    public void A_rejected_command_is_put_aside_and_its_sender_told()
+    public void A_rejected_command_is_sent_to_the_dead_letters_and_its_sender_is_answered()
     {
         _settler.Reject(_delivery, "poison", Replies.Error(7, StatusCode.Internal, "PROCESSING_FAILED", "poison"));
         Assert.Equal("poison", _delivery.Rejection);
@@ -53,7 +53,7 @@ public sealed class AnswerSettlerTests
     }
 
     [Fact]
-    public void A_command_whose_caller_was_told_before_is_settled_without_another_answer()
+    public void A_command_whose_caller_was_already_answered_is_settled_without_a_second_answer()
     {
         _settler.Settle([(_delivery, null)], []);
         _publisher.Acknowledged.SetResult();
@@ -62,11 +62,11 @@ public sealed class AnswerSettlerTests
     }
 
     [Fact]
-    public void A_caller_is_told_while_its_command_stays_in_flight()
+    public void A_caller_can_be_answered_while_its_command_stays_in_flight()
     {
-        _settler.Tell([(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "away"))]);
+        _settler.Tell([(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "unavailable"))]);
         _publisher.Acknowledged.SetResult();
-        Assert.Equal("away", Assert.Single(_publisher.Answers).Reply.Error.Message);
+        Assert.Equal("unavailable", Assert.Single(_publisher.Answers).Reply.Error.Message);
         Assert.False(_delivery.IsSettled);
         Assert.Equal(1, _settler.InFlight);
     }

@@ -6,10 +6,10 @@ namespace Billing.UnitTests.Backends;
 public sealed class BackendOptionsTests
 {
     [Fact]
-    public void The_defaults_have_no_problem() => Assert.Empty(new BackendOptions().Problems());
+    public void The_defaults_are_valid() => Assert.Empty(new BackendOptions().Problems());
 
     [Fact]
-    public void A_batch_that_could_never_fill_is_named_with_its_bound()
+    public void A_batch_size_above_the_limit_of_commands_in_flight_is_reported_with_both_settings()
     {
         var problem = Assert.Single(new BackendOptions { BatchMax = 11, InFlightMax = 10 }.Problems());
         Assert.Contains("Billing:Backend:BatchMax (11)", problem, StringComparison.Ordinal);
@@ -20,17 +20,17 @@ public sealed class BackendOptionsTests
     [Theory]
     [InlineData(-1)]
     [InlineData(60_001)]
-    public void A_wait_for_a_version_out_of_range_is_named(int milliseconds) => Assert.Contains(
+    public void A_wait_for_a_version_out_of_range_is_reported(int milliseconds) => Assert.Contains(
         "Billing:Backend:MinVersionWait",
         Assert.Single(new BackendOptions { MinVersionWait = TimeSpan.FromMilliseconds(milliseconds) }.Problems()),
         StringComparison.Ordinal);
 
     [Fact]
-    public void A_store_that_may_be_away_for_no_time_is_named() => Assert.StartsWith(
+    public void A_zero_time_for_which_the_store_may_be_unavailable_is_reported() => Assert.StartsWith(
         "Billing:Backend:StoreAwayMax", Assert.Single(new BackendOptions { StoreAwayMax = TimeSpan.Zero }.Problems()), StringComparison.Ordinal);
 
     [Fact]
-    public void Settings_out_of_range_are_named()
+    public void Settings_out_of_range_are_reported()
     {
         var options = new BackendOptions { BatchMax = 0, InFlightMax = 0, CachedAccountsMax = 0, DefaultCreditLimit = -1 };
         var found = new List<ValidationResult>();

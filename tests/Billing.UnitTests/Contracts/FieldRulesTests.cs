@@ -7,7 +7,7 @@ namespace Billing.UnitTests.Contracts;
 public sealed class FieldRulesTests
 {
     [Fact]
-    public void Requests_that_keep_the_rules_pass() => Generate.Command.Holds(command =>
+    public void Valid_requests_pass() => Generate.Command.Holds(command =>
     {
         var violation = command.Payment is { } payment
             ? FieldRules.Check(payment)
@@ -34,7 +34,7 @@ public sealed class FieldRulesTests
     }
 
     [Fact]
-    public void Capital_letters_in_a_transaction_id_are_fine()
+    public void Capital_letters_in_a_transaction_id_are_allowed()
     {
         var request = Samples.Payment();
         request.TransactionId = Samples.TransactionId.ToUpperInvariant();
@@ -48,7 +48,7 @@ public sealed class FieldRulesTests
     [InlineData("acct,42", "may have only the characters")]
     [InlineData("Ämter", "may have only the characters")]
     [InlineData("acct\n", "may have only the characters")]
-    public void An_account_id_has_a_narrow_alphabet(string id, string problem)
+    public void An_account_id_may_contain_only_the_allowed_characters(string id, string problem)
     {
         AssertViolation("account_id", problem, FieldRules.Check(Samples.Payment(id)));
         AssertViolation("account_id", problem, FieldRules.Check(Samples.Balance(id)));
@@ -65,7 +65,7 @@ public sealed class FieldRulesTests
     [InlineData(PaymentType.Unspecified, "is missing")]
     [InlineData((PaymentType)99, "it is 99")]
     [InlineData((PaymentType)(-1), "it is -1")]
-    public void A_payment_type_is_one_that_is_known(PaymentType type, string problem)
+    public void A_payment_type_must_be_known(PaymentType type, string problem)
     {
         var payment = Samples.Payment();
         payment.PaymentType = type;
@@ -76,7 +76,7 @@ public sealed class FieldRulesTests
     }
 
     [Fact]
-    public void An_amount_must_be_there()
+    public void An_amount_is_required()
     {
         var request = Samples.Payment();
         request.Amount = null;
@@ -90,7 +90,7 @@ public sealed class FieldRulesTests
     [InlineData("usd")]
     [InlineData("U1D")]
     [InlineData("ÜSD")]
-    public void A_currency_is_three_capital_letters(string currency)
+    public void A_currency_must_be_three_capital_letters(string currency)
     {
         var request = Samples.Payment();
         request.Amount.CurrencyCode = currency;
@@ -110,7 +110,7 @@ public sealed class FieldRulesTests
     [InlineData(long.MinValue, 0, "amount", "more than zero")]
     [InlineData(1_000_000_000, 1, "amount.units", "at most 1000000000")]
     [InlineData(long.MaxValue, 999_999_999, "amount.units", "at most 1000000000")]
-    public void An_amount_is_within_its_bounds(long units, int nanos, string field, string problem)
+    public void An_amount_must_be_within_its_limits(long units, int nanos, string field, string problem)
     {
         var request = Samples.Payment();
         request.Amount = Samples.Dollars(units, nanos);
@@ -129,7 +129,7 @@ public sealed class FieldRulesTests
     }
 
     [Fact]
-    public void A_min_version_is_not_negative()
+    public void A_min_version_must_not_be_negative()
     {
         var request = Samples.Balance();
         request.MinVersion = -1;
@@ -139,14 +139,14 @@ public sealed class FieldRulesTests
     }
 
     [Fact]
-    public void A_long_value_is_quoted_in_part()
+    public void A_long_value_is_truncated_in_the_message()
     {
         var violation = FieldRules.Check(Samples.Payment(new string('/', 64)));
         Assert.Contains(new string('/', 40) + "...'", violation!.Problem, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void The_first_field_at_fault_is_the_one_named()
+    public void The_first_invalid_field_is_reported()
     {
         var request = new MakePaymentRequest();
         Assert.Equal("transaction_id is missing; it must be a UUID", FieldRules.Check(request)?.ToString());

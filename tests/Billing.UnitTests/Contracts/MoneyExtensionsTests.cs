@@ -8,7 +8,7 @@ namespace Billing.UnitTests.Contracts;
 public sealed class MoneyExtensionsTests
 {
     [Fact]
-    public void Any_units_and_nanos_of_one_sign_survive_the_way_to_decimal_and_back()
+    public void Units_and_nanos_of_the_same_sign_survive_the_conversion_to_decimal_and_back()
     {
         var money =
             from units in Generate.AnyLong
@@ -22,7 +22,7 @@ public sealed class MoneyExtensionsTests
     [InlineData(long.MinValue, -999_999_999, "-9223372036854775808.999999999")]
     [InlineData(0, -1, "-0.000000001")]
     [InlineData(0, 0, "0")]
-    public void The_ends_of_the_range_are_exact(long units, int nanos, string expected)
+    public void The_limits_of_the_range_are_converted_exactly(long units, int nanos, string expected)
     {
         var amount = new Money { CurrencyCode = "USD", Units = units, Nanos = nanos };
         Assert.Equal(decimal.Parse(expected, System.Globalization.CultureInfo.InvariantCulture), amount.ToDecimal());
@@ -30,7 +30,7 @@ public sealed class MoneyExtensionsTests
     }
 
     [Fact]
-    public void Trailing_zeros_beyond_the_ninth_place_are_no_decimal_places() =>
+    public void Trailing_zeros_beyond_the_ninth_decimal_place_are_ignored() =>
         Assert.Equal(Samples.Dollars(1, 500_000_000), 1.5000000000000m.ToMoney("USD"));
 
     [Theory]

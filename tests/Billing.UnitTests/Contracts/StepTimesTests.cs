@@ -7,14 +7,14 @@ namespace Billing.UnitTests.Contracts;
 public sealed class StepTimesTests
 {
     [Fact]
-    public void Times_are_written_by_step_and_in_order()
+    public void Times_are_formatted_with_the_names_of_their_steps_in_order()
     {
         var times = new StepTimes(Sent: At(1_769_860_800_000_000), Consumed: At(1_769_860_800_000_420), Returned: At(1_769_860_800_001_000));
         Assert.Equal("sent=1769860800000000;consumed=1769860800000420;returned=1769860800001000", times.ToString());
     }
 
     [Fact]
-    public void Whatever_steps_were_taken_are_read_as_they_were_written()
+    public void Times_are_parsed_as_they_were_formatted()
     {
         var steps =
             from us in Gen.Choose(1, int.MaxValue).ArrayOf(StepTimes.Names.Count)
@@ -28,7 +28,7 @@ public sealed class StepTimesTests
     }
 
     [Fact]
-    public void A_step_that_is_not_known_is_passed_over()
+    public void An_unknown_step_is_skipped()
     {
         Assert.True(StepTimes.TryParse("sent=5;blessed=6;answered=7", out var times));
         Assert.Equal(new StepTimes(Sent: At(5), Answered: At(7)), times);
@@ -43,7 +43,7 @@ public sealed class StepTimesTests
     [InlineData("sent=5;")]
     [InlineData("sent=-5")]
     [InlineData("sent=5;received=soon")]
-    public void Other_texts_are_no_times(string? text) => Assert.False(StepTimes.TryParse(text, out _));
+    public void Invalid_texts_are_refused(string? text) => Assert.False(StepTimes.TryParse(text, out _));
 
     [Theory]
     [InlineData("1", true)]
@@ -59,11 +59,11 @@ public sealed class StepTimesTests
     [InlineData("1e6", false)]
     [InlineData("1,2", false)]
     [InlineData("", false)]
-    public void A_time_is_digits_before_the_year_10000(string text, bool isTime) =>
+    public void A_time_consists_of_digits_and_is_before_the_year_10000(string text, bool isTime) =>
         Assert.Equal(isTime, StepTimes.TryParseUnixUs(text, out _));
 
     [Fact]
-    public void What_is_no_time_counts_as_not_taken() => Assert.Equal(
+    public void An_invalid_time_is_treated_as_missing() => Assert.Equal(
         new StepTimes(),
         StepTimes.Of(new Dictionary<string, long> { ["sent"] = -1, ["stored"] = long.MaxValue, ["consumed"] = 0 }));
 

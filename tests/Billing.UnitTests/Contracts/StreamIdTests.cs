@@ -28,6 +28,6 @@ public sealed class StreamIdTests
     }
 
     [Fact]
-    public void A_type_that_is_none_of_the_four_has_no_stream() =>
+    public void An_unknown_payment_type_has_no_stream() =>
         Assert.Throws<ArgumentOutOfRangeException>(() => StreamId.For(PaymentType.Unspecified, "acct-42"));
 }

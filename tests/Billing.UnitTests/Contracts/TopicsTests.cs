@@ -24,7 +24,7 @@ public sealed class TopicsTests
     [InlineData("billing.replies.a/../billing.events")]
     [InlineData("billing.replies.a\nb")]
     [InlineData("billing.replies.ä")]
-    public void A_forged_reply_topic_is_not(string topic) => Assert.False(Topics.IsReplyTopic(topic));
+    public void A_forged_reply_topic_is_not_recognised(string topic) => Assert.False(Topics.IsReplyTopic(topic));
 
     [Fact]
     public void A_reply_topic_has_no_more_characters_than_Kafka_allows()
@@ -34,7 +34,7 @@ public sealed class TopicsTests
     }
 
     [Fact]
-    public void No_shared_topic_can_be_taken_for_a_reply_topic()
+    public void No_shared_topic_can_be_mistaken_for_a_reply_topic()
     {
         string[] shared = [.. Topics.AllPayments, .. Topics.AllBalances, Topics.Events, Topics.DeadLetters];
         Assert.Equal(shared.Length, shared.Distinct(StringComparer.Ordinal).Count());
@@ -53,7 +53,7 @@ public sealed class TopicsTests
     [Theory]
     [InlineData(PaymentType.Unspecified)]
     [InlineData((PaymentType)99)]
-    public void A_type_that_is_not_known_has_no_topic(PaymentType type)
+    public void An_unknown_payment_type_has_no_topic(PaymentType type)
     {
         Assert.Throws<ArgumentOutOfRangeException>(() => Topics.Payments(type));
         Assert.Throws<ArgumentOutOfRangeException>(() => Topics.Balances(type));

@@ -3,14 +3,15 @@ using Billing.Backends.Domain;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>The domain is pure: it decides from what it is given, and knows nothing of brokers, stores or servers.</summary>
+/// <summary>The domain is pure: its decisions depend only on its arguments, and it references no brokers, stores or servers.
+/// </summary>
 public sealed class DomainTests
 {
     private const BindingFlags Everything =
         BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
 
     [Fact]
-    public void Its_files_open_no_other_namespace() => Assert.Empty(
+    public void The_files_of_the_domain_import_only_allowed_namespaces() => Assert.Empty(
         from file in Repository.Files("src/Backends/Domain", "*.cs")
         from line in Repository.Lines(file)
         where line.StartsWith("using ", StringComparison.Ordinal)
@@ -19,7 +20,7 @@ public sealed class DomainTests
         select $"{file}: {name}");
 
     [Fact]
-    public void Its_types_are_made_of_no_others()
+    public void The_types_of_the_domain_use_only_types_of_allowed_namespaces()
     {
         var domain = typeof(Account).Assembly.GetTypes().Where(t => t.Namespace == typeof(Account).Namespace).ToList();
         Assert.Contains(typeof(Payment), domain);

@@ -3,8 +3,8 @@ using System.Reflection.Emit;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>Within a project, namespaces refer to each other in one direction: what is below can be read, and used, without what
-/// is above it.</summary>
+/// <summary>Within a project, the references between namespaces form no cycles, so that a lower namespace can be read and used
+/// without the higher ones.</summary>
 public sealed class NamespaceTests
 {
     private const BindingFlags Everything =
@@ -29,17 +29,17 @@ public sealed class NamespaceTests
     {
         var uses = Assembly.Load(assembly).GetTypes()
             .SelectMany(user => Mentioned(user).Where(used => used.Assembly == user.Assembly).Select(used => (User: user, Used: used)))
-            // Outside of every namespace are programs' entries and what the compiler makes.
+            // Types without a namespace are the entry points of programs and types that the compiler generates.
             .Where(use => use.User.Namespace is not null && use.Used.Namespace is not null && use.User.Namespace != use.Used.Namespace)
             .GroupBy(use => (From: use.User.Namespace!, To: use.Used.Namespace!))
             .ToDictionary(uses => uses.Key, uses => uses.Select(use => $"{use.User.Name} uses {use.Used.Name}").First());
 
-        var circles = (
+        var cycles = (
             from use in uses
             where Reaches(uses.Keys, use.Key.To, use.Key.From)
             orderby use.Key
             select $"{use.Key.From} -> {use.Key.To}: {use.Value}").ToList();
-        Assert.True(circles.Count == 0, string.Join('\n', circles));
+        Assert.True(cycles.Count == 0, string.Join('\n', cycles));
     }
 
     private static bool Reaches(IReadOnlyCollection<(string From, string To)> uses, string from, string to)
@@ -74,7 +74,7 @@ public sealed class NamespaceTests
     private static IEnumerable<Type> Parts(Type type) =>
         type.HasElementType ? Parts(type.GetElementType()!) : type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type) : [type];
 
-    // What a method's instructions name: types, and the types of the members.
+    // The types in a method's instructions, and the declaring types of the members in them.
     private static IEnumerable<Type> Called(MethodBase method)
     {
         var code = method.GetMethodBody()?.GetILAsByteArray() ?? [];

@@ -3,11 +3,11 @@ using Billing.Client;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>What a caller takes in with the SDK.</summary>
+/// <summary>The dependencies that a caller gets with the SDK.</summary>
 public sealed class PackageTests
 {
     [Fact]
-    public void The_SDK_asks_for_what_a_caller_needs_and_for_nothing_of_the_platforms_own()
+    public void The_SDK_references_only_the_packages_that_a_caller_needs()
     {
         Assert.Equal(
             [
@@ -21,7 +21,7 @@ public sealed class PackageTests
     }
 
     [Fact]
-    public void The_contract_that_goes_with_it_has_nothing_of_what_travels_inside_the_platform() => Assert.DoesNotContain(
+    public void The_contract_package_contains_no_types_of_the_internal_protocol() => Assert.DoesNotContain(
         typeof(global::Billing.Contracts.FieldRules).Assembly.GetExportedTypes(),
         type => type.Namespace!.StartsWith("Billing.Wire", StringComparison.Ordinal) || type.Name == "Topics");
 

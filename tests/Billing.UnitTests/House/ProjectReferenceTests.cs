@@ -2,7 +2,7 @@ using System.Xml.Linq;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>The project table of the architecture: who may know whom.</summary>
+/// <summary>The table of the projects in the architecture: the references that each project may have.</summary>
 public sealed class ProjectReferenceTests
 {
     [Theory]
@@ -23,12 +23,12 @@ public sealed class ProjectReferenceTests
     [InlineData("load/Scenarios", "Client")]
     [InlineData("load/Benchmarks", "Measuring")]
     [InlineData("src/Cli", "Simulation Measuring")]
-    public void A_project_references_only_what_it_may(string project, string allowed) =>
+    public void A_project_references_only_the_allowed_projects(string project, string allowed) =>
         Assert.Subset(allowed.Split(' ').ToHashSet(), References($"{project}/Billing.{project.Split('/')[1]}.csproj").ToHashSet());
 
     [Fact]
     public void Every_project_of_the_product_is_in_the_table() => Assert.Equal(
-        typeof(ProjectReferenceTests).GetMethod(nameof(A_project_references_only_what_it_may))!
+        typeof(ProjectReferenceTests).GetMethod(nameof(A_project_references_only_the_allowed_projects))!
             .GetCustomAttributes(typeof(InlineDataAttribute), inherit: false)
             .Select(row => ((InlineDataAttribute)row).Data[0]!.ToString()!).Order(StringComparer.Ordinal),
         Repository.Files("src", "*.csproj").Concat(Repository.Files("load", "*.csproj"))
@@ -41,15 +41,15 @@ public sealed class ProjectReferenceTests
         where reference.Contains("src/", StringComparison.Ordinal)
         select $"{file}: {reference}");
 
-    /// <summary>NBomber 4 does not run beside what Marten asks for, and only its scenarios need it.</summary>
+    /// <summary>NBomber 4 is incompatible with Marten's dependencies, and only the scenarios need it.</summary>
     [Theory]
     [InlineData("load/Measuring/Billing.Measuring.csproj")]
     [InlineData("src/Cli/Billing.Cli.csproj")]
-    public void What_starts_the_scenarios_knows_nothing_of_NBomber(string project) =>
+    public void The_projects_that_start_the_scenarios_do_not_reference_NBomber(string project) =>
         Assert.DoesNotContain("NBomber\"", File.ReadAllText(Path.Combine(Repository.Root, project)), StringComparison.Ordinal);
 
     [Fact]
-    public void The_packages_that_have_a_stand_in_are_the_folders_of_the_polyfills()
+    public void The_packages_with_a_polyfill_are_the_folders_of_the_polyfills()
     {
         var named = XDocument.Load(Path.Combine(Repository.Root, "Directory.Build.props")).Descendants("PolyfillsThereAre").Single().Value;
 

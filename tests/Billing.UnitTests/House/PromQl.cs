@@ -3,7 +3,7 @@ using System.Text.RegularExpressions;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>Which metrics the rules and dashboards of deploy/monitoring name.</summary>
+/// <summary>Finds the metrics in the rules and dashboards of deploy/monitoring.</summary>
 internal static partial class PromQl
 {
     private static readonly HashSet<string> Words = new(StringComparer.Ordinal)
@@ -11,7 +11,7 @@ internal static partial class PromQl
         "and", "or", "unless", "bool", "offset", "inf", "nan",
     };
 
-    /// <summary>The metrics that an expression names.</summary>
+    /// <summary>Returns the metrics in an expression.</summary>
     public static IEnumerable<string> Metrics(string expression)
     {
         var bare = Grouping().Replace(Braces().Replace(Strings().Replace(expression, "\"\""), ""), " ");
@@ -19,7 +19,7 @@ internal static partial class PromQl
             .Where(name => !Words.Contains(name.ToLowerInvariant())).Distinct();
     }
 
-    /// <summary>Every expression of a dashboard: of its panels and its annotations.</summary>
+    /// <summary>Returns all expressions of a dashboard: those of its panels and its annotations.</summary>
     public static IEnumerable<string> OfDashboard(string json)
     {
         using var document = JsonDocument.Parse(json);
@@ -46,7 +46,7 @@ internal static partial class PromQl
     [GeneratedRegex(@"\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)")]
     private static partial Regex Grouping();
 
-    // No number, with or without a unit, and no function.
+    // Excludes numbers, with or without a unit, and functions.
     [GeneratedRegex(@"(?<![\w:.])[a-zA-Z_:][\w:]*(?![\w:]|\s*\()")]
     private static partial Regex Names();
 }

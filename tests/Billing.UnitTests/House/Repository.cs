@@ -5,7 +5,7 @@ internal static class Repository
 {
     public static string Root { get; } = FindRoot();
 
-    /// <summary>Source files under a folder, by path from the root, without what builds leave behind.</summary>
+    /// <summary>Returns the files under a folder as paths from the root, without build output.</summary>
     public static IEnumerable<string> Files(string folder, string pattern) =>
         Directory.EnumerateFiles(Path.Combine(Root, folder), pattern, SearchOption.AllDirectories)
             .Select(path => Path.GetRelativePath(Root, path).Replace('\\', '/'))
@@ -22,6 +22,6 @@ internal static class Repository
                 return folder.FullName;
             }
         }
-        throw new InvalidOperationException($"No folder above {AppContext.BaseDirectory} holds Billing.sln.");
+        throw new InvalidOperationException($"No folder above {AppContext.BaseDirectory} contains Billing.sln.");
     }
 }

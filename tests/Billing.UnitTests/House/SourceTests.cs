@@ -31,7 +31,7 @@ public sealed partial class SourceTests
         Assert.Empty(named);
     }
 
-    /// <summary>The engine derives from the class of a benchmark; a sealed one it passes over without a word.</summary>
+    /// <summary>BenchmarkDotNet derives from the class of a benchmark and silently ignores a sealed class.</summary>
     [Fact]
     public void No_benchmark_is_sealed()
     {
@@ -41,7 +41,7 @@ public sealed partial class SourceTests
     }
 
     [Fact]
-    public void The_rules_see_the_source_files() => Assert.True(Repository.Files("src", "*.cs").Count() > 50);
+    public void The_source_files_are_found() => Assert.True(Repository.Files("src", "*.cs").Count() > 50);
 
     [GeneratedRegex(@"\b(?:class|record|struct|interface|enum)\s+(\w*(?:Manager|Helpers?|Utils?))\b")]
     private static partial Regex VagueType();

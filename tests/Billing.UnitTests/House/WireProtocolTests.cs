@@ -8,10 +8,10 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.UnitTests.House;
 
-/// <summary>docs/wire-protocol.md names what the code and the .proto files name, and nothing else.</summary>
+/// <summary>The names in docs/wire-protocol.md are exactly those of the code and the .proto files.</summary>
 public sealed partial class WireProtocolTests
 {
-    // The names of consumer groups begin as headers do.
+    // The names of consumer groups have the same prefix as headers.
     private static readonly string[] ConsumerGroups = [Groups.Payments, Groups.Balances];
 
     private static readonly string[] Page = Repository.Lines("docs/wire-protocol.md");
@@ -33,17 +33,17 @@ public sealed partial class WireProtocolTests
     }
 
     [Fact]
-    public void There_is_no_table_of_a_message_that_there_is_not() => Assert.Equal(
+    public void The_page_has_tables_of_exactly_the_existing_messages() => Assert.Equal(
         Messages().Select(m => m.Data).Order(StringComparer.Ordinal),
         Page.Where(line => line.StartsWith("### ", StringComparison.Ordinal)).Select(line => line[4..]).Order(StringComparer.Ordinal));
 
     [Fact]
-    public void It_names_every_topic_and_no_other() => Assert.Equal(
+    public void The_page_names_exactly_the_existing_topics() => Assert.Equal(
         Topics.AllRequests.Append(Topics.Events).Append(Topics.DeadLetters).Append(Topics.ReplyPrefix).Order(StringComparer.Ordinal),
         Quoted.Where(text => TopicName().IsMatch(text) && text != "billing.v1").Distinct().Order(StringComparer.Ordinal));
 
     [Fact]
-    public void It_names_every_header_and_group_and_no_other()
+    public void The_page_names_exactly_the_existing_headers_and_groups()
     {
         var headers = typeof(DeadLetters).GetFields(BindingFlags.Public | BindingFlags.Static)
             .Where(f => f.Name.EndsWith("Header", StringComparison.Ordinal)).Select(f => (string)f.GetRawConstantValue()!)
@@ -56,7 +56,7 @@ public sealed partial class WireProtocolTests
     }
 
     [Fact]
-    public void Its_reasons_are_constants_of_the_contract()
+    public void The_reasons_on_the_page_are_constants_of_the_contract()
     {
         var reasons = typeof(ErrorReasons).GetFields().Select(f => (string)f.GetRawConstantValue()!).ToHashSet(StringComparer.Ordinal);
         var named = Quoted.Where(text => ReasonName().IsMatch(text)).ToList();
@@ -65,7 +65,7 @@ public sealed partial class WireProtocolTests
     }
 
     [Fact]
-    public void Its_bounds_are_those_of_the_code()
+    public void The_limits_on_the_page_are_those_of_the_code()
     {
         var page = string.Join(' ', Page);
         Assert.All(

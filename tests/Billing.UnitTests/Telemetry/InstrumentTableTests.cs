@@ -10,16 +10,17 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.UnitTests.Telemetry;
 
-/// <summary>The table of docs/operations.md lists the instruments that there are.</summary>
+/// <summary>The table in docs/operations.md lists exactly the existing instruments.</summary>
 public sealed class InstrumentTableTests
 {
     private const string Head = "| instrument | kind | unit |";
 
     [Fact]
-    public void The_table_of_the_instruments_is_the_instruments_there_are() => Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations.md")));
+    public void The_table_lists_exactly_the_existing_instruments() =>
+        Assert.Equal(Instruments(), Table(Repository.Lines("docs/operations.md")));
 
     [Fact]
-    public void A_row_that_is_missing_or_wrong_is_found()
+    public void A_missing_or_wrong_row_is_detected()
     {
         var lines = Repository.Lines("docs/operations.md");
         var row = Array.FindIndex(lines, line => line.StartsWith("| `billing.batch.size`", StringComparison.Ordinal));

@@ -6,13 +6,13 @@ namespace Billing.UnitTests.Telemetry;
 public sealed class TelemetryOptionsTests
 {
     [Fact]
-    public void The_defaults_can_be_used() => Assert.Empty(new TelemetryOptions().Problems());
+    public void The_defaults_are_valid() => Assert.Empty(new TelemetryOptions().Problems());
 
     [Theory]
     [InlineData("localhost:4317", "grpc", "Billing:Telemetry:OtlpEndpoint: 'localhost:4317' is not of the form http://host:port.")]
     [InlineData("ftp://collector", "grpc", "Billing:Telemetry:OtlpEndpoint: 'ftp://collector' is not of the form http://host:port.")]
     [InlineData("http://collector:4317", "http", "Billing:Telemetry:OtlpProtocol must be grpc or http/protobuf; it is 'http'.")]
-    public void A_setting_that_cannot_be_used_is_named(string endpoint, string protocol, string problem) =>
+    public void An_invalid_setting_is_reported(string endpoint, string protocol, string problem) =>
         Assert.Equal([problem], new TelemetryOptions { OtlpEndpoint = endpoint, OtlpProtocol = protocol }.Problems());
 
     [Theory]

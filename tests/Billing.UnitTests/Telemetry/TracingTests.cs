@@ -22,7 +22,7 @@ public sealed class TracingTests : IDisposable
     public void Dispose() => _listener.Dispose();
 
     [Fact]
-    public void What_is_sent_within_a_span_carries_the_span_of_its_sending_and_leads_back_to_it()
+    public void A_record_sent_within_a_span_contains_the_context_of_its_send_span()
     {
         using var call = Tracing.StartJoint("call", [Tracing.Start("caller", ActivityKind.Server, Caller)]);
 
@@ -45,7 +45,7 @@ public sealed class TracingTests : IDisposable
     }
 
     [Fact]
-    public void Where_nothing_is_traced_no_record_has_a_header_more()
+    public void Without_tracing_a_record_has_no_additional_header()
     {
         Assert.Equal("billing-wire", Assert.Single(WireHeaders.For(KafkaTracing.StartSend("billing.payments.visa"))).Key);
         Assert.Null(KafkaTracing.StartSend("billing.payments.visa"));
@@ -59,7 +59,7 @@ public sealed class TracingTests : IDisposable
     [InlineData("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")]
     [InlineData("traced")]
     [InlineData("")]
-    public void What_is_no_traceparent_of_a_sampled_trace_is_as_good_as_none(string header)
+    public void A_header_that_is_not_the_traceparent_of_a_sampled_trace_is_ignored(string header)
     {
         var headers = new Headers { { "traceparent", System.Text.Encoding.ASCII.GetBytes(header) } };
         Assert.Equal(default, KafkaTracing.Extract(headers));
@@ -67,7 +67,7 @@ public sealed class TracingTests : IDisposable
     }
 
     [Fact]
-    public void What_is_done_for_several_is_a_child_of_the_first_and_links_to_the_others()
+    public void A_joint_span_is_a_child_of_the_first_span_and_links_to_the_others()
     {
         var spans = Enumerable.Range(0, 3).Select(_ => Tracing.Start("process", ActivityKind.Consumer, new ActivityContext(
             ActivityTraceId.CreateRandom(), ActivitySpanId.CreateRandom(), ActivityTraceFlags.Recorded))).ToList();
@@ -80,14 +80,14 @@ public sealed class TracingTests : IDisposable
     }
 
     [Fact]
-    public void What_is_done_for_nobody_who_is_traced_is_no_span()
+    public void No_joint_span_is_started_if_nothing_is_traced()
     {
         Assert.Null(Tracing.StartJoint("record", [null, null]));
         Assert.Null(Activity.Current);
     }
 
     [Fact]
-    public void A_span_that_begins_and_ends_leaves_the_current_one_alone()
+    public void Starting_and_ending_a_span_does_not_change_the_current_span()
     {
         using var current = Tracing.StartJoint("call", [Tracing.Start("caller", ActivityKind.Server, Caller)]);
         var span = Tracing.Start("process", ActivityKind.Consumer, Caller);

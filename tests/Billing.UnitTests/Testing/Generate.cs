@@ -5,7 +5,7 @@ using FsCheck.Fluent;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>Values that the platform takes, and bytes that it may meet.</summary>
+/// <summary>Generators of valid values, and of arbitrary bytes.</summary>
 internal static class Generate
 {
     public static Gen<int> AnyInt { get; } = Gen.Choose(int.MinValue, int.MaxValue);
@@ -29,7 +29,7 @@ internal static class Generate
 
     public static Gen<string> Currency { get; } = Gen.Elements("USD", "EUR", "CHF");
 
-    /// <summary>An amount that a payment may have.</summary>
+    /// <summary>A valid amount of a payment.</summary>
     public static Gen<Money> Amount { get; } =
         from currency in Currency
         from units in Gen.Choose(0, 999_999_999)
@@ -38,7 +38,7 @@ internal static class Generate
 
     public static Gen<byte[]> Bytes { get; } = Gen.Choose(0, 255).Select(b => (byte)b).ArrayOf();
 
-    /// <summary>A command that keeps every rule of the contract.</summary>
+    /// <summary>A valid command.</summary>
     public static Gen<Command> Command { get; } =
         from id in TransactionId
         from proxy in AccountId

@@ -1,7 +1,7 @@
 namespace Billing.UnitTests.Testing;
 
-/// <summary>A clock that moves only when it is told to, with timers that fire while it does, in the order they are due. Its
-/// wall clock can be set, which moves neither timers nor timestamps.</summary>
+/// <summary>A clock that advances only when a test calls <see cref="Advance"/>, which also fires the timers in the order in which
+/// they are due. The wall clock can be set, which affects neither timers nor timestamps.</summary>
 internal sealed class ManualTime : TimeProvider
 {
     private readonly Lock _gate = new();
@@ -12,7 +12,7 @@ internal sealed class ManualTime : TimeProvider
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
-    /// <summary>The waits asked for so far, in order.</summary>
+    /// <summary>The due times of all timers requested so far, in order.</summary>
     public IReadOnlyList<TimeSpan> Delays
     {
         get
@@ -40,7 +40,7 @@ internal sealed class ManualTime : TimeProvider
         }
     }
 
-    /// <summary>Sets the wall clock forward, or back.</summary>
+    /// <summary>Sets the wall clock forward or back.</summary>
     public void Set(TimeSpan by)
     {
         lock (_gate)
@@ -56,7 +56,7 @@ internal sealed class ManualTime : TimeProvider
         return timer;
     }
 
-    /// <summary>Moves the clock and fires what comes due on the way, on this thread.</summary>
+    /// <summary>Advances the clock and fires the timers that become due, on this thread.</summary>
     public void Advance(TimeSpan by)
     {
         var end = new DateTimeOffset(GetTimestamp(), TimeSpan.Zero) + by;
@@ -66,7 +66,7 @@ internal sealed class ManualTime : TimeProvider
         }
     }
 
-    /// <summary>Moves the clock, per second at a time, until the work is done.</summary>
+    /// <summary>Advances the clock in steps of one second until the work is done.</summary>
     public async Task RunToEndAsync(Task work)
     {
         while (!work.IsCompleted)

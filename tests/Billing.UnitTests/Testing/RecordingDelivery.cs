@@ -3,7 +3,7 @@ using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>A delivery that remembers what became of it.</summary>
+/// <summary>A delivery that records whether it was settled or rejected.</summary>
 internal sealed class RecordingDelivery(Command command) : Delivery(command, new SourcePartition("billing.payments.visa", 0))
 {
     public bool IsSettled { get; private set; }

@@ -3,7 +3,7 @@ using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>Requests without a fault, for a test to spoil.</summary>
+/// <summary>Valid requests and commands, which a test may make invalid.</summary>
 internal static class Samples
 {
     public const string TransactionId = "01234567-89ab-cdef-0123-456789abcdef";

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.UnitTests.Testing;
 
-/// <summary>Supervisors for services that run in a test.</summary>
+/// <summary>Creates supervisors for services that run in a test.</summary>
 internal static class Supervision
 {
     public static Supervisor New() =>

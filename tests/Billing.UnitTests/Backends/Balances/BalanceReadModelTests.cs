@@ -49,7 +49,7 @@ public sealed class BalanceReadModelTests : IDisposable
     }
 
     [Fact]
-    public async Task A_store_that_is_away_is_asked_until_it_answers()
+    public async Task An_unavailable_store_is_queried_until_it_answers()
     {
         _store.Failures = 30;
         var running = _model.RunAsync(_stop.Token);
@@ -64,10 +64,10 @@ public sealed class BalanceReadModelTests : IDisposable
 
     private async Task UntilReadAsync()
     {
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(30), TimeProvider.System);
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(30), TimeProvider.System);
         while (_view.Get(Stream).Version < Stored.Version)
         {
-            patience.Token.ThrowIfCancellationRequested();
+            timeout.Token.ThrowIfCancellationRequested();
             _time.Advance(TimeSpan.FromSeconds(1));
             await Task.Yield();
         }
@@ -81,12 +81,12 @@ public sealed class BalanceReadModelTests : IDisposable
 
     private sealed class StoreOfOne : IAccountStore, IEventScan
     {
-        /// <summary>How often it is still away.</summary>
+        /// <summary>Number of calls that still fail.</summary>
         public int Failures { get; set; }
 
         public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
             Failures > 0 && Failures-- > 0
-                ? Task.FromException<Dictionary<string, Account>>(new NpgsqlException("away", new IOException()))
+                ? Task.FromException<Dictionary<string, Account>>(new NpgsqlException("unavailable", new IOException()))
                 : Task.FromResult(streamIds.ToDictionary(id => id, _ => Stored, StringComparer.Ordinal));
 
         public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>

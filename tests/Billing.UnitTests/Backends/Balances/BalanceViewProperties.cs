@@ -10,7 +10,8 @@ using FsCheck.Fluent;
 
 namespace Billing.UnitTests.Backends.Balances;
 
-/// <summary>However events come, the view ends as the fold of each account's history.</summary>
+/// <summary>In whatever order events are delivered, the view ends in the state that folding each account's history gives.
+/// </summary>
 public sealed class BalanceViewProperties
 {
     private static readonly Account Opened = Account.Opened(1000);
@@ -28,7 +29,7 @@ public sealed class BalanceViewProperties
             _ => new Billing.Backends.Domain.CreditLimitChanged(id, amount.ToDecimal(), amount.CurrencyCode, DecidedAt),
         };
 
-    /// <summary>Histories of three accounts, and an order, with repetitions, in which their events come.</summary>
+    /// <summary>Histories of three accounts, and an order, with repetitions, in which their events are delivered.</summary>
     private static readonly Gen<Delivered> Deliveries =
         from histories in Fact.NonEmptyListOf().ArrayOf(3)
         let events = histories.SelectMany((facts, n) => History.Of("visa/acct-" + n, facts)).ToList()
@@ -37,7 +38,7 @@ public sealed class BalanceViewProperties
         select new Delivered(histories, [.. order]);
 
     [Fact]
-    public void Any_order_with_repetitions_and_every_gap_read_again_ends_at_the_fold() => Deliveries.Holds(delivered =>
+    public void Events_in_any_order_lead_to_the_folded_state_if_gaps_are_read_from_the_store() => Deliveries.Holds(delivered =>
     {
         var view = new BalanceView(Opened, TimeProvider.System);
         foreach (var chunk in delivered.Order.Chunk(4))
@@ -51,7 +52,7 @@ public sealed class BalanceViewProperties
     });
 
     [Fact]
-    public void Each_accounts_order_with_repetitions_ends_at_the_fold_without_a_gap() => Deliveries.Holds(delivered =>
+    public void Events_in_order_within_each_account_lead_to_the_folded_state_without_a_gap() => Deliveries.Holds(delivered =>
     {
         var view = new BalanceView(Opened, TimeProvider.System);
         var inOrder = delivered.Order.OrderBy(e => e.Version).ToList();
@@ -63,7 +64,7 @@ public sealed class BalanceViewProperties
     });
 
     [Fact]
-    public void What_skips_a_version_is_reported_and_the_account_is_never_beyond_it() => Deliveries.Holds(delivered =>
+    public void An_event_that_skips_a_version_is_reported_and_not_applied() => Deliveries.Holds(delivered =>
     {
         var view = new BalanceView(Opened, TimeProvider.System);
         foreach (var recorded in delivered.Order)
@@ -78,7 +79,7 @@ public sealed class BalanceViewProperties
     });
 
     [Fact]
-    public void Every_waiter_for_a_version_that_comes_is_told_of_it() => Deliveries.Holds(delivered =>
+    public void Every_wait_for_a_version_completes_when_the_version_is_applied() => Deliveries.Holds(delivered =>
     {
         var view = new BalanceView(Opened, new ManualTime());
         var waiting = delivered.Order
@@ -91,7 +92,7 @@ public sealed class BalanceViewProperties
     });
 
     [Fact]
-    public void A_fact_survives_the_way_over_the_wire() => Fact.Holds(fact =>
+    public void A_fact_survives_the_conversion_to_the_wire_format_and_back() => Fact.Holds(fact =>
         Assert.Equal(fact, RecordedEvent.ToWire("visa/a", fact, Opened.Apply(fact)).ToFact()));
 
     private sealed record Delivered(IList<AccountEvent>[] Histories, IReadOnlyList<Event> Order)

@@ -25,7 +25,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void Events_in_order_are_folded()
+    public void Events_in_order_are_applied()
     {
         Assert.Empty(_view.Apply([.. History.Of(Stream, 10, 20)]));
 
@@ -34,7 +34,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_event_that_is_known_changes_nothing()
+    public void An_event_that_was_already_applied_changes_nothing()
     {
         var events = History.Of(Stream, 10, 20, 30);
         _view.Apply(events);
@@ -45,7 +45,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_event_that_skips_one_is_reported_once_and_not_folded()
+    public void Events_after_a_skipped_version_are_reported_once_and_not_applied()
     {
         var events = History.Of(Stream, 10, 20, 30, 40);
         _view.Apply([events[0]]);
@@ -68,13 +68,13 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_event_that_contradicts_the_one_before_it_has_the_account_read_from_the_store()
+    public void An_event_that_contradicts_the_previous_one_causes_a_read_from_the_store()
     {
         var real = History.Of(Stream, 10, 20, 30);
         _view.Apply([real[0], History.Of(Stream, 10, 15)[1]]);
 
         Assert.Equal([Stream], _view.Apply([real[1]]));
-        // Nothing is built on what is in doubt.
+        // No event is applied to a state in doubt.
         Assert.Equal([Stream], _view.Apply([real[2]]));
         _view.Put(Stream, new Account(2, 30, 1000, "USD"));
 
@@ -83,7 +83,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_event_that_contradicts_what_was_read_from_the_store_has_it_read_again()
+    public void An_event_that_contradicts_the_state_from_the_store_causes_another_read()
     {
         _view.Put(Stream, new Account(2, 30, 1000, "USD"));
 
@@ -94,7 +94,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_older_account_from_the_store_is_not_taken()
+    public void An_older_state_from_the_store_is_ignored()
     {
         _view.Apply([.. History.Of(Stream, 10, 20)]);
 
@@ -104,7 +104,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_event_that_does_not_lead_to_the_balance_it_states_is_not_believed()
+    public void An_event_whose_balance_does_not_match_its_amount_is_not_applied()
     {
         var forged = History.Of(Stream, 10)[0];
         forged.Balance.Units = 9;
@@ -115,11 +115,11 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void An_event_without_a_fact_is_a_gap() =>
+    public void An_event_without_a_fact_is_reported_as_a_gap() =>
         Assert.Equal([Stream], _view.Apply([new Event { StreamId = Stream, Version = 1, Balance = Samples.Dollars(0) }]));
 
     [Fact]
-    public void A_new_limit_and_the_currency_it_fixes_are_folded()
+    public void A_new_limit_and_its_currency_are_applied()
     {
         var changed = new Billing.Backends.Domain.CreditLimitChanged(Guid.NewGuid(), 55, "CHF", _time.GetUtcNow());
 
@@ -129,7 +129,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public void Accounts_share_their_currency()
+    public void Accounts_share_the_string_of_their_currency()
     {
         _view.Apply([.. History.Of("visa/a", 1)]);
         _view.Put("visa/b", new Account(1, 1, 1000, new string("USD".AsSpan())));
@@ -138,7 +138,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public async Task Who_waits_for_a_version_is_told_when_it_comes_and_not_before()
+    public async Task A_wait_for_a_version_completes_when_the_version_is_applied_and_not_before()
     {
         var events = History.Of(Stream, 1, 2, 3);
         var second = _view.WaitAsync(Stream, 2, TimeSpan.FromSeconds(1));
@@ -154,7 +154,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public async Task Who_waits_is_told_as_well_when_the_account_comes_from_the_store()
+    public async Task A_wait_also_completes_when_the_account_is_read_from_the_store()
     {
         var waiting = _view.WaitAsync(Stream, 7, TimeSpan.FromSeconds(1));
 
@@ -165,7 +165,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public async Task Who_waits_too_long_is_told_so_and_forgotten()
+    public async Task A_wait_that_times_out_returns_false_and_is_removed()
     {
         var waiting = _view.WaitAsync(Stream, 1, TimeSpan.FromMilliseconds(500));
         _time.Advance(TimeSpan.FromMilliseconds(499));
@@ -178,7 +178,7 @@ public sealed class BalanceViewTests
     }
 
     [Fact]
-    public async Task There_is_no_wait_for_what_is_there_or_without_time()
+    public async Task A_wait_for_a_known_version_or_without_time_completes_at_once()
     {
         _view.Apply([.. History.Of(Stream, 1)]);
 

@@ -4,16 +4,16 @@ using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Backends.Balances;
 
-/// <summary>Events as a payment backend would have published them.</summary>
+/// <summary>Creates events as a payment backend publishes them.</summary>
 internal static class History
 {
     private static readonly DateTimeOffset DecidedAt = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
-    /// <summary>Accepted payments in dollars on an account opened with a limit of 1000.</summary>
+    /// <summary>Returns events of accepted payments in dollars on an account opened with a limit of 1000.</summary>
     public static List<Event> Of(string streamId, params decimal[] amounts) => Of(
         streamId, amounts.Select(a => (AccountEvent)new Billing.Backends.Domain.PaymentAccepted(Guid.NewGuid(), a, "USD", DecidedAt)));
 
-    /// <summary>Any facts, on such an account.</summary>
+    /// <summary>Returns the events of any facts on an account opened with a limit of 1000.</summary>
     public static List<Event> Of(string streamId, IEnumerable<AccountEvent> facts)
     {
         var account = Account.Opened(1000);

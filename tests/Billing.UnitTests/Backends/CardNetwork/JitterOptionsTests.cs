@@ -5,14 +5,14 @@ namespace Billing.UnitTests.Backends.CardNetwork;
 public sealed class JitterOptionsTests
 {
     [Fact]
-    public void The_defaults_have_no_problem() => Assert.Empty(new JitterOptions().Problems());
+    public void The_defaults_are_valid() => Assert.Empty(new JitterOptions().Problems());
 
     [Fact]
-    public void A_range_of_one_value_is_a_range() =>
+    public void A_range_of_one_value_is_valid() =>
         Assert.Empty(new JitterOptions { PaymentMin = TimeSpan.Zero, PaymentMax = TimeSpan.Zero }.Problems());
 
     [Fact]
-    public void Ranges_that_are_negative_or_upside_down_are_named()
+    public void Negative_or_reversed_ranges_are_reported()
     {
         var negative = new JitterOptions { PaymentMin = TimeSpan.FromMilliseconds(-1), BalanceMin = TimeSpan.FromMilliseconds(-1) };
         var reversed = new JitterOptions { PaymentMin = TimeSpan.FromSeconds(2), BalanceMin = TimeSpan.FromSeconds(6) };
@@ -28,7 +28,7 @@ public sealed class JitterOptionsTests
     [Theory]
     [InlineData(-1)]
     [InlineData(1_000_001)]
-    public void A_bound_that_is_none_is_named(int bound) => Assert.StartsWith(
+    public void A_concurrency_limit_out_of_range_is_reported(int bound) => Assert.StartsWith(
         "Billing:Jitter:ConcurrencyMax",
         Assert.Single(new JitterOptions { ConcurrencyMax = bound }.Problems()), StringComparison.Ordinal);
 }

@@ -18,12 +18,12 @@ public sealed class SimulatedCardNetworkTests
     }
 
     [Fact]
-    public async Task Its_delays_stay_within_their_ranges_and_fill_them()
+    public async Task The_delays_stay_within_their_ranges_and_cover_them()
     {
         var network = Network(new JitterOptions { Enabled = true, Seed = 7 });
         var payments = Enumerable.Range(0, 1000).Select(_ => network.AuthoriseAsync(CancellationToken.None)).ToList();
         var delays = _time.Delays.Select(d => d.TotalMilliseconds).ToList();
-        // One timer for all that end within the same hundredth of a second.
+        // Calls that end within the same hundredth of a second share one timer.
         Assert.InRange(delays.Count, 80, 91);
         Assert.All(delays, d => Assert.InRange(d, 100, 1000));
         Assert.InRange(delays.Min(), 100, 120);
@@ -35,7 +35,7 @@ public sealed class SimulatedCardNetworkTests
     }
 
     [Fact]
-    public void It_waits_by_the_clock()
+    public void It_waits_on_the_given_clock()
     {
         var network = Network(new JitterOptions
         {
@@ -51,30 +51,30 @@ public sealed class SimulatedCardNetworkTests
     }
 
     [Fact]
-    public async Task Calls_that_end_together_end_on_their_own_when_cancelled()
+    public async Task Calls_that_share_a_timer_are_cancelled_individually()
     {
         using var gone = new CancellationTokenSource();
         var network = Network(new JitterOptions { Enabled = true });
-        var impatient = Enumerable.Range(0, 500).Select(_ => network.AuthoriseAsync(gone.Token)).ToList();
-        var patient = Enumerable.Range(0, 500).Select(_ => network.AuthoriseAsync(CancellationToken.None)).ToList();
+        var cancelled = Enumerable.Range(0, 500).Select(_ => network.AuthoriseAsync(gone.Token)).ToList();
+        var others = Enumerable.Range(0, 500).Select(_ => network.AuthoriseAsync(CancellationToken.None)).ToList();
 
         await gone.CancelAsync();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.WhenAll(impatient));
-        Assert.All(impatient, call => Assert.True(call.IsCanceled));
-        Assert.All(patient, call => Assert.False(call.IsCompleted));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.WhenAll(cancelled));
+        Assert.All(cancelled, call => Assert.True(call.IsCanceled));
+        Assert.All(others, call => Assert.False(call.IsCompleted));
 
-        await _time.RunToEndAsync(Task.WhenAll(patient));
+        await _time.RunToEndAsync(Task.WhenAll(others));
     }
 
     [Fact]
-    public void One_seed_gives_the_same_delays_again_and_another_seed_others()
+    public void The_same_seed_gives_the_same_delays_and_another_seed_gives_others()
     {
         Assert.Equal(DelaysOf(7), DelaysOf(7));
         Assert.NotEqual(DelaysOf(7), DelaysOf(8));
     }
 
     [Fact]
-    public async Task A_cancelled_call_does_not_go_on_waiting()
+    public async Task A_cancelled_call_stops_waiting()
     {
         using var gone = new CancellationTokenSource();
         var call = Network(new JitterOptions { Enabled = true }).AuthoriseAsync(gone.Token);
@@ -83,16 +83,16 @@ public sealed class SimulatedCardNetworkTests
     }
 
     [Fact]
-    public async Task With_a_bound_calls_beyond_it_wait_their_turn_and_a_cancelled_one_gives_up_its_own()
+    public async Task Calls_above_the_concurrency_limit_wait_and_a_cancelled_one_leaves_the_queue()
     {
         using var gone = new CancellationTokenSource();
         using var network = Network(new JitterOptions { Enabled = true, ConcurrencyMax = 2 });
         var calls = Enumerable.Range(0, 3).Select(_ => network.AuthoriseAsync(CancellationToken.None)).ToList();
-        var impatient = network.AuthoriseAsync(gone.Token);
+        var cancelled = network.AuthoriseAsync(gone.Token);
         Assert.Equal(2, _time.Delays.Count);
 
         await gone.CancelAsync();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => impatient);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
         await _time.RunToEndAsync(Task.WhenAll(calls));
 
         Assert.Equal(3, _time.Delays.Count);

@@ -10,7 +10,7 @@ public sealed class AccountTests
 {
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
-    /// <summary>What may happen to an account: mostly payments, at times another limit.</summary>
+    /// <summary>Commands on an account: mostly payments, sometimes a change of the limit.</summary>
     private static readonly Gen<Func<Account, AccountEvent>> Step = Gen.Frequency(
         (5, from amount in Generate.Amount
             from id in Generate.TransactionId
@@ -49,7 +49,7 @@ public sealed class AccountTests
         Assert.Equal(Enumerable.Range(1, history.Count).Select(n => (long)n), history.Select(h => h.After.Version)));
 
     [Fact]
-    public void The_first_acceptance_or_limit_fixes_the_currency_for_good() => Histories.Holds(history =>
+    public void The_first_acceptance_or_limit_fixes_the_currency_permanently() => Histories.Holds(history =>
     {
         var first = history.Select(h => h.Fact).FirstOrDefault(f => f is not PaymentDeclined);
         var expected = (first as PaymentAccepted)?.Currency ?? (first as CreditLimitChanged)?.Currency;
@@ -58,7 +58,7 @@ public sealed class AccountTests
     });
 
     [Fact]
-    public void A_declined_payment_changes_the_version_alone() => Histories.Holds(history =>
+    public void A_declined_payment_changes_only_the_version() => Histories.Holds(history =>
         Assert.All(history.Where(h => h.Fact is PaymentDeclined), h => Assert.Equal(h.Before with { Version = h.Before.Version + 1 }, h.After)));
 
     [Fact]
@@ -73,11 +73,11 @@ public sealed class AccountTests
         }));
 
     [Fact]
-    public void What_may_still_be_spent_is_never_negative() => Histories.Holds(history =>
+    public void The_available_amount_is_never_negative() => Histories.Holds(history =>
         Assert.All(history, h => Assert.True(h.After.Available >= 0)));
 
     [Fact]
-    public void A_payment_of_exactly_what_is_available_is_accepted_and_a_billionth_more_is_not()
+    public void A_payment_of_exactly_the_available_amount_is_accepted_and_a_billionth_more_is_not()
     {
         var account = Account.Opened(100);
         Assert.IsType<PaymentAccepted>(Pay(100).Decide(account, Now));
@@ -86,7 +86,7 @@ public sealed class AccountTests
     }
 
     [Fact]
-    public void A_decision_repeats_the_payment_and_the_time()
+    public void A_decision_contains_the_payment_and_the_time()
     {
         var id = Guid.Parse(Samples.TransactionId);
         Assert.Equal(new PaymentAccepted(id, 7, "USD", Now), Pay(7).Decide(Account.Opened(10), Now));
@@ -95,7 +95,7 @@ public sealed class AccountTests
     }
 
     [Fact]
-    public void A_limit_lowered_below_the_balance_keeps_the_balance_and_declines_what_follows()
+    public void A_limit_lowered_below_the_balance_keeps_the_balance_and_declines_later_payments()
     {
         var account = Account.Opened(100)
             .Apply(new PaymentAccepted(Guid.NewGuid(), 80, "USD", Now))
@@ -116,7 +116,7 @@ public sealed class AccountTests
     }
 
     [Fact]
-    public void An_event_that_accounts_do_not_have_is_refused() =>
+    public void An_unknown_event_is_refused() =>
         Assert.Throws<ArgumentOutOfRangeException>(() => Account.Opened(1).Apply(new UnknownEvent()));
 
     private static Payment Pay(decimal amount) => new(Guid.Parse(Samples.TransactionId), amount, "USD");

@@ -23,7 +23,7 @@ public sealed class EventStoreRetryTests
     [InlineData(PostgresErrorCodes.InvalidPassword)]
     [InlineData(PostgresErrorCodes.OutOfMemory)]
     [InlineData(PostgresErrorCodes.QueryCanceled)]
-    public void A_failure_that_is_not_in_the_data_means_away(string sqlState) =>
+    public void A_failure_not_caused_by_the_data_means_that_the_store_is_unavailable(string sqlState) =>
         Assert.True(EventStoreFailure.IsAway(new InvalidOperationException("wrapped", Postgres(sqlState))));
 
     [Theory]
@@ -31,10 +31,11 @@ public sealed class EventStoreRetryTests
     [InlineData(PostgresErrorCodes.NotNullViolation)]
     [InlineData(PostgresErrorCodes.NumericValueOutOfRange)]
     [InlineData(PostgresErrorCodes.UntranslatableCharacter)]
-    public void A_failure_that_the_data_causes_does_not(string sqlState) => Assert.False(EventStoreFailure.IsAway(Postgres(sqlState)));
+    public void A_failure_caused_by_the_data_does_not_mean_that_the_store_is_unavailable(string sqlState) =>
+        Assert.False(EventStoreFailure.IsAway(Postgres(sqlState)));
 
     [Fact]
-    public void A_broken_connection_means_away()
+    public void A_broken_connection_means_that_the_store_is_unavailable()
     {
         Assert.True(EventStoreFailure.IsAway(new NpgsqlException("broken", new IOException())));
         Assert.False(EventStoreFailure.IsAway(new IOException()));
@@ -52,7 +53,7 @@ public sealed class EventStoreRetryTests
     }
 
     [Fact]
-    public async Task Briefly_does_not_retry_what_does_not_pass()
+    public async Task Briefly_does_not_retry_a_permanent_failure()
     {
         var pipeline = new EventStoreRetry(_time).Briefly((_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAsync<PostgresException>(
@@ -61,7 +62,7 @@ public sealed class EventStoreRetryTests
     }
 
     [Fact]
-    public async Task Forever_goes_on_until_it_succeeds_and_never_waits_longer_than_the_longest_wait()
+    public async Task Forever_retries_until_success_and_never_waits_longer_than_the_maximum()
     {
         var calls = 0;
         var pipeline = new EventStoreRetry(_time).Forever(EventStoreFailure.IsAway, (_, attempt) => _retries.Add(attempt));
@@ -72,7 +73,7 @@ public sealed class EventStoreRetryTests
     }
 
     [Fact]
-    public async Task Forever_ends_with_its_token()
+    public async Task Forever_ends_when_its_token_is_cancelled()
     {
         using var stop = new CancellationTokenSource();
         var pipeline = new EventStoreRetry(_time).Forever(_ => true, (_, attempt) =>
@@ -87,7 +88,7 @@ public sealed class EventStoreRetryTests
     }
 
     [Fact]
-    public async Task Cancelled_work_is_not_tried_again()
+    public async Task Cancelled_work_is_not_retried()
     {
         var pipeline = new EventStoreRetry(_time).Forever(_ => true, (_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(

@@ -58,7 +58,7 @@ public sealed class EventTypesTests
             $$"""{"TransactionId":"{{Samples.TransactionId}}","Limit":500,"Currency":"USD","DecidedAt":"2026-01-31T12:00:00+00:00"}""")));
 
     [Fact]
-    public void An_event_without_times_is_stored_as_before_there_were_times()
+    public void An_event_without_times_is_stored_in_the_original_format()
     {
         var at = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
         Assert.Equal(
@@ -70,7 +70,7 @@ public sealed class EventTypesTests
     }
 
     [Fact]
-    public void The_event_of_a_timed_payment_has_how_it_came_as_times_that_a_database_reads()
+    public void The_event_of_a_timed_payment_contains_its_times_in_a_format_that_databases_can_read()
     {
         var at = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
         var times = new RequestTimes(at.AddMicroseconds(-1500), at.AddMicroseconds(-1000), at.AddMicroseconds(-1));
@@ -80,7 +80,7 @@ public sealed class EventTypesTests
     }
 
     [Fact]
-    public void An_unknown_type_is_refused_by_its_name()
+    public void An_unknown_type_is_refused_and_named_in_the_error()
     {
         var e = Assert.Throws<InvalidOperationException>(() => EventTypes.Read("payment_accepted_v9", "{}"u8));
         Assert.Contains("'payment_accepted_v9'", e.Message, StringComparison.Ordinal);

@@ -29,7 +29,7 @@ public sealed class RecordedEventTests
     [InlineData(DeclineReason.CreditLimitExceeded, "more than the account may still spend")]
     [InlineData(DeclineReason.CurrencyMismatch, "another currency")]
     [InlineData((DeclineReason)9, "declined")]
-    public void A_declined_payment_is_answered_with_the_reason_and_words_for_it(DeclineReason reason, string words)
+    public void A_declined_payment_is_answered_with_the_reason_and_a_message(DeclineReason reason, string words)
     {
         var response = Record(new PaymentDeclined(Id, 10, "USD", reason, Now)).ToResponse();
         Assert.Equal(PaymentOutcome.Declined, response.Outcome);
@@ -40,7 +40,7 @@ public sealed class RecordedEventTests
     }
 
     [Fact]
-    public void The_recorded_event_keeps_what_was_asked_for()
+    public void The_recorded_event_contains_the_request()
     {
         var accepted = Record(new PaymentAccepted(Id, 10, "USD", Now));
         var declined = Record(new PaymentDeclined(Id, 11, "USD", DeclineReason.CreditLimitExceeded, Now));
@@ -52,7 +52,7 @@ public sealed class RecordedEventTests
     }
 
     [Fact]
-    public void A_changed_limit_names_no_payment()
+    public void A_limit_change_without_a_transaction_id_is_recorded_without_one()
     {
         var recorded = Record(new CreditLimitChanged(Guid.Empty, 500, "USD", Now));
         Assert.Empty(recorded.TransactionId);
@@ -61,7 +61,7 @@ public sealed class RecordedEventTests
     }
 
     [Fact]
-    public void An_event_that_the_contract_does_not_have_is_refused() =>
+    public void An_event_that_the_wire_contract_does_not_define_is_refused() =>
         Assert.Throws<ArgumentOutOfRangeException>(
             () => RecordedEvent.ToWire("visa/acct-42", new UnknownEvent(), Account.Opened(1)));
 

@@ -46,7 +46,7 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void What_it_holds_is_what_was_set_last()
+    public void The_state_that_was_set_last_is_returned()
     {
         var cache = new AccountCache(10);
         cache.Set("visa/a", State(1), Here);
@@ -57,7 +57,7 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void An_account_set_again_is_held_once_in_its_latest_state()
+    public void An_account_that_is_set_repeatedly_keeps_its_latest_state()
     {
         var cache = new AccountCache(4);
         foreach (var version in Enumerable.Range(1, 10))
@@ -70,7 +70,7 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void An_account_set_again_after_others_came_is_counted_once()
+    public void An_account_that_is_set_again_is_counted_once()
     {
         var cache = new AccountCache(4);
         Enumerable.Range(0, 3).ToList().ForEach(id => Use(cache, id));
@@ -79,7 +79,7 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void A_forgotten_account_is_gone_and_the_others_stay()
+    public void A_forgotten_account_is_removed_and_the_others_stay()
     {
         var cache = new AccountCache(4);
         Enumerable.Range(0, 4).ToList().ForEach(id => Use(cache, id));
@@ -91,7 +91,7 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void The_accounts_of_a_partition_that_is_gone_are_gone_and_the_others_stay()
+    public void The_accounts_of_a_revoked_partition_are_removed_and_the_others_stay()
     {
         var there = new SourcePartition(Here.Topic, 2);
         var cache = new AccountCache(4);

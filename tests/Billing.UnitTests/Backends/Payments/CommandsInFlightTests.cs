@@ -27,7 +27,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_copy_after_the_first_has_left_is_a_payment_of_its_own()
+    public void A_copy_after_the_first_has_left_is_a_separate_payment()
     {
         var first = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
         Assert.Empty(_inFlight.Leave([first], 0));
@@ -37,7 +37,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void Other_transactions_stay_apart_and_in_order()
+    public void Different_transactions_stay_separate_and_in_order()
     {
         var other = Samples.PaymentCommand(correlationId: 2);
         other.TransactionId = other.Payment.TransactionId = "11111111-1111-1111-1111-111111111111";
@@ -47,11 +47,11 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void Copies_that_differ_in_the_letters_case_of_the_id_are_copies()
+    public void Transaction_ids_that_differ_only_in_case_are_equal()
     {
-        var shouted = Samples.PaymentCommand();
-        shouted.TransactionId = shouted.Payment.TransactionId = Samples.TransactionId.ToUpperInvariant();
-        Assert.Single(_inFlight.Enter([Deliver(1), new RecordingDelivery(shouted)], 0));
+        var upperCase = Samples.PaymentCommand();
+        upperCase.TransactionId = upperCase.Payment.TransactionId = Samples.TransactionId.ToUpperInvariant();
+        Assert.Single(_inFlight.Enter([Deliver(1), new RecordingDelivery(upperCase)], 0));
     }
 
     [Fact]
@@ -65,7 +65,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void Copies_with_other_content_are_told_that_the_id_was_used()
+    public void Copies_with_different_content_are_answered_that_the_id_was_used()
     {
         var otherAmount = Samples.PaymentCommand(units: 11, correlationId: 2);
         var otherCurrency = Samples.PaymentCommand(correlationId: 5);
@@ -84,7 +84,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_transaction_id_that_is_used_for_another_account_is_a_command_of_its_own_and_answered_as_used()
+    public void A_transaction_id_of_another_account_is_a_separate_command_and_answered_as_reused()
     {
         var otherAccount = Samples.PaymentCommand("acct-43", correlationId: 2);
         var otherType = Samples.PaymentCommand(correlationId: 3);
@@ -107,7 +107,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_field_that_a_newer_client_sends_makes_no_other_content()
+    public void An_unknown_field_of_a_newer_client_does_not_make_the_content_different()
     {
         var newer = Samples.PaymentCommand();
         // Field 15, a varint: unknown to this version of the contract.
@@ -118,7 +118,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_payment_expires_only_when_every_delivery_of_it_has()
+    public void A_payment_expires_only_when_all_its_deliveries_have_expired()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Deliver(2, deadline: 200)], 0));
         Assert.False(payment.IsExpired(150));
@@ -129,7 +129,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_copy_that_comes_when_the_first_has_expired_is_a_command_of_its_own()
+    public void A_copy_that_arrives_after_the_first_has_expired_is_a_separate_command()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
         payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
@@ -147,7 +147,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_command_that_nobody_waits_for_any_more_stays_expired()
+    public void An_expired_command_without_a_waiting_copy_stays_expired()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 0));
         payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
@@ -156,7 +156,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_command_that_cannot_be_processed_says_why_to_the_operators_alone()
+    public void The_reason_of_a_rejection_is_visible_only_to_the_operators()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
         payment.Reject("host db-7 said no");
@@ -176,7 +176,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void Who_has_waited_for_long_is_told_once_and_answered_no_more()
+    public void A_caller_that_has_waited_for_long_is_answered_once_and_not_again()
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
         _inFlight.Enter([Deliver(2)], 20);
@@ -188,7 +188,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_command_whose_callers_were_all_told_has_expired()
+    public void A_command_whose_callers_were_all_answered_has_expired()
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
         _inFlight.TellWaiting(since: 10);
@@ -198,7 +198,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_changed_limit_is_answered_as_one_and_a_payment_under_its_id_is_refused()
+    public void A_limit_change_is_answered_as_such_and_a_payment_with_its_id_is_refused()
     {
         var change = Samples.PaymentCommand(correlationId: 1);
         change.CreditLimit = new SetCreditLimitRequest
@@ -218,7 +218,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void A_reply_has_times_only_where_its_command_asks_and_only_the_first_was_decided_and_stored()
+    public void A_reply_has_times_only_on_request_and_only_the_first_has_those_of_decision_and_storage()
     {
         var payment = Assert.Single(_inFlight.Enter([DeliverTimed(1, consumed: 50), DeliverTimed(2, consumed: 60), Deliver(3)], 0));
         payment.Record(Accepted(10), storedUnixUs: 70);
@@ -232,7 +232,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void What_was_recorded_before_was_not_decided_and_stored_for_this_command()
+    public void A_payment_recorded_before_is_answered_without_the_times_of_decision_and_storage()
     {
         var payment = Assert.Single(_inFlight.Enter([DeliverTimed(1, consumed: 50)], 0));
         payment.Record(Accepted(10));
@@ -241,7 +241,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public void The_event_of_a_timed_payment_keeps_how_it_came()
+    public void The_event_of_a_timed_payment_contains_the_times_of_its_request()
     {
         var delivery = DeliverTimed(1, consumed: 50);
         delivery.Command.ReceivedUnixUs = 20;
@@ -252,7 +252,7 @@ public sealed class CommandsInFlightTests
     }
 
     [Fact]
-    public async Task Of_copies_that_come_at_the_same_time_one_is_first()
+    public async Task Exactly_one_of_several_concurrent_copies_is_the_first()
     {
         var entered = await Task.WhenAll(Enumerable.Range(1, 64).Select(n => Task.Run(() => _inFlight.Enter([Deliver((ulong)n)], 0))));
         var payment = Assert.Single(entered.SelectMany(fresh => fresh));

@@ -9,13 +9,13 @@ using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
 
 namespace Billing.UnitTests.Backends.Payments;
 
-/// <summary>Questions about payments among the commands in flight.</summary>
+/// <summary>Queries for the status of payments among the commands in flight.</summary>
 public sealed class PaymentQuestionTests
 {
     private readonly CommandsInFlight _inFlight = new();
 
     [Fact]
-    public void A_question_about_a_payment_in_flight_gets_its_answer()
+    public void A_status_query_for_a_payment_in_flight_gets_the_answer_of_the_payment()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2), Ask(3, units: 11)], 0));
         payment.Record(Accepted(10));
@@ -26,7 +26,7 @@ public sealed class PaymentQuestionTests
     }
 
     [Fact]
-    public void A_question_about_a_payment_that_cannot_be_processed_is_told_so()
+    public void A_status_query_for_a_rejected_payment_is_answered_with_the_error()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2)], 0));
         payment.Reject("poison");
@@ -34,7 +34,7 @@ public sealed class PaymentQuestionTests
     }
 
     [Fact]
-    public void A_question_does_not_keep_a_payment_from_expiring()
+    public void A_status_query_does_not_prevent_a_payment_from_expiring()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
         Assert.False(payment.IsExpired(100));
@@ -42,7 +42,7 @@ public sealed class PaymentQuestionTests
     }
 
     [Fact]
-    public void A_question_about_a_payment_that_has_expired_waits_for_who_asks_for_the_payment_again()
+    public void A_status_query_for_an_expired_payment_waits_for_a_later_copy_of_the_payment()
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
         payment.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
@@ -56,7 +56,7 @@ public sealed class PaymentQuestionTests
     }
 
     [Fact]
-    public void A_payment_behind_a_question_is_a_command_of_its_own_and_stays_in_flight_when_the_question_leaves()
+    public void A_payment_after_a_status_query_is_a_separate_command_and_stays_in_flight_when_the_query_leaves()
     {
         var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
         var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
@@ -71,7 +71,7 @@ public sealed class PaymentQuestionTests
     [InlineData(0, 200, ErrorReasons.ProcessingFailed)]
     [InlineData(200, 200, ErrorReasons.ProcessingFailed)]
     [InlineData(200, 201, ErrorReasons.CommandExpired)]
-    public void What_is_neither_recorded_nor_in_flight_has_expired_where_its_deadline_has_passed(long deadline, long now, string reason)
+    public void A_payment_neither_recorded_nor_in_flight_has_expired_if_its_deadline_has_passed(long deadline, long now, string reason)
     {
         var ask = Ask(1);
         ask.Command.PaymentStatus.DeadlineUnixUs = deadline;

@@ -11,7 +11,7 @@ using Npgsql;
 
 namespace Billing.UnitTests.Backends.Payments;
 
-/// <summary>The recorder in front of a store that fails as it is told to.</summary>
+/// <summary>The recorder with a store that fails as configured.</summary>
 public sealed class PaymentRecorderTests
 {
     private readonly ManualTime _time = new();
@@ -23,7 +23,7 @@ public sealed class PaymentRecorderTests
         _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), _time, NullLogger<PaymentRecorder>.Instance);
 
     [Fact]
-    public async Task A_poison_command_is_put_aside_and_the_others_of_its_batch_are_recorded()
+    public async Task A_poison_command_is_rejected_and_the_others_of_its_batch_are_recorded()
     {
         var batch = Enter("acct-1", "acct-poison", "acct-2");
         _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("poison", StringComparison.Ordinal))
@@ -41,7 +41,7 @@ public sealed class PaymentRecorderTests
     [InlineData(PostgresErrorCodes.ReadOnlySqlTransaction)]
     [InlineData(PostgresErrorCodes.InsufficientPrivilege)]
     [InlineData(PostgresErrorCodes.DiskFull)]
-    public async Task A_database_that_takes_no_writes_is_waited_for_and_nothing_is_put_aside(string sqlState)
+    public async Task While_the_database_refuses_writes_they_are_retried_and_no_command_is_rejected(string sqlState)
     {
         var batch = Enter("acct-1", "acct-2");
         var attempts = 0;
@@ -54,7 +54,7 @@ public sealed class PaymentRecorderTests
     }
 
     [Fact]
-    public async Task What_was_committed_when_the_connection_broke_is_found_and_not_repeated()
+    public async Task An_event_that_was_committed_when_the_connection_broke_is_found_and_not_repeated()
     {
         var batch = Enter("acct-1");
         var attempts = 0;
@@ -67,7 +67,7 @@ public sealed class PaymentRecorderTests
     }
 
     [Fact]
-    public async Task A_refusal_for_a_currency_that_the_failed_attempt_would_have_fixed_does_not_stand()
+    public async Task A_refusal_because_of_a_currency_from_a_failed_attempt_is_withdrawn()
     {
         var payment = Samples.PaymentCommand("acct-1");
         payment.Payment.Amount.CurrencyCode = "EUR";
@@ -81,7 +81,7 @@ public sealed class PaymentRecorderTests
             Limit = Samples.Dollars(5),
         };
         var batch = _inFlight.Enter([new RecordingDelivery(payment), new RecordingDelivery(limit)], 0);
-        // Meanwhile the payment's id was used for another account, by another backend.
+        // Meanwhile another backend has used the payment's id for another account.
         _store.Fails = events =>
         {
             if (events.All(e => e.Recorded.TransactionId != payment.TransactionId))
@@ -136,10 +136,10 @@ public sealed class PaymentRecorderTests
 
         public Dictionary<Guid, Wire.V1.Event> Receipts { get; } = [];
 
-        /// <summary>Why a batch is not stored; null where it is.</summary>
+        /// <summary>Returns the error with which a batch is not stored; null if it is stored.</summary>
         public Func<IReadOnlyList<NewEvent>, Exception?> Fails { get; set; } = _ => null;
 
-        /// <summary>What breaks when a batch is stored.</summary>
+        /// <summary>Returns the error that is thrown after a batch was stored; null for none.</summary>
         public Func<Exception?> FailsAfter { get; set; } = () => null;
 
         public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>

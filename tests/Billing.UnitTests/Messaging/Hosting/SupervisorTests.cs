@@ -36,7 +36,7 @@ public sealed class SupervisorTests : IDisposable
     {
         await _supervisor.RunAsync("reading", _ => Task.CompletedTask, _stop.Token);
 
-        AssertFailed("reading", "without having been told to");
+        AssertFailed("reading", "without a stop request");
     }
 
     [Fact]
