@@ -9,7 +9,7 @@ public sealed class CompareRpcCommandTests
     [Theory]
     [InlineData("--threads 0", "--threads: '0' is not a whole number between 1 and 100000.")]
     [InlineData("--requests 10,x", "--requests: 'x' is not a whole number between 1 and 100000.")]
-    [InlineData("--runs 1", "--runs must be between 2 and 1000, since the first is dropped; it is 1.")]
+    [InlineData("--runs 1", "--runs must be between 2 and 1000, because the first is discarded; it is 1.")]
     [InlineData("--connections 0", "--connections must be between 1 and 1000; it is 0.")]
     public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);

@@ -14,7 +14,7 @@ public sealed class TraceCommandTests
     [InlineData("--requests -1", "--requests must be between 0 and 10000000; it is -1.")]
     [InlineData("--targets localhost:5000", "--targets: 'localhost:5000' is not an address of the form http://host:port.")]
     [InlineData("--targets http://a:1,ftp://b:2", "--targets: 'ftp://b:2' is not an address of the form http://host:port.")]
-    [InlineData("--targets http://a:1 --jitter on", "--jitter is about a stack of the command's own; with --targets there is none.")]
+    [InlineData("--targets http://a:1 --jitter on", "--jitter applies to a stack that the command starts; with --targets it starts none.")]
     public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
 
