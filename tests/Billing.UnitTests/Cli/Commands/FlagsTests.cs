@@ -21,7 +21,7 @@ public sealed class FlagsTests
     [InlineData("status")]
     [InlineData("down")]
     [InlineData("audit one.csv two.csv")]
-    public void A_command_line_without_a_fault_is_understood(string line) => Assert.Empty(Parse(line).Errors);
+    public void A_valid_command_line_is_accepted(string line) => Assert.Empty(Parse(line).Errors);
 
     [Theory]
     [InlineData("--clients", "0")]
