@@ -2,8 +2,8 @@
 # The compiler that compiles assemblies to native code before programs run (eng/ReadyToRun.targets): a package with the same
 # version as the SDK's runtime, for this machine.
 
-# decide_precompilation: sets crossgen to the compiler's file, or to nothing if the registry lacks it. The registry is asked once,
-# and again when the SDK or the folder of BILLING_PACKAGES changes.
+# decide_precompilation: sets crossgen to the compiler's file, or to nothing if the registry lacks it. The registry is queried
+# once, and again when the SDK or the folder of BILLING_PACKAGES changes.
 decide_precompilation() {
   local answer
   check_package_folder
@@ -23,13 +23,13 @@ precompilation_settings() {
   }
 }
 
-# ask_for_crossgen FILE: sets crossgen, and writes it to the file unless nobody could be asked.
+# ask_for_crossgen FILE: sets crossgen, and writes it to the file unless the registry could not be queried.
 ask_for_crossgen() {
   local folder log status=0 why='programs are compiled at run time'
   temporary_folder folder "$BILLING_STATE"
   log="$folder/restore.log"
   write_crossgen_question "$folder"
-  say 'asking for the ReadyToRun compiler ...'
+  say 'querying the package registry for the ReadyToRun compiler ...'
   timeout 300 dotnet msbuild "$folder/ask.csproj" -restore -t:WriteAnswer -nodeReuse:false -nologo -v:minimal >"$log" 2>&1 9>&- || status=$?
   crossgen=$(cat -- "$folder/answer" 2>/dev/null || true)
   if [[ -n $crossgen && -x $crossgen ]]; then
@@ -39,7 +39,7 @@ ask_for_crossgen() {
     say "$why: the registry has no $(absent_packages "$log")"
     : >"$1"
   else
-    say "$why: could not ask for the ReadyToRun compiler ($(first_error "$log" "$status"))"
+    say "$why: could not query the package registry for the ReadyToRun compiler ($(first_error "$log" "$status"))"
   fi
   rm -rf -- "$folder"
 }

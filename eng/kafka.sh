@@ -7,7 +7,7 @@ kafka_sites=("https://downloads.apache.org/kafka/$kafka_version" "https://archiv
 kafka_source=
 
 # need_kafka: sets and exports BILLING_KAFKA_HOME, the folder that holds libs/, if there is one. Otherwise sets kafka_source:
-# the archive or the site to get it from, a * if no site could be asked yet, or nothing. Records the programs needed for that.
+# the archive or the site to get it from, a * if no site could be checked yet, or nothing. Records the programs needed for that.
 need_kafka() {
   local cached="$BILLING_CACHE/kafka-$kafka_version"
   export BILLING_KAFKA_HOME=
@@ -93,7 +93,7 @@ unpack_kafka() {
   die "$1 has no libs/kafka-server-*.jar, neither at the top level nor one folder below"
 }
 
-# download_kafka FILE: false when no site answers; a file that does not match its published checksum is an error.
+# download_kafka FILE: false if no site answers; a file that does not match its published checksum is an error.
 download_kafka() {
   local site published
   for site in "${kafka_sites[@]}"; do

@@ -30,7 +30,7 @@ need() {
 need_basics() {
   local program
   for program in flock setpriv setsid; do need_program "$program" util-linux 'to start and watch processes'; done
-  need_program find findutils 'to see what has changed'
+  need_program find findutils 'to detect changed files'
   need_program tar tar 'to unpack archives'
 }
 
@@ -93,7 +93,7 @@ settle_needs() {
   needed_packages=() needed_whats=() needed_whys=()
 }
 
-# Each reason once, a line each, in the order of the needs.
+# Each reason once, one per line, in the order of the needs.
 reasons() { printf '%s\n' "${needed_whys[@]}" | awk '!seen[$0]++'; }
 
 # can_install: sets BILLING_AS_ROOT, the prefix for commands that need root.

@@ -9,16 +9,16 @@ package_help() {
   cat <<'HELP'
 Usage: ./billing package [options]
 
-Makes the archives that machines and images are installed from, and the NuGet packages of the SDK.
+Creates the archives that machines and images are installed from, and the NuGet packages of the SDK.
 
   --version V            the version of the release (SemVer); default: Version in Directory.Build.props
-  --architectures LIST   linux-x64, linux-arm64 or both, separated by a comma; default: those that can be made here
-  --output FOLDER        default: artifacts/release/V; an earlier release there is replaced
-  --check                packages a second time, from a clone in another folder, and compares the bytes
+  --architectures LIST   linux-x64, linux-arm64 or both, separated by a comma; default: those that can be built here
+  --output FOLDER        default: artifacts/release/V; an earlier release in it is replaced
+  --check                packages the release again, from a clone in another folder, and compares the bytes
 HELP
 }
 
-# read_package_flags FLAG...: sets package_version_wanted, package_architectures, package_chosen (whether they were asked for),
+# read_package_flags FLAG...: sets package_version_wanted, package_architectures, package_chosen (whether they were given),
 # package_output and package_check, or stops.
 read_package_flags() {
   package_version_wanted=$(sed -n 's:.*<Version>\([^<]*\)</Version>.*:\1:p' "$BILLING_ROOT/Directory.Build.props" | head -n 1)
@@ -74,7 +74,7 @@ take_package_flag() {
   esac
 }
 
-# The version is part of file names and of images' tags, which take no build metadata.
+# The version is part of file names and of images' tags, which do not allow build metadata.
 check_version() {
   local number='(0|[1-9][0-9]*)' identifier='(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
   [[ $1 =~ ^$number\.$number\.$number(-$identifier(\.$identifier)*)?$ ]] ||
@@ -93,7 +93,7 @@ need_packaging() {
   need_program readelf binutils 'to find out which libraries a program needs'
 }
 
-# package_release: makes the release that the flags describe.
+# package_release: builds the release that the flags describe.
 package_release() {
   [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release contains Kafka, and none was found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download)'
   [[ -z $package_check ]] || require_committed
@@ -147,9 +147,9 @@ choose_architectures() {
   package_architectures=("${kept[@]}")
 }
 
-# leave_out ARCHITECTURE WHY: an architecture that was asked for is not left out.
+# leave_out ARCHITECTURE WHY: stops if the architecture was given explicitly.
 leave_out() {
-  [[ -z $package_chosen ]] || die "--architectures: $1 cannot be made: $2"
+  [[ -z $package_chosen ]] || die "--architectures: $1 cannot be built: $2"
   say "$1 is left out: $2"
 }
 
@@ -172,7 +172,7 @@ publish_programs() {
     done
     made=$((made + 1))
   done
-  ((made)) || die 'a release cannot be made here for any architecture'
+  ((made)) || die 'a release cannot be built here for any architecture'
 }
 
 # publish_projects ARCHITECTURE PROJECT...
@@ -189,7 +189,7 @@ publish_projects() {
     die "publishing failed; its output is in $log"
 }
 
-# has_librdkafka FOLDER ARCHITECTURE: one that this architecture can load.
+# has_librdkafka FOLDER ARCHITECTURE: whether the folder contains a librdkafka that this architecture can load.
 has_librdkafka() {
   local machine=X86-64
   [[ $2 != linux-arm64 ]] || machine=AArch64
@@ -241,7 +241,7 @@ packages_of_release() {
   jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/$package_set-release/obj/$1/project.assets.json"
 }
 
-# archive_of FOLDER NAME ARCHIVE: the same bytes for the same content: order, owner, mode and time do not depend on this machine.
+# archive_of FOLDER NAME ARCHIVE: gives the same bytes for the same content: order, owner, mode and time do not depend on this machine.
 archive_of() {
   tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$package_epoch" --format=gnu \
     -C "$1" -cf - -- "$2" | gzip -n >"$3"
@@ -269,7 +269,7 @@ package_bootstrap() {
   if [[ -d $BILLING_ROOT/deploy/bootstrap ]]; then
     cp -r -- "$BILLING_ROOT/deploy/bootstrap/." "$top/"
   else
-    say 'there is no deploy/bootstrap: its archive holds checksums only'
+    say 'there is no deploy/bootstrap: its archive contains checksums only'
   fi
   (cd "$2" && sha256sum -- *.tar.gz) >"$top/SHA256SUMS"
   archive_of "$top" . "$archive"
@@ -278,7 +278,7 @@ package_bootstrap() {
     '{ release_version: $version, bootstrap_sha256: $hash }' >"$2/release.auto.tfvars.json"
 }
 
-# required_packages FOLDER: the Debian packages of the libraries that programs there load, a line each.
+# required_packages FOLDER: the Debian packages of the libraries that the programs in it load, one per line.
 required_packages() {
   {
     # Loaded on first use, so no program lists them.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Which of the packages that the product is written against are available here, and which must be replaced by the
-# projects under polyfills/. The registry, and a folder of packages if BILLING_PACKAGES names one, are asked once for each
+# projects under polyfills/. The registry, and a folder of packages if BILLING_PACKAGES names one, are queried once for each
 # group of packages, and again when the wanted versions or the folder change.
 
 # Packages that are used together or not at all, one group per line: the packages that have a polyfill, a colon, the packages that
@@ -23,7 +23,7 @@ decide_packages() {
   polyfills=$(given_polyfills)
   if [[ -z $polyfills ]]; then
     [[ -f $folder/$package_asked ]] || locked "$BILLING_STATE/packages.lock" ask_for_packages "$folder/$package_asked"
-    # If no registry could be asked, there is no file.
+    # If no registry could be queried, there is no file.
     polyfills=$(cat -- "$folder/$package_asked" 2>/dev/null || echo all)
   fi
   [[ $polyfills != "$(all_polyfills)" ]] || polyfills=all
@@ -44,7 +44,7 @@ answer_build() {
   replace_if_changed "$BILLING_STATE/packages.props.new" "$BILLING_STATE/packages.props"
 }
 
-# Prints once, before the first load, which program runs it.
+# Prints once, before the first load, which load generator runs it, and its licence.
 name_nbomber() {
   stands_in NBomber || [[ -f $BILLING_STATE/nbomber-named ]] || {
     say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0; from version 5 on, organisations need a licence for NBomber"
@@ -52,7 +52,7 @@ name_nbomber() {
   }
 }
 
-# stands_in ID
+# stands_in ID: whether the polyfill of this package is used.
 stands_in() { [[ $polyfills == all || "+$polyfills+" == *"+$1+"* ]]; }
 
 check_package_folder() {
@@ -129,7 +129,7 @@ write_package_answer() {
   printf '  </PropertyGroup>\n</Project>\n'
 }
 
-# ask_for_packages FILE: writes the polyfills to use to the file, unless no registry could be asked.
+# ask_for_packages FILE: writes the polyfills to use to the file, unless no registry could be queried.
 ask_for_packages() {
   local folder log status=0 group id sources='the package registry'
   local missing=() there=()
@@ -138,7 +138,7 @@ ask_for_packages() {
   temporary_folder folder "$BILLING_STATE"
   log="$folder/restore.log"
   write_questions "$folder"
-  say "asking $sources for the genuine packages ..."
+  say "querying $sources for the genuine packages ..."
   (cd "$folder" && timeout 300 dotnet restore questions.slnx --disable-build-servers -v minimal) >"$log" 2>&1 || status=$?
   for group in "${package_groups[@]}"; do
     for id in ${group%%:*}; do
@@ -146,7 +146,7 @@ ask_for_packages() {
     done
   done
   if ((status)) && { ((${#missing[@]} == 0)) || grep -q 'NU1301' "$log"; }; then
-    say "could not ask $sources ($(first_error "$log" "$status")); using all polyfills for now"
+    say "could not query $sources ($(first_error "$log" "$status")); using all polyfills for now"
   elif ((${#missing[@]})); then
     say "$sources: no $(absent_packages "$log"); using polyfills for $(listed "${missing[@]}");" \
       "genuine: $(listed "${there[@]:-none}")"

@@ -4,7 +4,7 @@
 # need_prometheus: on systems other than Debian it must already be installed.
 need_prometheus() {
   [[ -n ${BILLING_PROMETHEUS_BIN:-} ]] || find_prometheus || { have apt-get && have dpkg-deb; } ||
-    need prometheus '' 'to monitor the stack (https://prometheus.io/download; BILLING_PROMETHEUS_BIN names the folder of its programs)'
+    need prometheus '' 'to monitor the stack (https://prometheus.io/download; set BILLING_PROMETHEUS_BIN to the folder of its programs)'
 }
 
 # ensure_prometheus: exports BILLING_PROMETHEUS_BIN, the folder of prometheus and promtool.
@@ -13,7 +13,7 @@ ensure_prometheus() {
     has_prometheus "$BILLING_PROMETHEUS_BIN" || die "BILLING_PROMETHEUS_BIN is $BILLING_PROMETHEUS_BIN: no prometheus and promtool there"
   elif ! find_prometheus; then
     locked "$BILLING_CACHE/prometheus.lock" fetch_prometheus "$BILLING_CACHE/prometheus"
-    find_prometheus || die 'the package prometheus holds no prometheus and promtool'
+    find_prometheus || die 'the package prometheus does not contain prometheus and promtool'
   fi
   export BILLING_PROMETHEUS_BIN
 }
@@ -36,7 +36,7 @@ fetch_prometheus() {
   local folder
   ! has_prometheus "$1/usr/bin" || return 0
   if ! have apt-get || ! have dpkg-deb; then
-    die 'please install prometheus, or name the folder of its programs in BILLING_PROMETHEUS_BIN: this machine has no apt-get'
+    die 'please install prometheus, or set BILLING_PROMETHEUS_BIN to the folder of its programs: this machine has no apt-get'
   fi
   temporary_folder folder "$BILLING_CACHE"
   # The user that apt prefers for downloads may not write here; apt prints a warning and continues as root.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# ./billing rehearse: the deployment on this machine. Makes two releases and an image for the machines, and hands over.
+# ./billing rehearse: the deployment on this machine. Builds two releases and a machine image, and starts the rehearsal program.
 
-# What machines install of Debian's: some by themselves at their first start, some are in the image, as on a cloud's.
+# Debian packages of the machines: those of the image, as in a cloud image, and those that machines install at their first start.
 rehearsal_image_packages=(systemd systemd-sysv dbus iproute2 procps curl ca-certificates prometheus-node-exporter
   libc6 libgcc-s1 libstdc++6 libssl3 zlib1g libzstd1 liblz4-1)
 rehearsal_packages=(openjdk-17-jre-headless postgresql-15 postgresql-client prometheus)
@@ -12,13 +12,13 @@ rehearse() {
   local program="$BILLING_OUTPUT/Billing.Rehearsal/release/Billing.Rehearsal.dll" folder next status=0
   wants_help "$@" && exec dotnet "$program" rehearse --help
   dotnet "$program" rehearse "$@" --check-flags || return
-  ((EUID == 0)) || die 'rehearse needs root: it makes network namespaces, control groups and containers'
+  ((EUID == 0)) || die 'rehearse needs root: it creates network namespaces, control groups and containers'
   need_rehearsal_programs
   ensure_rehearsal_image
   read_package_flags --architectures "$(rehearsal_architecture)"
   package_release
   local release="$package_output"
-  # The same sources under another number: what differs between releases is not what is rehearsed, that both run is.
+  # The same sources with another version number: the rehearsal needs two releases that run, not different content.
   next="${package_version_wanted%%-*}"
   next="${next%.*}.$((${next##*.} + 1))"
   read_package_flags --architectures "$(rehearsal_architecture)" --version "$next"
@@ -26,7 +26,7 @@ rehearse() {
   temporary_folder folder "${TMPDIR:-/tmp}"
   chmod 755 "$folder"
   raise_watch_limit
-  # Mounts and network namespaces are seen in there only, and end with it.
+  # Mounts and network namespaces are visible only in this mount namespace, and end with it.
   # shellcheck disable=SC2016
   unshare --mount --propagation private sh -euc 'mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec setpriv --pdeathsig=KILL "$@"' sh \
     dotnet "$program" rehearse "$@" --repository "$BILLING_ROOT" --folder "$folder" --image "$rehearsal_image" \
@@ -35,8 +35,8 @@ rehearse() {
   return "$status"
 }
 
-# Every machine's systemd watches a few things; all of them together more than a kernel allows a user by default. Sets
-# rehearsal_watch_limit, to put back afterwards.
+# The systemd of each machine uses a few inotify instances; together they exceed the kernel's default limit per user. Sets
+# rehearsal_watch_limit to the old value, which is restored afterwards.
 raise_watch_limit() {
   local name=fs.inotify.max_user_instances
   rehearsal_watch_limit="$name=$(sysctl -n "$name")"
@@ -60,22 +60,22 @@ rehearsal_architecture() {
 }
 
 need_rehearsal_programs() {
-  need_program ip iproute2 "to make the machines' network"
-  need_program nft nftables "to make the machines' network"
+  need_program ip iproute2 "to create the machines' network"
+  need_program nft nftables "to create the machines' network"
   need_program systemd-nspawn systemd-container 'to run machines'
-  need_program debootstrap debootstrap "to make the machines' image"
-  need_program apt-ftparchive apt-utils "to make the machines' image"
-  need_program sysctl procps "to make the machines' network"
+  need_program debootstrap debootstrap "to create the machine image"
+  need_program apt-ftparchive apt-utils "to create the machine image"
+  need_program sysctl procps "to create the machines' network"
   need_packaging
   settle_needs rehearse
   if [[ -n ${BILLING_TOOLS:-} ]]; then
     PATH="$BILLING_TOOLS:$PATH"
   fi
-  have terraform || die 'terraform 1.5 or newer is missing: https://developer.hashicorp.com/terraform/install (or BILLING_TOOLS names the folder that it is in)'
+  have terraform || die 'terraform 1.5 or newer is missing: https://developer.hashicorp.com/terraform/install (or set BILLING_TOOLS to its folder)'
 }
 
-# ensure_rehearsal_image: sets rehearsal_image, a folder with root/, Debian 12 as a cloud's image has it, and packages/, an
-# archive that machines install from, which have no other.
+# ensure_rehearsal_image: sets rehearsal_image, a folder with root/, Debian 12 as in a cloud image, and packages/, the only
+# package archive that the machines can install from.
 ensure_rehearsal_image() {
   local key
   key=$(printf '%s\n' "${rehearsal_image_packages[@]}" "${rehearsal_packages[@]}" | cat - "$BILLING_ROOT/eng/rehearse.sh" | sha256sum | cut -c 1-16)
@@ -87,19 +87,19 @@ make_rehearsal_image() {
   local folder
   [[ ! -d $rehearsal_image ]] || return 0
   temporary_folder folder "$BILLING_CACHE"
-  with_progress "making the machines' image, once for this machine" "$folder/image.log" rehearsal_image_in "$folder" ||
-    die "the machines' image could not be made"
+  with_progress 'building the machine image, once for this computer' "$folder/image.log" rehearsal_image_in "$folder" ||
+    die 'the machine image could not be built'
   rm -rf -- "$BILLING_CACHE"/rehearsal-image-*/
   mkdir "$folder/done"
   mv -- "$folder/root" "$folder/packages" "$folder/done/"
   mv -T -- "$folder/done" "$rehearsal_image"
 }
 
-# Runs where errexit is off, hence the chain of &&.
+# Runs with errexit off, hence the chain of &&.
 rehearsal_image_in() {
   local root="$1/root" packages="$1/packages"
   debootstrap --variant=minbase bookworm "$root" &&
-    # Nothing is started in what is only a folder, and dpkg need not wait for the disk.
+    # No services are started in the folder, and dpkg does not wait for the disk.
     printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d" &&
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" &&
     in_image "$root" apt-get -q update &&
@@ -112,7 +112,7 @@ rehearsal_image_in() {
       "$root/etc/hostname" "$root/etc/machine-id" "$root/var/lib/dbus/machine-id" &&
     echo 'deb [trusted=yes] file:/srv/billing/packages ./' >"$root/etc/apt/sources.list" &&
     : >"$root/etc/machine-id" && : >"$root/etc/resolv.conf" &&
-    # Nobody's timers in machines that live for minutes.
+    # Timers are not needed in machines that run for minutes.
     rm -f -- "$root"/etc/systemd/system/timers.target.wants/*
 }
 

@@ -10,7 +10,7 @@ write_sbom() {
     --arg runtime "$runtime" --arg time "$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)" "$published/$program.deps.json"
 }
 
-# package_facts PUBLISHED PACKAGES: a line for each library: name/version, SHA-512, licence; the latter two may be empty.
+# package_facts PUBLISHED PACKAGES: one line per library: name/version, SHA-512, licence; the latter two may be empty.
 package_facts() {
   local published="$1" packages="$2" key kind name folder
   while IFS=$'\t' read -r key kind; do

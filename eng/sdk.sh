@@ -45,7 +45,7 @@ var result = await new InMemoryBilling().PayAsync(payment);
 using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
 Console.WriteLine($"{result.GetType().Name} {(await client.PayAsync(payment)).GetType().Name}");
 PROGRAM
-  with_progress 'trying Billing.Sdk' "$log" env -C "$folder" dotnet build try.csproj -o "$folder/out" --nologo -v quiet \
+  with_progress 'testing Billing.Sdk' "$log" env -C "$folder" dotnet build try.csproj -o "$folder/out" --nologo -v quiet \
     --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
     die "a program cannot be built with only Billing.Sdk; the output is in $log"
   [[ $(dotnet "$folder/out/try.dll") == 'Accepted Unknown' ]] || die 'a program that uses only Billing.Sdk did not print the expected results'

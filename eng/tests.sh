@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Runs the test programs, as many at a time as the machine has cores for, and adds up their counts.
+# Runs the test programs, as many at a time as the machine has cores, and adds up their counts.
 
 # run_tests [--fast | --packages] [PROGRAM...]: builds and runs the named test programs, or all; with --fast those that
 # need no broker, with --packages those that involve a replaceable package. The last line says how many tests passed,
@@ -173,7 +173,7 @@ count_tests() {
   skipped=$((skipped + skips))
 }
 
-# count NAME SUMMARY: 0 when the summary has no such count.
+# count NAME SUMMARY: 0 if the summary has no such count.
 count() {
   local number
   number=$(sed -nE "s/.*$1: ([0-9]+).*/\1/p" <<<"$2")

@@ -2,12 +2,12 @@ using Billing.V1;
 
 namespace Billing.Client;
 
-/// <summary>What an account owes, and what it may still spend.</summary>
-/// <param name="Balance">What it owes: the sum of its accepted payments.</param>
-/// <param name="Available">What it may still spend: the limit less the balance.</param>
-/// <param name="CreditLimit">What it may owe at most.</param>
-/// <param name="Version">The version of the account that this is of; 0 where nothing happened to it yet.</param>
-/// <param name="AsOf">When it was so.</param>
+/// <summary>The balance, the available credit and the credit limit of an account.</summary>
+/// <param name="Balance">The amount owed: the sum of the accepted payments.</param>
+/// <param name="Available">The available credit: the limit less the balance.</param>
+/// <param name="CreditLimit">The maximum balance.</param>
+/// <param name="Version">The version of the account that was read; 0 if the account has no events yet.</param>
+/// <param name="AsOf">The time of the reading.</param>
 public sealed record AccountBalance(Amount Balance, Amount Available, Amount CreditLimit, long Version, DateTimeOffset AsOf)
 {
     internal static AccountBalance Of(CheckBalanceResponse answer) => new(

@@ -4,21 +4,21 @@ using Billing.V1;
 
 namespace Billing.Client;
 
-/// <summary>An amount of money of one currency.</summary>
+/// <summary>An amount of money in one currency.</summary>
 public sealed record Amount
 {
     /// <summary>Creates an amount.</summary>
     /// <param name="value">At most nine decimal places, between -10^15 and 10^15.</param>
     /// <param name="currency">ISO 4217: three capital letters, e.g. <c>USD</c>.</param>
-    /// <exception cref="ArgumentException">The currency is not of that form.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The value has more decimal places, or is out of its range.</exception>
+    /// <exception cref="ArgumentException">The currency is not three capital letters.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The value has more decimal places, or is out of range.</exception>
     public Amount(decimal value, string currency)
         : this(currency, value)
     {
         ArgumentNullException.ThrowIfNull(currency);
         if (currency.Length != 3 || currency.AsSpan().IndexOfAnyExceptInRange('A', 'Z') >= 0)
         {
-            throw new ArgumentException($"'{currency}' is not a currency of three capital letters as in ISO 4217.", nameof(currency));
+            throw new ArgumentException($"'{currency}' is not an ISO 4217 code of three capital letters.", nameof(currency));
         }
         ArgumentOutOfRangeException.ThrowIfGreaterThan(decimal.Abs(value), FieldRules.LimitUnitsMax, nameof(value));
         if (decimal.Round(value, 9) != value)
@@ -27,17 +27,17 @@ public sealed record Amount
         }
     }
 
-    // Of an answer: whatever the platform says.
+    // For answers: takes the platform's values without validation.
     private Amount(string currency, decimal value)
     {
         Value = value;
         Currency = currency;
     }
 
-    /// <summary>How much, in units of the currency.</summary>
+    /// <summary>The value, in units of the currency.</summary>
     public decimal Value { get; }
 
-    /// <summary>ISO 4217; empty in the balance of an account that has no currency yet.</summary>
+    /// <summary>The ISO 4217 code; empty in the balance of an account that has no currency yet.</summary>
     public string Currency { get; }
 
     /// <summary>The amount and its currency, e.g. <c>12.34 USD</c>.</summary>

@@ -5,40 +5,39 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <content>The same calls as messages of billing.proto: for those who want what is on the wire, and gRPC's own failures.
+/// <content>The same calls with the messages of billing.proto, for callers that need the wire format and gRPC's own failures.
 /// </content>
 public sealed partial class BillingClient
 {
     /// <summary>Charges an account.</summary>
-    /// <param name="request">Its transaction id is the idempotency key: keep it, and a call whose outcome is unknown can be
-    /// asked again safely.</param>
-    /// <param name="cancellationToken">Gives up; the payment may or may not be recorded.</param>
+    /// <param name="request">Its transaction id is the idempotency key: keep it, so that a call whose outcome is unknown can be
+    /// retried safely.</param>
+    /// <param name="cancellationToken">Cancels the call; the payment may or may not be recorded.</param>
     /// <returns>Accepted or declined; a declined payment is an answer, not an error.</returns>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<MakePaymentResponse> MakePaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
         _calls.RunAsync(MakePayment(request), deadline: null, cancellationToken);
 
-    /// <summary>Charges an account, as <see cref="MakePaymentAsync"/> does, and asks when each step of it was taken; the
-    /// stored event keeps it too. Where the call had to be sent again, the times are those of the try that was answered.
-    /// </summary>
+    /// <summary>Charges an account, as <see cref="MakePaymentAsync"/> does, and returns the time of each processing step, which
+    /// the stored event keeps too. If the call was retried, the times are those of the attempt that was answered.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<TimedPayment> MakeTimedPaymentAsync(MakePaymentRequest request, CancellationToken cancellationToken = default) =>
         _calls.RunAsync(
             new UnaryCall<MakePaymentRequest, TimedPayment>("billing.v1.Billing/MakePayment", request, PayTimedAsync),
             deadline: null, cancellationToken);
 
-    /// <summary>Charges many accounts over one stream to one proxy at a time, which costs far less than a call for each. At
-    /// most <see cref="BillingClientOptions.StreamWindow"/> payments are in hand at a time: whoever enumerates slowly is
-    /// read for slowly. When a stream breaks or ends early, the payments without an answer go to the next proxy under the
-    /// same transaction ids, so nothing is charged twice.</summary>
-    /// <param name="requests">Enumerated while the answers are; it should end when its token is cancelled, which happens when
-    /// the answers are enumerated no further.</param>
-    /// <param name="cancellationToken">Gives up; what has no answer yet may or may not be recorded.</param>
-    /// <returns>One answer for each request, in the order they come: accepted, declined, or failed with
-    /// <see cref="MakePaymentResponse.Error"/>. A payment is answered as failed when it breaks a rule, when a proxy could not
-    /// take it <see cref="BillingClientOptions.RetriesMax"/> times over, or when its outcome is unknown.</returns>
-    /// <exception cref="RpcException">No proxy takes the stream. What was in hand has been answered as failed before; of the
-    /// remaining requests none was sent.</exception>
+    /// <summary>Charges many accounts over one stream to one proxy at a time, which costs far less than one call per payment.
+    /// At most <see cref="BillingClientOptions.StreamWindow"/> payments are in flight: requests are read only as fast as the
+    /// answers are enumerated. When a stream breaks or ends early, the unanswered payments go to the next proxy with the same
+    /// transaction ids, so nothing is charged twice.</summary>
+    /// <param name="requests">Enumerated while the answers are enumerated; it should end when its token is cancelled, which
+    /// happens when the enumeration of the answers stops.</param>
+    /// <param name="cancellationToken">Cancels the run; the unanswered payments may or may not be recorded.</param>
+    /// <returns>One answer for each request, in the order of arrival: accepted, declined, or failed with
+    /// <see cref="MakePaymentResponse.Error"/>. A payment fails when it is invalid, when all
+    /// <see cref="BillingClientOptions.RetriesMax"/> retries are used up, or when its outcome is unknown.</returns>
+    /// <exception cref="RpcException">No proxy accepts the stream. The payments in flight have been answered as failed before;
+    /// none of the remaining requests was sent.</exception>
     public IAsyncEnumerable<MakePaymentResponse> MakePaymentsAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, CancellationToken cancellationToken = default)
     {
@@ -52,8 +51,8 @@ public sealed partial class BillingClient
     public Task<CheckBalanceResponse> CheckBalanceAsync(CheckBalanceRequest request, CancellationToken cancellationToken = default) =>
         _calls.RunAsync(CheckBalance(request), deadline: null, cancellationToken);
 
-    /// <summary>Reads what happened to an account, in order. When the stream breaks, it goes on at the next proxy after the
-    /// last entry received.</summary>
+    /// <summary>Reads the statement of an account, in order. When the stream breaks, reading continues at the next proxy, after
+    /// the last entry received.</summary>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public IAsyncEnumerable<StatementEntry> GetStatementAsync(
         GetStatementRequest request, CancellationToken cancellationToken = default)
@@ -62,15 +61,15 @@ public sealed partial class BillingClient
         return StatementReader.ReadAsync(Streams("billing.v1.Billing/GetStatement"), request, cancellationToken);
     }
 
-    /// <summary>Sets what an account may owe at most. For operators.</summary>
+    /// <summary>Sets the credit limit of an account. For operators.</summary>
     /// <param name="request">Its transaction id is the idempotency key, as with a payment.</param>
-    /// <param name="cancellationToken">Gives up; the limit may or may not be set.</param>
+    /// <param name="cancellationToken">Cancels the call; the limit may or may not be set.</param>
     /// <exception cref="RpcException">The call failed; see <see cref="Reason"/>.</exception>
     public Task<SetCreditLimitResponse> SetCreditLimitAsync(
         SetCreditLimitRequest request, CancellationToken cancellationToken = default) =>
         _calls.RunAsync(SetCreditLimit(request), deadline: null, cancellationToken);
 
-    /// <summary>The machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty where there is none.
+    /// <summary>Returns the machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty if it has none.
     /// </summary>
     public static string Reason(RpcException failure) => failure.Trailers.GetValue(Trailers.Reason) ?? "";
 
@@ -99,7 +98,7 @@ public sealed partial class BillingClient
         using var call = proxy.Billing.MakePaymentAsync(request, options.WithHeaders(headers));
         var answer = await call;
         var returned = _time.GetUtcNow();
-        // A proxy from before there were times tells none.
+        // Proxies of older versions send no times.
         var known = StepTimes.TryParse(call.GetTrailers().GetValue(Trailers.Times), out var times);
         return new TimedPayment(answer, (known ? times! : new StepTimes(Sent: sent)) with { Returned = returned });
     }

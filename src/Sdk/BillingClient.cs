@@ -4,8 +4,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Calls the billing platform: each call goes to the next proxy in turn, and one that a proxy could not take goes
-/// to the one after it, with the same id, so nothing is charged twice. Safe from any thread; keep one for the life of the
+/// <summary>Calls the billing platform: the calls go to the proxies in turn, and a call that a proxy could not process is retried
+/// on the next proxy with the same id, so nothing is charged twice. Thread-safe; keep one instance for the lifetime of the
 /// program.</summary>
 public sealed partial class BillingClient : IBillingClient, IDisposable
 {
@@ -18,10 +18,10 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     private readonly UnaryCalls _calls;
     private readonly RetryPolicy _streamRetries;
 
-    /// <summary>Creates a client; connections are made with the first calls.</summary>
-    /// <param name="options">Read now; what is changed later has no effect.</param>
-    /// <param name="time">The clock; the system's if null.</param>
-    /// <exception cref="ArgumentException">The options cannot be used; the message names which.</exception>
+    /// <summary>Creates a client; connections are opened by the first calls.</summary>
+    /// <param name="options">Read by the constructor only; later changes have no effect.</param>
+    /// <param name="time">The clock; the system clock if null.</param>
+    /// <exception cref="ArgumentException">The options are invalid; the message names them.</exception>
     public BillingClient(BillingClientOptions options, TimeProvider? time = null)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -40,10 +40,10 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         _telemetry.Observe(_proxies.All);
     }
 
-    /// <summary>The name of the client's meter and of its source of activities.</summary>
+    /// <summary>The name of the client's meter and activity source.</summary>
     public static string TelemetryName => ClientTelemetry.Name;
 
-    /// <summary>Calls, and payments on streams, that had to be sent again.</summary>
+    /// <summary>Number of retries, of calls and of payments on streams.</summary>
     public long Retried => _telemetry.Retries;
 
     /// <inheritdoc/>
@@ -148,7 +148,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         }
     }
 
-    /// <summary>A stream whose failure is a <see cref="BillingException"/>.</summary>
+    /// <summary>Passes a stream through and throws its failure as a <see cref="BillingException"/>.</summary>
     private static async IAsyncEnumerable<T> Translated<T>(
         IAsyncEnumerable<T> answers, [EnumeratorCancellation] CancellationToken cancellationToken)
     {

@@ -1,6 +1,6 @@
 namespace Billing.Client;
 
-/// <summary>Where the proxies are and how to call them; section <c>Billing:Client</c>.</summary>
+/// <summary>The addresses of the proxies and how to call them; section <c>Billing:Client</c>.</summary>
 public sealed class BillingClientOptions
 {
     /// <summary>The configuration section.</summary>
@@ -9,50 +9,51 @@ public sealed class BillingClientOptions
     /// <summary>Addresses of the proxies, e.g. <c>http://localhost:5000</c>; calls go to each in turn.</summary>
     public IList<string> Proxies { get; } = [];
 
-    /// <summary>How long a call may take, with all its retries, unless it says otherwise. Streams have no deadline: the proxy
-    /// bounds the wait for each answer.</summary>
+    /// <summary>Default deadline of a call, including all its retries. Streams have no deadline: the proxy limits the wait for
+    /// each answer.</summary>
     public TimeSpan Deadline { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Tries after the first, each on another proxy; 0 to 100.</summary>
+    /// <summary>Maximum number of retries of a call, each on another proxy; 0 to 100.</summary>
     public int RetriesMax { get; set; } = 8;
 
-    /// <summary>The wait before the first retry; each further one is about twice as long. A proxy's own hint wins.
-    /// </summary>
+    /// <summary>Delay before the first retry; about doubled with each further retry. A delay that the proxy asks for takes
+    /// precedence.</summary>
     public TimeSpan RetryDelay { get; set; } = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>Retries that each call allows for, 0 to 100: 0.2 keeps them at a fifth of the calls, so that a platform that is
-    /// overrun is not given more to do for it. Null does not bound them.</summary>
+    /// <summary>Retries that each call adds to the retry budget, 0 to 100: 0.2 limits the retries to a fifth of the calls, so
+    /// that they do not add to an overload of the platform. Null means no limit.</summary>
     public double? RetryShare { get; set; } = 0.2;
 
-    /// <summary>Retries that may be saved up for when a proxy breaks with many calls in hand; a new client has as many, 1 to
-    /// 1,000,000.</summary>
+    /// <summary>Maximum of the retry budget, for the failure of a proxy with many calls in flight; also the budget of a new
+    /// client. 1 to 1,000,000.</summary>
     public int RetryReserve { get; set; } = 1000;
 
-    /// <summary>Calls that a proxy must have had within ten seconds, half of them in vain, to be passed over; 2 to 100,000.
-    /// Where all are passed over, none is.</summary>
+    /// <summary>Minimum number of calls to a proxy within ten seconds before its circuit breaker may open, which it does when
+    /// half of them failed; 2 to 100,000. If all circuits are open, they are ignored.</summary>
     public int CircuitCallsMin { get; set; } = 10;
 
-    /// <summary>How long a proxy is passed over before one call tries it again; half a second to a day.</summary>
+    /// <summary>How long the circuit breaker of a proxy stays open before one call tries it again; half a second to a day.
+    /// </summary>
     public TimeSpan CircuitBreak { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Payments that a bulk run holds at the same time, each from its request until its answer is taken.</summary>
+    /// <summary>Maximum number of payments of a bulk run in flight, each from its request until its answer is read.</summary>
     public int StreamWindow { get; set; } = 256;
 
-    /// <summary>The token that says who calls, sent as <c>authorization: Bearer</c>; none if null.</summary>
+    /// <summary>The token that identifies the caller, sent as <c>authorization: Bearer</c>; none if null.</summary>
     public string? Token { get; set; }
 
-    /// <summary>Gives the token instead, for each call and each stream: one that expires is best kept and renewed here. What
-    /// it throws is thrown by the call, which has not been sent then.</summary>
+    /// <summary>Returns the token for each call and each stream, instead of <see cref="Token"/>; for tokens that expire, which it
+    /// can cache and renew. An exception from it is thrown by the call, which is not sent.</summary>
     public Func<CancellationToken, ValueTask<string>>? TokenProvider { get; set; }
 
-    /// <summary>Whether the token may go to another machine over plain http, where everyone on the way can read and use it.
+    /// <summary>Whether the token may be sent to another machine over plain http, where it can be read and misused in transit.
     /// </summary>
     public bool AllowTokenOverHttp { get; set; }
 
     /// <summary>Certificates, for proxies at https addresses.</summary>
     public TlsOptions Tls { get; } = new();
 
-    /// <summary>What is wrong with the settings, naming each.</summary>
+    /// <summary>Returns one message for each invalid setting, with its name.</summary>
     public IEnumerable<string> Problems()
     {
         if (Proxies.Count == 0)
@@ -65,11 +66,11 @@ public sealed class BillingClientOptions
         }
         if (Token is not null && TokenProvider is not null)
         {
-            yield return "Billing:Client:Token and TokenProvider are both given; one of them says who calls.";
+            yield return "Billing:Client:Token and TokenProvider are both set; set only one of them.";
         }
         if (Token is not null && (Token.Length == 0 || Token.AsSpan().ContainsAnyExceptInRange('!', '~')))
         {
-            yield return "Billing:Client:Token must be of visible ASCII characters without spaces, without 'Bearer' before it.";
+            yield return "Billing:Client:Token must consist of visible ASCII characters without spaces and without the prefix 'Bearer'.";
         }
     }
 
@@ -87,7 +88,7 @@ public sealed class BillingClientOptions
             return $"Billing:Client:Proxies: '{proxy}' is not an address of the form http://host:port.";
         }
         return (Token is not null || TokenProvider is not null) && address!.Scheme == "http" && !address.IsLoopback && !AllowTokenOverHttp
-            ? $"Billing:Client:Proxies: '{proxy}' is plain http, where a token can be read on the way; use https, or set Billing:Client:AllowTokenOverHttp."
+            ? $"Billing:Client:Proxies: '{proxy}' is plain http, where a token can be read in transit; use https, or set Billing:Client:AllowTokenOverHttp."
             : null;
     }
 

@@ -7,8 +7,8 @@ namespace Billing.Client;
 /// <summary>Registers the client.</summary>
 public static class BillingClientServices
 {
-    /// <summary>Adds a <see cref="BillingClient"/> that lives as long as the application, also as <see cref="IBillingClient"/>.
-    /// What is wrong with its options is said when the application starts.</summary>
+    /// <summary>Adds a <see cref="BillingClient"/> as a singleton, also as <see cref="IBillingClient"/>. Its options are
+    /// validated when the application starts.</summary>
     public static IServiceCollection AddBillingClient(
         this IServiceCollection services, Action<BillingClientOptions> configure)
     {

@@ -1,9 +1,10 @@
 namespace Billing.Client;
 
-/// <summary>A question that got no answer. Payments and limits do not throw it: what becomes of them is a result.</summary>
+/// <summary>The failure of a query or of a stream of payments. Single payments and credit limits do not throw it: their failures
+/// are results.</summary>
 public sealed class BillingException : Exception
 {
-    /// <summary>A question that is not answered because of what or who asks.</summary>
+    /// <summary>Creates the failure of an invalid request, or of a caller without permission.</summary>
     public BillingException(RejectionReason rejection, string field, string message, Exception? innerException = null)
         : base(message, innerException)
     {
@@ -11,7 +12,7 @@ public sealed class BillingException : Exception
         Field = field;
     }
 
-    /// <summary>A question that may be answered later, or through another proxy.</summary>
+    /// <summary>Creates a failure that a retry, later or through another proxy, may avoid.</summary>
     public BillingException(string reason, string message, TimeSpan? retryAfter, Exception? innerException = null)
         : base(message, innerException)
     {
@@ -19,18 +20,18 @@ public sealed class BillingException : Exception
         RetryAfter = retryAfter;
     }
 
-    /// <summary>Why it will not be answered, however often it is asked; null where it may be.</summary>
+    /// <summary>Why every retry would fail too; null if a retry may succeed.</summary>
     public RejectionReason? Rejection { get; }
 
-    /// <summary>Whether asking again may help.</summary>
+    /// <summary>Whether a retry may succeed.</summary>
     public bool IsTransient => Rejection is null;
 
-    /// <summary>The field at fault; empty where none is.</summary>
+    /// <summary>The invalid field; empty if there is none.</summary>
     public string Field { get; } = "";
 
-    /// <summary>The platform's constant of what went wrong, one of <see cref="Contracts.ErrorReasons"/>; may be empty.</summary>
+    /// <summary>The platform's reason code, one of <see cref="Contracts.ErrorReasons"/>; may be empty.</summary>
     public string Reason { get; } = "";
 
-    /// <summary>How long the platform wants to be left alone; null where it does not say.</summary>
+    /// <summary>The platform's requested delay before a retry; null if it sent none.</summary>
     public TimeSpan? RetryAfter { get; }
 }

@@ -4,15 +4,15 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Metrics and traces of a client, under the name <c>Billing.Client</c>; names follow OpenTelemetry's conventions. Where
-/// nobody listens they cost next to nothing.</summary>
+/// <summary>Metrics and traces of a client, under the name <c>Billing.Client</c>; names follow OpenTelemetry's conventions.
+/// Without listeners their cost is negligible.</summary>
 internal sealed class ClientTelemetry : IDisposable
 {
     public const string Name = "Billing.Client";
 
     private static readonly ActivitySource Activities = new(Name);
 
-    // The bounds that OpenTelemetry advises for durations in seconds.
+    // The bucket boundaries that OpenTelemetry recommends for durations in seconds.
     private static readonly InstrumentAdvice<double> Durations = new()
     {
         HistogramBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
@@ -28,22 +28,22 @@ internal sealed class ClientTelemetry : IDisposable
     public ClientTelemetry(TimeProvider time)
     {
         _time = time;
-        _duration = _meter.CreateHistogram("rpc.client.call.duration", "s", "How long calls took, with all their retries.", null, Durations);
-        _retries = _meter.CreateCounter<long>("billing.client.retries", "{retry}", "Calls, and payments on streams, that were sent again.");
-        _refused = _meter.CreateCounter<long>("billing.client.retries.refused", "{retry}", "Retries that the budget had no room for.");
+        _duration = _meter.CreateHistogram("rpc.client.call.duration", "s", "Duration of calls, including all their retries.", null, Durations);
+        _retries = _meter.CreateCounter<long>("billing.client.retries", "{retry}", "Number of retries, of calls and of payments on streams.");
+        _refused = _meter.CreateCounter<long>("billing.client.retries.refused", "{retry}", "Number of retries refused for lack of retry budget.");
     }
 
-    /// <summary>Calls, and payments on streams, that had to be sent again.</summary>
+    /// <summary>Number of retries, of calls and of payments on streams.</summary>
     public long Retries => Interlocked.Read(ref _retried);
 
-    /// <summary>Lets the circuits be read.</summary>
+    /// <summary>Registers the gauge of the proxies' circuit breakers.</summary>
     public void Observe(IReadOnlyList<Proxy> proxies) => _meter.CreateObservableGauge(
         "billing.client.circuit.open",
         () => proxies.Select(proxy => new Measurement<int>(
             proxy.Circuit.IsOpen ? 1 : 0, new("server.address", proxy.Address.Host), new("server.port", proxy.Address.Port))),
-        null, "Whether calls are kept from a proxy: 1 where its circuit is open.");
+        null, "State of a proxy's circuit breaker: 1 while it is open, otherwise 0.");
 
-    /// <summary>Begins to measure a call.</summary>
+    /// <summary>Starts measuring a call.</summary>
     public Measured Begin(string method) => new(
         this, method,
         Activities.HasListeners() ? Activities.StartActivity(method, ActivityKind.Client) : null,

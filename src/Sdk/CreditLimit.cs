@@ -3,20 +3,20 @@ using Billing.V1;
 
 namespace Billing.Client;
 
-/// <summary>A new credit limit for an account. Its id makes it safe to send again, as with a payment.</summary>
+/// <summary>A new credit limit for an account. Its id makes it safe to retry, as with a payment.</summary>
 public sealed record CreditLimit
 {
-    /// <summary>A new limit, with a new id.</summary>
+    /// <summary>Creates a new limit with a new id.</summary>
     /// <exception cref="ArgumentException">See the other constructor.</exception>
     public CreditLimit(CardAccount account, Amount limit)
         : this(Guid.NewGuid(), account, limit)
     {
     }
 
-    /// <summary>A limit whose id was made before.</summary>
+    /// <summary>Creates a limit with an existing id.</summary>
     /// <param name="id">The idempotency key; not empty.</param>
     /// <param name="account">The account.</param>
-    /// <param name="limit">What it may owe at most: zero or more.</param>
+    /// <param name="limit">The maximum balance: zero or more.</param>
     /// <exception cref="ArgumentException">The id is empty, or the limit is negative.</exception>
     public CreditLimit(Guid id, CardAccount account, Amount limit)
     {
@@ -44,7 +44,7 @@ public sealed record CreditLimit
     /// <summary>The account.</summary>
     public CardAccount Account { get; }
 
-    /// <summary>What it may owe at most.</summary>
+    /// <summary>The maximum balance.</summary>
     public Amount Limit { get; }
 
     internal SetCreditLimitRequest Message { get; }

@@ -4,13 +4,13 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>What answers and failures mean to a caller.</summary>
+/// <summary>Converts answers and failures of the wire to the results of the SDK.</summary>
 internal static class Outcomes
 {
     public static PaymentResult Of(Payment payment, MakePaymentResponse answer) =>
         Of(payment.Id, answer) ?? new PaymentResult.Unknown(payment.Id, "", NoOutcome(answer));
 
-    /// <summary>The result of one of many payments.</summary>
+    /// <summary>Returns the result of one payment of a bulk run.</summary>
     public static PaymentResult Of(MakePaymentResponse answer)
     {
         var id = Guid.Parse(answer.TransactionId);
@@ -21,9 +21,9 @@ internal static class Outcomes
                 : new PaymentResult.Unknown(id, answer.Error.Reason, answer.Error.Message);
     }
 
-    /// <param name="payment">What was asked.</param>
-    /// <param name="failure">How the last try ended.</param>
-    /// <param name="isFirstTry">Whether that was the only one.</param>
+    /// <param name="payment">The payment.</param>
+    /// <param name="failure">The failure of the last attempt.</param>
+    /// <param name="isFirstTry">Whether it was the only attempt.</param>
     public static PaymentResult Of(Payment payment, RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, BillingClient.Reason(failure), isFirstTry) is { } reason
             ? new PaymentResult.Rejected(payment.Id, reason, FieldOf(failure), failure.Status.Detail)
@@ -37,13 +37,13 @@ internal static class Outcomes
             ? new CreditLimitResult.Rejected(limit.Id, reason, FieldOf(failure), failure.Status.Detail)
             : new CreditLimitResult.Unknown(limit.Id, BillingClient.Reason(failure), failure.Status.Detail, RetryAfter(failure));
 
-    /// <summary>What a question throws that got no answer.</summary>
+    /// <summary>Returns the exception for a failed query.</summary>
     public static BillingException ToException(RpcException failure) =>
         RejectionOf(failure.StatusCode, BillingClient.Reason(failure), isFirstTry: true) is { } reason
             ? new BillingException(reason, FieldOf(failure), failure.Status.Detail, failure)
             : new BillingException(BillingClient.Reason(failure), failure.Status.Detail, RetryAfter(failure), failure);
 
-    /// <summary>gRPC's hint to a retrying client; null where there is none that can be read.</summary>
+    /// <summary>Returns gRPC's retry pushback; null if it is missing or invalid.</summary>
     public static TimeSpan? RetryAfter(RpcException failure) =>
         int.TryParse(failure.Trailers.GetValue(Trailers.RetryPushback), out var milliseconds) && milliseconds >= 0
             ? TimeSpan.FromMilliseconds(milliseconds)
@@ -57,8 +57,8 @@ internal static class Outcomes
         _ => null,
     };
 
-    // Null where asking again may end otherwise. That a caller may not (any more) says nothing of a try before, which may have been
-    // recorded.
+    // Null if a retry may have another outcome. That the caller has no permission now says nothing about earlier attempts, which
+    // may have been recorded.
     private static RejectionReason? RejectionOf(StatusCode status, string reason, bool isFirstTry) => status switch
     {
         StatusCode.InvalidArgument => RejectionReason.InvalidField,
@@ -74,6 +74,6 @@ internal static class Outcomes
 
     private static string FieldOf(RpcException failure) => failure.Trailers.GetValue(Trailers.Field) ?? "";
 
-    // Of a platform newer than this client.
-    private static string NoOutcome(MakePaymentResponse answer) => $"The answer's outcome ({(int)answer.Outcome}) is none that is known here.";
+    // For answers of a platform that is newer than this client.
+    private static string NoOutcome(MakePaymentResponse answer) => $"The answer has an unknown outcome ({(int)answer.Outcome}).";
 }

@@ -1,26 +1,26 @@
 namespace Billing.Client;
 
-/// <summary>Why a request is not taken.</summary>
+/// <summary>Why a request is rejected.</summary>
 public enum RejectionReason
 {
-    /// <summary>None of the others; the message says what.</summary>
+    /// <summary>Another reason; see the message.</summary>
     Other,
 
-    /// <summary>A field is missing or out of its range.</summary>
+    /// <summary>A field is missing or invalid.</summary>
     InvalidField,
 
-    /// <summary>The id was used before, for something else.</summary>
+    /// <summary>The id was already used for a different request.</summary>
     IdReused,
 
-    /// <summary>The account is kept in another currency than the new limit's.</summary>
+    /// <summary>The account's currency differs from that of the new limit.</summary>
     CurrencyMismatch,
 
-    /// <summary>The account has not reached the version that was asked for.</summary>
+    /// <summary>The account has not reached the requested version.</summary>
     VersionNotReached,
 
-    /// <summary>The caller did not say who it is, or not so that it is believed: a token is missing, expired or wrong.</summary>
+    /// <summary>The caller is not authenticated: its token is missing, expired or invalid.</summary>
     NotAuthenticated,
 
-    /// <summary>The caller may not do this, or not with this account.</summary>
+    /// <summary>The caller has no permission for this operation or this account.</summary>
     NotAllowed,
 }

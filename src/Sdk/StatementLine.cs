@@ -2,14 +2,14 @@ using Billing.V1;
 
 namespace Billing.Client;
 
-/// <summary>One thing that happened to an account.</summary>
-/// <param name="Version">Its place among all that happened, from 1.</param>
-/// <param name="Type">What happened.</param>
-/// <param name="Id">The id of the payment or the change of the limit; null for a change from before they had one.</param>
-/// <param name="DecidedAt">When.</param>
+/// <summary>One event of an account.</summary>
+/// <param name="Version">The version of the account after the event, from 1.</param>
+/// <param name="Type">The type of event.</param>
+/// <param name="Id">The id of the payment or of the limit change; null for limit changes recorded before they had ids.</param>
+/// <param name="DecidedAt">The time of the decision.</param>
 /// <param name="Amount">The payment's amount, or the new limit.</param>
-/// <param name="Balance">What the account owes after it.</param>
-/// <param name="DeclineReason">Why the payment was declined; unspecified where it was not.</param>
+/// <param name="Balance">The account's balance after the event.</param>
+/// <param name="DeclineReason">Why the payment was declined; unspecified if it was not.</param>
 public sealed record StatementLine(
     long Version, StatementEntryType Type, Guid? Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
     DeclineReason DeclineReason = DeclineReason.Unspecified)

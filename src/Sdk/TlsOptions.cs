@@ -1,17 +1,16 @@
 namespace Billing.Client;
 
-/// <summary>Certificates, as PEM files that are read when the client is made; section <c>Billing:Client:Tls</c>.</summary>
+/// <summary>Certificates, as PEM files that are read when the client is created; section <c>Billing:Client:Tls</c>.</summary>
 public sealed class TlsOptions
 {
-    /// <summary>The authorities that the proxies' certificates must be of, and no others; null for those that the machine
-    /// trusts.</summary>
+    /// <summary>The only certificate authorities trusted for the proxies' certificates; null for those that the machine trusts.
+    /// </summary>
     public string? CaFile { get; set; }
 
-    /// <summary>The client's own certificate, for mutual TLS, with those between it and its authority after it; none if null.
-    /// </summary>
+    /// <summary>The client's certificate for mutual TLS, followed by its intermediate certificates; none if null.</summary>
     public string? CertificateFile { get; set; }
 
-    /// <summary>The private key of <see cref="CertificateFile"/>, not encrypted.</summary>
+    /// <summary>The unencrypted private key of <see cref="CertificateFile"/>.</summary>
     public string? KeyFile { get; set; }
 
     internal IEnumerable<string> Problems()
@@ -25,7 +24,7 @@ public sealed class TlsOptions
         }
         if (CertificateFile is null != KeyFile is null)
         {
-            yield return "Billing:Client:Tls:CertificateFile and KeyFile come together: one is missing.";
+            yield return "Billing:Client:Tls:CertificateFile and KeyFile must be set together: one is missing.";
         }
     }
 }

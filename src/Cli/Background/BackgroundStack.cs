@@ -6,7 +6,7 @@ using Spectre.Console;
 
 namespace Billing.Cli.Background;
 
-/// <summary>The stack that goes on while nobody watches: <c>up</c>, <c>status</c>, <c>down</c>.</summary>
+/// <summary>The stack in the background: <c>up</c>, <c>status</c>, <c>down</c>.</summary>
 internal sealed class BackgroundStack(IAnsiConsole console)
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
@@ -15,13 +15,14 @@ internal sealed class BackgroundStack(IAnsiConsole console)
     {
         if (await StackState.ReadAsync() is { } running && running.Processes.Any(p => p.Identity.IsRunning))
         {
-            console.WriteLine("A stack is up already; `./billing status` shows it, `./billing down` ends it.");
+            console.WriteLine("A stack is already running; `./billing status` shows it, `./billing down` stops it.");
             return 1;
         }
         await using var stack = await Starting.StackAsync(options with { Detached = true, CredentialsFolder = StackState.Credentials }, console, cancellationToken);
         var state = StackState.Of(stack);
         await state.WriteAsync();
-        // It reads the state that was just written, and is the first to be stopped: it would start the others again.
+        // The keeper reads the state that was just written. It must be stopped first, because it would restart the other
+        // processes.
         var keeper = Keeper.Start(stack.Folder);
         state = state with { Processes = [new StackProcess(keeper.Name, keeper.Identity, Signal.Terminate, null), .. state.Processes] };
         await state.WriteAsync();
@@ -37,7 +38,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
     {
         if (await StackState.ReadAsync() is not { } state)
         {
-            console.WriteLine("No stack is up.");
+            console.WriteLine("No stack is running.");
             return 1;
         }
         Print(state);
@@ -48,11 +49,11 @@ internal sealed class BackgroundStack(IAnsiConsole console)
     {
         if (await StackState.ReadAsync() is not { } state)
         {
-            console.WriteLine("No stack is up.");
+            console.WriteLine("No stack is running.");
             return 0;
         }
         await StopAsync(state.Processes.TakeWhile(process => process.Restart is null));
-        // Until now a keeper may have started something.
+        // Read again, because the keeper may have restarted a process until it stopped.
         state = await StackState.ReadAsync() ?? state;
         await StopAsync(state.Processes);
         if (Directory.Exists(state.Folder))
@@ -60,25 +61,25 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             await StackFolder.Adopt(state.Folder).DisposeAsync();
         }
         StackState.Delete();
-        console.WriteLine("The stack is down and its data deleted.");
+        console.WriteLine("The stack is stopped and its data is deleted.");
         return 0;
     }
 
-    /// <summary>Starts Prometheus; what cannot be started leaves the stack up, and says so.</summary>
+    /// <summary>Starts Prometheus; if it fails to start, the stack keeps running, and the error message says so.</summary>
     private static async Task<StackState> WatchAsync(BillingStack stack, CancellationToken cancellationToken)
     {
         try
         {
             var (prometheus, address) = await LocalPrometheus.StartAsync(stack, cancellationToken);
-            // By now the keeper may have written, too.
-            var state = await StackState.ReadAsync() ?? throw new StackException("The stack was taken down meanwhile.");
+            // Read again, because the keeper may have changed the state.
+            var state = await StackState.ReadAsync() ?? throw new StackException("The stack was stopped in the meantime.");
             state = state with { Processes = [.. state.Processes, new StackProcess(prometheus.Name, prometheus.Identity, Signal.Terminate, address)] };
             await state.WriteAsync();
             return state;
         }
         catch (StackException e)
         {
-            throw new StackException(e.Message + "\nThe stack itself is up; `./billing down` ends it.", e);
+            throw new StackException(e.Message + "\nThe stack itself is running; `./billing down` stops it.", e);
         }
     }
 
@@ -97,7 +98,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         {
             table.AddRow(
                 process.Name, process.Identity.Id.ToString(System.Globalization.CultureInfo.InvariantCulture),
-                process.Identity.IsRunning ? "running" : "[red]gone[/]", process.Address ?? "");
+                process.Identity.IsRunning ? "running" : "[red]stopped[/]", process.Address ?? "");
         }
         console.Write(table);
         console.WriteLine($"Transport  {state.Transport}{(state.Protocol is { } protocol ? " over " + protocol : "")}{(state.BootstrapServers is { } brokers ? ", brokers " + brokers : "")}");
@@ -106,7 +107,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         if (state.Admin.Count > 0)
         {
             console.WriteLine($"Operators  {string.Join(',', state.Admin)}");
-            console.WriteLine($"Trust      {Path.Combine(StackState.Credentials, "ca.pem")} (./billing token --help)");
+            console.WriteLine($"CA file    {Path.Combine(StackState.Credentials, "ca.pem")} (./billing token --help)");
         }
         console.WriteLine($"PostgreSQL {state.ConnectionString}");
         console.WriteLine($"Logs       {state.Logs}");

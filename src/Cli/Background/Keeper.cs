@@ -4,24 +4,25 @@ using Spectre.Console;
 
 namespace Billing.Cli.Background;
 
-/// <summary>Starts services of the stack in the background again when they end, as systemd or Kubernetes would: a service that
-/// cannot go on ends and says so, and counts on that. What ends again and again is started after waits that grow.</summary>
-/// <param name="console">Where to say what it does: its log.</param>
+/// <summary>Restarts services of the stack in the background when they end, as systemd or Kubernetes would: a service that cannot
+/// continue logs the reason, ends, and relies on the restart. A service that ends repeatedly is restarted with a growing
+/// back-off.</summary>
+/// <param name="console">The output for its log.</param>
 /// <param name="time">The clock.</param>
 internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
 {
     private const string Name = "keeper";
 
-    private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan WaitFirst = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan WaitMax = TimeSpan.FromSeconds(30);
 
-    // What has run for so long starts again with the first wait.
-    private static readonly TimeSpan GoodRun = TimeSpan.FromMinutes(1);
+    // After a run of this length the back-off starts again with the first wait.
+    private static readonly TimeSpan StableRun = TimeSpan.FromMinutes(1);
 
     private readonly Dictionary<string, (long Ended, TimeSpan Wait)> _ended = new(StringComparer.Ordinal);
 
-    /// <summary>Starts a keeper of the stack whose state is written down.</summary>
+    /// <summary>Starts a keeper process for the stack in the state file.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ChildProcess Start(StackFolder folder) => ChildProcess.Start(
         new ChildProcessStart(Name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Cli"), "keep"], folder.LogFile(Name))
@@ -30,17 +31,17 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
             Detached = true,
         });
 
-    /// <summary>Looks after the services until it is told to end, or there is no stack any more.</summary>
+    /// <summary>Watches the services until it is cancelled or the stack is removed.</summary>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        using var timer = new PeriodicTimer(LookInterval, time);
+        using var timer = new PeriodicTimer(PollInterval, time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
             if (await StackState.ReadAsync() is not { } state)
             {
                 return 0;
             }
-            var processes = state.Processes.Select(Look).ToList();
+            var processes = state.Processes.Select(RestartIfEnded).ToList();
             if (!processes.SequenceEqual(state.Processes))
             {
                 await (state with { Processes = processes }).WriteAsync();
@@ -49,18 +50,18 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
         return 0;
     }
 
-    private StackProcess Look(StackProcess process)
+    private StackProcess RestartIfEnded(StackProcess process)
     {
         if (process.Restart is null || process.Identity.IsRunning)
         {
             return process;
         }
         var now = time.GetTimestamp();
-        if (!_ended.TryGetValue(process.Name, out var last) || time.GetElapsedTime(last.Ended) > GoodRun + last.Wait)
+        if (!_ended.TryGetValue(process.Name, out var last) || time.GetElapsedTime(last.Ended) > StableRun + last.Wait)
         {
             last = (now, WaitFirst);
             _ended[process.Name] = last;
-            Say($"{process.Name} has ended; it is started again in {last.Wait.TotalSeconds:0} s");
+            Log($"{process.Name} has ended; it is restarted in {last.Wait.TotalSeconds:0} s");
         }
         if (time.GetElapsedTime(last.Ended) < last.Wait)
         {
@@ -69,10 +70,10 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
         var wait = last.Wait * 2 < WaitMax ? last.Wait * 2 : WaitMax;
         _ended[process.Name] = (now, wait);
         var started = ChildProcess.Start(process.Restart);
-        Say($"{process.Name} is started again, as process {started.Id}");
+        Log($"{process.Name} was restarted as process {started.Id}");
         return process with { Identity = started.Identity };
     }
 
-    private void Say(FormattableString what) => console.WriteLine(
-        $"{time.GetUtcNow().ToString("yyyy-MM-ddTHH:mm:ss.fffZ", CultureInfo.InvariantCulture)} {what.ToString(CultureInfo.InvariantCulture)}");
+    private void Log(FormattableString message) => console.WriteLine(
+        $"{time.GetUtcNow().ToString("yyyy-MM-ddTHH:mm:ss.fffZ", CultureInfo.InvariantCulture)} {message.ToString(CultureInfo.InvariantCulture)}");
 }

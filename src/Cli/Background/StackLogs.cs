@@ -12,18 +12,18 @@ internal sealed class StackLogs : IDisposable
     private readonly TextWriter _output;
     private readonly List<LogTail> _tails;
 
-    /// <summary>Opens the logs of the processes that are named, or all.</summary>
-    /// <param name="folder">Where they are, one file for each process.</param>
-    /// <param name="names">Processes of the stack, by the names that <c>status</c> shows.</param>
-    /// <param name="output">Where to print.</param>
-    /// <exception cref="StackException">There is no log of such a name.</exception>
+    /// <summary>Opens the logs of the named processes, or all logs.</summary>
+    /// <param name="folder">The folder of the logs, one file per process.</param>
+    /// <param name="names">Processes of the stack, by the names that <c>status</c> shows; empty for all.</param>
+    /// <param name="output">The output.</param>
+    /// <exception cref="StackException">A name has no log.</exception>
     public StackLogs(string folder, IReadOnlyCollection<string> names, TextWriter output)
     {
         _folder = folder;
         _output = output;
         var all = Directory.Exists(folder)
             ? Directory.EnumerateFiles(folder, "*.log").Select(file => Path.GetFileNameWithoutExtension(file)).Order(StringComparer.Ordinal).ToList()
-            : throw new StackException($"The logs of the stack, {folder}, are gone.");
+            : throw new StackException($"The folder of the stack's logs, {folder}, does not exist.");
         if (names.FirstOrDefault(name => !all.Contains(name)) is { } unknown)
         {
             throw new StackException($"There is no log of '{unknown}'; there are {string.Join(", ", all)}.");
@@ -34,15 +34,15 @@ internal sealed class StackLogs : IDisposable
             Path.Combine(folder, name + ".log"), chosen.Count > 1 ? name.PadRight(width) + " | " : ""));
     }
 
-    /// <summary>Prints what there is of the stack's logs, and with <paramref name="follow"/> what comes, until it is
-    /// cancelled or the stack is taken down.</summary>
-    /// <exception cref="StackException">There is no log of such a name.</exception>
+    /// <summary>Prints the stack's logs, and with <paramref name="follow"/> new lines too, until it is cancelled or the stack is
+    /// stopped.</summary>
+    /// <exception cref="StackException">A name has no log.</exception>
     public static async Task<int> PrintAsync(
         IReadOnlyCollection<string> names, bool follow, TextWriter output, CancellationToken cancellationToken)
     {
         if (await StackState.ReadAsync() is not { } state)
         {
-            await output.WriteLineAsync("No stack is up.");
+            await output.WriteLineAsync("No stack is running.");
             return 1;
         }
         using var logs = new StackLogs(state.Logs, names, output);
@@ -57,8 +57,8 @@ internal sealed class StackLogs : IDisposable
         return 0;
     }
 
-    /// <summary>Prints the lines that have come since the last time.</summary>
-    /// <param name="toTheEnd">Also a last line that has no end yet.</param>
+    /// <summary>Prints the lines added since the last call.</summary>
+    /// <param name="toTheEnd">Whether to print an incomplete last line too.</param>
     public void Print(bool toTheEnd)
     {
         foreach (var tail in _tails)
@@ -67,7 +67,7 @@ internal sealed class StackLogs : IDisposable
         }
     }
 
-    /// <summary>Prints what comes, until it is cancelled or the logs are deleted.</summary>
+    /// <summary>Prints new lines until it is cancelled or the logs are deleted.</summary>
     public async Task FollowAsync(TimeProvider time, CancellationToken cancellationToken)
     {
         using var poll = new PeriodicTimer(PollInterval, time);
@@ -81,7 +81,7 @@ internal sealed class StackLogs : IDisposable
         }
         catch (OperationCanceledException)
         {
-            // Ctrl-C is how following ends.
+            // Ctrl-C ends following.
         }
         Print(toTheEnd: true);
     }
@@ -89,7 +89,7 @@ internal sealed class StackLogs : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _tails.ForEach(tail => tail.Dispose());
 
-    /// <summary>One file that grows.</summary>
+    /// <summary>One log file and the position up to which it was printed.</summary>
     private sealed class LogTail(string file, string prefix) : IDisposable
     {
         private readonly StreamReader _reader = new(

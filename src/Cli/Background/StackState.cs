@@ -5,7 +5,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Background;
 
-/// <summary>What <c>up</c> started, written down for <c>status</c> and <c>down</c>.</summary>
+/// <summary>The stack that <c>up</c> started, as stored in the state file for <c>status</c> and <c>down</c>.</summary>
 internal sealed record StackState
 {
     public required string Folder { get; init; }
@@ -17,21 +17,22 @@ internal sealed record StackState
     public IReadOnlyList<string> Rest { get; init; } = [];
     public IReadOnlyList<string> Admin { get; init; } = [];
 
-    /// <summary>The processes in the order in which they are to be stopped.</summary>
+    /// <summary>The processes, in the order in which they must be stopped.</summary>
     public required IReadOnlyList<StackProcess> Processes { get; init; }
 
-    /// <summary>The folder that holds one log file a program.</summary>
+    /// <summary>The folder of the logs, one file per process.</summary>
     [JsonIgnore]
     public string Logs => StackFolder.LogsIn(Folder);
 
-    /// <summary>One file a clone of the repository: each may have one stack in the background.</summary>
+    /// <summary>The state file, one per clone of the repository: each clone may have one stack in the background.</summary>
     public static string File => Path.Combine(
         Environment.GetEnvironmentVariable("BILLING_STATE") is { Length: > 0 } folder
             ? folder
             : Path.Combine(Directory.GetCurrentDirectory(), ".billing"),
         "stack.json");
 
-    /// <summary>Where the stack in the background keeps its credentials, if it has any: a path that is short to write.</summary>
+    /// <summary>The folder of the credentials of the stack in the background, if it has any; a path that is short to type.
+    /// </summary>
     public static string Credentials => Path.Combine(Path.GetDirectoryName(File)!, "credentials");
 
     public static StackState Of(BillingStack stack) => new()
@@ -52,7 +53,7 @@ internal sealed record StackState
         ],
     };
 
-    /// <summary>The stack in the background, or null.</summary>
+    /// <summary>Reads the state file; null if there is no stack in the background.</summary>
     public static async Task<StackState?> ReadAsync()
     {
         if (!System.IO.File.Exists(File))
@@ -66,7 +67,7 @@ internal sealed record StackState
     public async Task WriteAsync()
     {
         Directory.CreateDirectory(Path.GetDirectoryName(File)!);
-        // As a whole or not at all: the keeper writes while others read.
+        // Written atomically, because the keeper writes while other processes read.
         var part = File + ".part";
         await using (var file = System.IO.File.Create(part))
         {
@@ -87,10 +88,10 @@ internal sealed record StackState
 
 /// <summary>One process of a stack in the background.</summary>
 /// <param name="Name">Its name within the stack.</param>
-/// <param name="Identity">What finds it.</param>
-/// <param name="StopSignal">What asks it to end.</param>
-/// <param name="Address">Where it listens, if somebody may want to know.</param>
-/// <param name="Restart">How to start it again when it has ended; null for one that is not.</param>
+/// <param name="Identity">Identifies the operating system process.</param>
+/// <param name="StopSignal">The signal that stops it.</param>
+/// <param name="Address">The address that it listens on, for display; null if it has none of interest.</param>
+/// <param name="Restart">How to restart it when it has ended; null for processes that are not restarted.</param>
 internal sealed record StackProcess(
     string Name, ProcessIdentity Identity, Signal StopSignal, string? Address, ChildProcessStart? Restart = null);
 

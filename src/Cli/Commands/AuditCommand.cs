@@ -10,16 +10,16 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary><c>audit</c>: compares clients' journals with the event store, and the store with itself.</summary>
+/// <summary><c>audit</c>: compares clients' journals with the event store, and checks the consistency of the store.</summary>
 internal static class AuditCommand
 {
     public static Command Create(IAnsiConsole console)
     {
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default", HelpName = "CONNECTION" };
-        var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies to ask for every account's balance too");
+        var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies whose balances are audited too");
         var openingLimit = new Option<decimal?>("--opening-limit")
         {
-            Description = "What an account may owe before a limit is set, as Billing:Backend:DefaultCreditLimit of the backends says, or 'unknown'",
+            Description = "Credit limit of accounts without a limit of their own (Billing:Backend:DefaultCreditLimit of the backends), or 'unknown'",
             HelpName = "LIMIT",
             DefaultValueFactory = _ => new BackendOptions().DefaultCreditLimit,
             CustomParser = ParseLimit,
@@ -38,7 +38,7 @@ internal static class AuditCommand
                 throw new StackException($"journals: there is no file '{missing}'.");
             }
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
-                ?? throw new StackException("--postgres is missing, and no stack is up.");
+                ?? throw new StackException("--postgres is missing, and no stack is running.");
             var auditor = new Auditor(connection)
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
@@ -81,7 +81,7 @@ internal static class AuditCommand
             });
     }
 
-    /// <summary>A progress bar for each part, as the parts come.</summary>
+    /// <summary>A progress bar for each part of the audit, added when the part begins.</summary>
     private sealed class Bars(ProgressContext progress) : IProgress<AuditProgress>
     {
         private readonly Dictionary<string, ProgressTask> _tasks = new(StringComparer.Ordinal);
@@ -95,7 +95,7 @@ internal static class AuditCommand
                     task = progress.AddTask(value.Part);
                     _tasks.Add(value.Part, task);
                 }
-                // Spectre takes no bar without a length.
+                // Spectre does not accept a bar of length zero.
                 task.MaxValue = Math.Max(1, value.Total);
                 task.Value = value.Done == value.Total ? task.MaxValue : value.Done;
             }

@@ -12,11 +12,11 @@ namespace Billing.Cli.Commands;
 /// <summary>The command line of <c>./billing</c>.</summary>
 internal static class BillingCommand
 {
-    /// <param name="console">Where to print.</param>
-    /// <param name="further">Commands that build on these.</param>
+    /// <param name="console">The output.</param>
+    /// <param name="further">Additional commands.</param>
     public static Command Create(IAnsiConsole console, params IEnumerable<Command> further)
     {
-        // Not a RootCommand: that would call itself by its file's name.
+        // Not a RootCommand, whose name would be that of the program file.
         var root = new Command("billing", "The billing platform on this machine.")
         {
             Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
@@ -39,10 +39,10 @@ internal static class BillingCommand
         var stack = new StackFlags();
         var clients = Flags.Number("--clients", "Load-generating clients", 3, 1, 1000);
         var requests = Flags.Number("--requests", "Payments that each client sends at once", 5000, 1, 10_000_000);
-        var balances = Flags.Number("--balances", "Balance checks that each client sends with them", 500, 0, 10_000_000);
-        var warmUp = Flags.Number("--warm-up", "Payments that each client sends before, not measured", 1000, 0, 1_000_000);
+        var balances = Flags.Number("--balances", "Balance checks that each client sends at the same time", 500, 0, 10_000_000);
+        var warmUp = Flags.Number("--warm-up", "Warm-up payments of each client, not measured", 1000, 0, 1_000_000);
         var report = MeasurementFlags.Report();
-        var command = new Command("run", "Runs the billing prototype's experiment: starts everything, sends, prints the table and the audit, stops everything.")
+        var command = new Command("run", "Runs the billing prototype's experiment: starts the stack, sends the payments, prints the results and the audit, and stops the stack.")
         {
             clients, requests, balances, warmUp, report,
         };
@@ -67,10 +67,10 @@ internal static class BillingCommand
     private static Command Up(IAnsiConsole console)
     {
         var stack = new StackFlags();
-        var port = Flags.Number("--port", "Port of the first proxy, the others on those after it; 0 for free ones", 0, 0, 65_000);
-        var rest = Flags.Number("--rest-port", "Port of the first proxy's REST front, the others on those after it; 0 for free ones", 0, 0, 65_000);
-        var tls = new Option<bool>("--tls") { Description = "TLS, and callers that have to say who they are, with certificates and a key for tokens of the stack's own" };
-        var monitoring = new Option<bool>("--monitoring") { Description = "Start Prometheus too, scraping every service" };
+        var port = Flags.Number("--port", "Port of the first proxy; the other proxies use the next ports; 0 for free ports", 0, 0, 65_000);
+        var rest = Flags.Number("--rest-port", "REST port of the first proxy; the other proxies use the next ports; 0 for free ports", 0, 0, 65_000);
+        var tls = new Option<bool>("--tls") { Description = "TLS and authentication of callers, with certificates and a token key that are created for the stack" };
+        var monitoring = new Option<bool>("--monitoring") { Description = "Also start Prometheus, which scrapes every service" };
         var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
         stack.AddTo(command);
         command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
@@ -88,8 +88,8 @@ internal static class BillingCommand
 
     private static Command Logs()
     {
-        var names = new Argument<string[]>("names") { Description = "Processes, by the names that status shows; all without", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
-        var follow = new Option<bool>("--follow", "-f") { Description = "Print what comes, until Ctrl-C" };
+        var names = new Argument<string[]>("names") { Description = "Names of processes, as status shows them; all by default", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
+        var follow = new Option<bool>("--follow", "-f") { Description = "Print new lines too, until Ctrl-C" };
         var command = new Command("logs", "Prints the logs of the stack in the background.") { names, follow };
         command.SetAction((parsed, cancellationToken) => GuardedAsync(
             () => StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken)));
@@ -105,12 +105,12 @@ internal static class BillingCommand
 
     private static Command Keep(IAnsiConsole console)
     {
-        var command = new Command("keep", "Starts services of the stack in the background again when they end.") { Hidden = true };
+        var command = new Command("keep", "Restarts services of the stack in the background when they end.") { Hidden = true };
         command.SetAction((_, cancellationToken) => GuardedAsync(() => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;
     }
 
-    /// <summary>Runs a command; what a person can put right is one line on standard error.</summary>
+    /// <summary>Runs a command; errors that the user can correct are printed as one line on standard error.</summary>
     public static async Task<int> GuardedAsync(Func<Task<int>> action)
     {
         try

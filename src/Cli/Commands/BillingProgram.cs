@@ -6,12 +6,12 @@ namespace Billing.Cli.Commands;
 /// <summary>Runs the command line of <c>./billing</c> as a program.</summary>
 internal static class BillingProgram
 {
-    // A file or a pipe has no width to fit into.
+    // Files and pipes have no width of their own.
     private const int WidthOfFiles = 240;
 
     /// <param name="arguments">The command and its options.</param>
-    /// <param name="further">Commands of a program that builds on this one; none where absent.</param>
-    /// <returns>The process's exit code.</returns>
+    /// <param name="further">Additional commands of a program that extends this one; none if null.</param>
+    /// <returns>The exit code of the process.</returns>
     public static Task<int> RunAsync(string[] arguments, Func<IAnsiConsole, IEnumerable<Command>>? further = null)
     {
         var console = Console.IsOutputRedirected
@@ -23,7 +23,7 @@ internal static class BillingProgram
         }
         return BillingCommand.Create(console, [.. further?.Invoke(console) ?? []]).Parse(arguments).InvokeAsync(new InvocationConfiguration
         {
-            // Ctrl-C is a request to stop in good order; everything that was started is stopped before the process ends.
+            // Ctrl-C requests an orderly stop: the processes that were started are stopped before this one ends.
             ProcessTerminationTimeout = TimeSpan.FromMinutes(1),
         });
     }

@@ -11,8 +11,8 @@ internal static class ChaosCommand
     public static Command Create(IAnsiConsole console)
     {
         var stack = new StackFlags(brokers: 3, jitter: "on", kafkaOnly: true);
-        var seed = Flags.Number("--seed", "Decides the faults and the payments", 1, 0, int.MaxValue);
-        var minutes = new Option<double>("--minutes") { Description = "How long faults go on; 3 are enough for every kind", DefaultValueFactory = _ => 3, HelpName = "M" };
+        var seed = Flags.Number("--seed", "Seed of the faults and the payments", 1, 0, int.MaxValue);
+        var minutes = new Option<double>("--minutes") { Description = "Duration of the faults, in minutes; 3 are enough for every kind of fault", DefaultValueFactory = _ => 3, HelpName = "M" };
         minutes.Validators.Add(result =>
         {
             if (result.Tokens.Count > 0 && result.GetValueOrDefault<double>() is <= 0 or > 1440)
@@ -20,11 +20,11 @@ internal static class ChaosCommand
                 result.AddError("--minutes must be above 0 and at most 1440.");
             }
         });
-        var rate = Flags.Number("--rate", "Payments per second at most", 300, 1, 100_000);
+        var rate = Flags.Number("--rate", "Maximum number of payments per second", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
         var report = MeasurementFlags.Report();
         var logs = new Option<string?>("--logs") { Description = "Folder to copy the logs and the journal to at the end", HelpName = "FOLDER" };
-        var command = new Command("chaos", "Kills, freezes and restarts parts of a stack of its own while payments go on, and audits the books: every payment once, every answer true.")
+        var command = new Command("chaos", "Kills, freezes and restarts parts of its own stack under a load of payments, then audits the event store: every payment recorded once, every answer correct.")
         {
             seed, minutes, rate, workers, report, logs,
         };

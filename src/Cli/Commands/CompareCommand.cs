@@ -14,16 +14,16 @@ namespace Billing.Cli.Commands;
 /// <summary><c>./billing compare ...</c>.</summary>
 internal static class CompareCommand
 {
-    public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more sides in turn in one sitting, beside the papers' figures.")
+    public static Command Create(IAnsiConsole console) => new("compare", "Measures two or more variants in turn in one session, and compares them with the papers' figures.")
     {
         Paper(console), Eda(console), CompareRpcCommand.Create(console), Scale(console), Ceiling(console), Overload(console), Cost(console),
     };
 
-    // Over the embedded transport it would measure something else than it says.
+    // Without Kafka, on the embedded transport, the results would not be what the command claims to measure.
     private static void ThroughKafka(Command command, Func<ParseResult, CancellationToken, Task<int>> run) =>
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() =>
         {
-            KafkaPrograms.Require($"compare {command.Name} measures the way through Kafka");
+            KafkaPrograms.Require($"compare {command.Name} measures the path through Kafka");
             return run(parsed, cancellationToken);
         }));
 
@@ -53,13 +53,13 @@ internal static class CompareCommand
     private static Command Ceiling(IAnsiConsole console)
     {
         var burst = Flags.Number("--burst", "Payments that each of three clients sends at once", 25_000, 1, 1_000_000);
-        var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loops, in turn", [1, 200, 1000], 1, 10_000);
+        var inFlight = ListFlags.Numbers("--in-flight", "Numbers of payments in flight in the closed loops, measured in turn", [1, 200, 1000], 1, 10_000);
         var rounds = Rounds(3);
-        var during = DurationFlag.During("How long each closed loop takes", TimeSpan.FromSeconds(8));
-        var warmUp = DurationFlag.WarmUp("Load before each closed loop", TimeSpan.FromSeconds(2));
+        var during = DurationFlag.During("Duration of each closed loop", TimeSpan.FromSeconds(8));
+        var warmUp = DurationFlag.WarmUp("Duration of the warm-up before each closed loop", TimeSpan.FromSeconds(2));
         var size = Size();
         var folder = MeasurementFlags.Folder();
-        var command = new Command("ceiling", "The whole path against a plain gRPC echo in the same shape.")
+        var command = new Command("ceiling", "The whole path of a payment compared with plain gRPC echo servers in place of the proxies.")
         {
             burst, inFlight, rounds, during, warmUp, size, folder,
         };
@@ -87,9 +87,9 @@ internal static class CompareCommand
         var backends = ListFlags.Numbers("--backends", "Numbers of payment backends", [1, 2, 4, 8], 1, 64);
         var replicas = ListFlags.Numbers("--replicas", "Numbers of balance replicas", [1, 2, 4, 8, 12], 1, 64);
         var rounds = Rounds(5);
-        var during = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(6));
+        var during = DurationFlag.During("Duration of each measurement", TimeSpan.FromSeconds(6));
         var folder = MeasurementFlags.Folder();
-        var command = new Command("scale", "Throughput and latency against the number of backends and replicas, and what each stage costs.")
+        var command = new Command("scale", "Throughput and latency by the number of backends and replicas, and the cost of each stage.")
         {
             backends, replicas, rounds, during, folder,
         };
@@ -108,11 +108,11 @@ internal static class CompareCommand
 
     private static Command Cost(IAnsiConsole console)
     {
-        var inFlight = Flags.Number("--in-flight", "Payments under way in the closed loop", 200, 1, 10_000);
+        var inFlight = Flags.Number("--in-flight", "Payments in flight in the closed loop", 200, 1, 10_000);
         var rounds = Rounds(5);
-        var during = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(8));
+        var during = DurationFlag.During("Duration of each measurement", TimeSpan.FromSeconds(8));
         var folder = MeasurementFlags.Folder();
-        var command = new Command("cost", "What TLS, tokens, metrics and traces cost: the same platform with and without them.") { inFlight, rounds, during, folder };
+        var command = new Command("cost", "The cost of TLS, tokens, metrics and traces: the same platform with and without them.") { inFlight, rounds, during, folder };
         ThroughKafka(command, (parsed, cancellationToken) => new CostComparison(
             new CostOptions { InFlight = parsed.GetValue(inFlight), Rounds = parsed.GetValue(rounds), During = parsed.GetValue(during) },
             MeasurementFlags.Measurement(parsed, folder, CostResult.Format.Kind, console), console).RunAsync(cancellationToken));
@@ -121,10 +121,10 @@ internal static class CompareCommand
 
     private static Command Overload(IAnsiConsole console)
     {
-        var times = Flags.Number("--times", "How many times its capacity the platform is offered", 10, 2, 100);
-        var during = DurationFlag.During("How long the overload lasts", TimeSpan.FromSeconds(60));
+        var times = Flags.Number("--times", "Offered load, as a multiple of the platform's capacity", 10, 2, 100);
+        var during = DurationFlag.During("Duration of the overload", TimeSpan.FromSeconds(60));
         var folder = MeasurementFlags.Folder();
-        var command = new Command("overload", "More than the platform can do: what those get who are let in, and what the others, before, during and after.") { times, during, folder };
+        var command = new Command("overload", "Load above the platform's capacity: the answers to admitted and to rejected requests, before, during and after.") { times, during, folder };
         ThroughKafka(command, (parsed, cancellationToken) => new OverloadComparison(
             new OverloadOptions { Times = parsed.GetValue(times), During = parsed.GetValue(during) },
             MeasurementFlags.Measurement(parsed, folder, OverloadResult.Format.Kind, console), console).RunAsync(cancellationToken));
@@ -133,15 +133,15 @@ internal static class CompareCommand
 
     private static Command Eda(IAnsiConsole console)
     {
-        var protocol = Flags.Choice("--protocol", "How the direct side's proxies call its backends", "grpc", "rpcx", "rest");
-        var ramps = ListFlags.Numbers("--ramps", "Numbers of requests that are ramped up within a second", [100, 200, 300, 400, 500], 1, 100_000);
+        var protocol = Flags.Choice("--protocol", "Protocol of the side with direct calls", "grpc", "rpcx", "rest");
+        var ramps = ListFlags.Numbers("--ramps", "Numbers of requests that are ramped up within one second", [100, 200, 300, 400, 500], 1, 100_000);
         var rounds = Rounds(5);
         var rate = Flags.Number("--rate", "Requests per second of the long run, and while a backend is killed", 500, 1, 100_000);
-        var during = DurationFlag.During("How long the long run takes", TimeSpan.FromSeconds(20));
+        var during = DurationFlag.During("Duration of the long run", TimeSpan.FromSeconds(20));
         var overload = Flags.Number("--overload-rate", "Requests per second of the overload", 15_000, 1, 1_000_000);
         var size = Size();
         var folder = MeasurementFlags.Folder();
-        var command = new Command("eda", "The same services through Kafka and by direct calls: response time, errors and CPU; also overloaded, and with a backend killed.")
+        var command = new Command("eda", "The same services through Kafka and by direct calls: response time, errors and CPU, also under overload and while a backend is killed.")
         {
             protocol, ramps, rounds, rate, during, overload, size, folder,
         };
@@ -160,8 +160,8 @@ internal static class CompareCommand
         return command;
     }
 
-    private static Option<int> Size() => Flags.Number("--size", "Proxies, and backends, of each side", 3, 1, 20);
+    private static Option<int> Size() => Flags.Number("--size", "Number of proxies, and of backends, of each side", 3, 1, 20);
 
     private static Option<int> Rounds(int fallback) =>
-        Flags.Number("--rounds", "Rounds that count; one more is run before them and dropped", fallback, 1, 100);
+        Flags.Number("--rounds", "Number of measured rounds; one more is run first and discarded", fallback, 1, 100);
 }

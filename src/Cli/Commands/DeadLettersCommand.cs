@@ -5,7 +5,7 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary><c>dead-letters</c>: looks at records that could not be processed, and sends them back.</summary>
+/// <summary><c>dead-letters</c>: shows and replays records that could not be processed.</summary>
 internal static class DeadLettersCommand
 {
     public static Command Create(IAnsiConsole console)
@@ -30,7 +30,7 @@ internal static class DeadLettersCommand
     {
         var id = Ids("ID", ArgumentArity.ExactlyOne);
         var raw = new Option<string?>("--raw") { Description = "File for the original bytes", HelpName = "FILE" };
-        var command = new Command("show", "Shows one dead letter: headers, reason, origin, the command as JSON where it is one, and its bytes.")
+        var command = new Command("show", "Shows one dead letter: headers, reason, origin, the command as JSON if it can be decoded, and its bytes.")
         {
             id, raw,
         };
@@ -43,8 +43,8 @@ internal static class DeadLettersCommand
     private static Command Replay(IAnsiConsole console, Option<string?> kafka)
     {
         var ids = Ids("ID", ArgumentArity.ZeroOrMore);
-        var all = new Option<bool>("--all") { Description = "Every dead letter there is now" };
-        var asIs = new Option<bool>("--as-is") { Description = "Leave a command's deadline as it is; it is cleared otherwise, since it has passed and the command would be refused as expired" };
+        var all = new Option<bool>("--all") { Description = "All current dead letters" };
+        var asIs = new Option<bool>("--as-is") { Description = "Keep a command's deadline; by default it is cleared, because it has passed and the command would be rejected as expired" };
         var command = new Command("replay", "Sends dead letters back to the topics they came from, with their original key, bytes and headers. Replaying a payment twice is safe: it is charged once.")
         {
             ids, all, asIs,
@@ -53,7 +53,7 @@ internal static class DeadLettersCommand
         {
             if (result.GetValue(all) == (result.GetValue(ids) is { Length: > 0 }))
             {
-                result.AddError("replay takes either dead-letter ids or --all.");
+                result.AddError("Give either dead-letter ids or --all.");
             }
         });
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
@@ -64,7 +64,7 @@ internal static class DeadLettersCommand
 
     private static Argument<DeadLetterId[]> Ids(string name, ArgumentArity arity) => new(name)
     {
-        Description = "A dead letter as list names it: its offset, or PARTITION:OFFSET",
+        Description = "Id of a dead letter, as list prints it: its offset, or PARTITION:OFFSET",
         Arity = arity,
         CustomParser = result =>
         {
@@ -73,7 +73,7 @@ internal static class DeadLettersCommand
             {
                 if (!DeadLetterId.TryParse(token.Value, out var id))
                 {
-                    result.AddError($"'{token.Value}' is not the id of a dead letter; `dead-letters list` shows them.");
+                    result.AddError($"'{token.Value}' is not the id of a dead letter; `dead-letters list` prints the ids.");
                 }
                 ids.Add(id);
             }

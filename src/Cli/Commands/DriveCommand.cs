@@ -3,13 +3,13 @@ using Billing.Measuring.Driving;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>What a worker process of a measurement is started with: <c>drive SPEC RESULT</c>.</summary>
+/// <summary>The hidden command that starts a worker process of a measurement: <c>drive SPEC RESULT</c>.</summary>
 internal static class DriveCommand
 {
     public static Command Create()
     {
-        var spec = new Argument<string>("spec") { Description = "File that says what to send" };
-        var result = new Argument<string>("result") { Description = "File for what came of it" };
+        var spec = new Argument<string>("spec") { Description = "File with the requests to send" };
+        var result = new Argument<string>("result") { Description = "File for the results" };
         var command = new Command("drive", "Sends requests as one worker of a measurement.") { spec, result };
         command.Hidden = true;
         command.SetAction((parsed, cancellationToken) => DriveWorker.RunAsync(

@@ -3,16 +3,16 @@ using System.Globalization;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Options that are times, such as 500ms, 30s, 5m or 1h; a number alone is in seconds.</summary>
+/// <summary>Options that are durations, such as 500ms, 30s, 5m or 1h; a number without a unit is in seconds.</summary>
 internal static class DurationFlag
 {
     private static readonly TimeSpan Max = TimeSpan.FromHours(24);
 
-    /// <summary><c>--during</c>, a second or more.</summary>
+    /// <summary>Creates <c>--during</c>, at least one second.</summary>
     public static Option<TimeSpan> During(string description, TimeSpan fallback) =>
         Create("--during", description, fallback, TimeSpan.FromSeconds(1));
 
-    /// <summary><c>--warm-up</c>, which may be 0.</summary>
+    /// <summary>Creates <c>--warm-up</c>, which may be 0.</summary>
     public static Option<TimeSpan> WarmUp(string description, TimeSpan fallback) =>
         Create("--warm-up", description + "; 0 for none", fallback, TimeSpan.Zero);
 

@@ -6,10 +6,10 @@ using Npgsql;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Options with bounds, whose errors name the option.</summary>
+/// <summary>Options with a limited range, whose errors name the option.</summary>
 internal static class Flags
 {
-    /// <summary>An option with a few values, of which the first is the default.</summary>
+    /// <summary>Creates an option with a few allowed values, of which the first is the default.</summary>
     public static Option<string> Choice(string name, string description, params string[] values)
     {
         var option = new Option<string>(name)
@@ -45,7 +45,8 @@ internal static class Flags
         },
     };
 
-    /// <summary>How many brokers a stack has. Two would be no majority when one of them fails.</summary>
+    /// <summary>Creates the option for the number of brokers of a stack. Two are not allowed: if one failed, there would be no
+    /// majority.</summary>
     public static Option<int> Brokers(int fallback)
     {
         var option = new Option<int>("--brokers") { Description = "Kafka brokers to start: 1 or 3", DefaultValueFactory = _ => fallback, HelpName = "N" };
@@ -60,7 +61,7 @@ internal static class Flags
     }
 }
 
-/// <summary>The options that say what a stack consists of.</summary>
+/// <summary>The options for the parts of a stack.</summary>
 internal sealed class StackFlags
 {
     private readonly Option<int> _proxies = Flags.Number("--proxies", "Proxies", 3, 1, 100);
@@ -70,17 +71,17 @@ internal sealed class StackFlags
     private readonly Option<int> _brokers;
 
     private readonly Option<int> _partitions = Flags.Number(
-        "--partitions", "Partitions of each topic; 0 for as many as give every backend one", 0, 0, 1000);
+        "--partitions", "Partitions of each topic; 0 for enough to assign one to every backend", 0, 0, 1000);
 
     private readonly Option<string> _jitter = new("--jitter")
     {
-        Description = "Whether the simulated card network takes its time: on or off",
+        Description = "Simulated delay of the card network: on or off",
         HelpName = "on|off",
     };
 
     private readonly Option<string> _kafka = new("--kafka")
     {
-        Description = "auto, embedded, or the addresses of brokers that run already",
+        Description = "auto, embedded, or the addresses of running brokers",
         DefaultValueFactory = _ => "auto",
         HelpName = "auto|embedded|HOST:PORT",
     };
@@ -89,11 +90,11 @@ internal sealed class StackFlags
         "--transport", "How proxies reach backends: through Kafka, or by direct calls", "kafka", "direct");
 
     private readonly Option<string> _protocol = Flags.Choice(
-        "--protocol", "What is spoken with --transport direct, where --payment-backends serve payments and balances", "grpc", "rpcx", "rest");
+        "--protocol", "Protocol of --transport direct, where --payment-backends serve payments and balances", "grpc", "rpcx", "rest");
 
     private readonly Option<string> _postgres = new("--postgres")
     {
-        Description = "auto, or the connection string of a PostgreSQL that runs already",
+        Description = "auto, or the connection string of a running PostgreSQL",
         DefaultValueFactory = _ => "auto",
         HelpName = "auto|CONNECTION",
     };
@@ -131,7 +132,7 @@ internal sealed class StackFlags
         });
     }
 
-    /// <summary>All of them.</summary>
+    /// <summary>All these options.</summary>
     public IReadOnlyList<Option> Options => _kafkaOnly
         ? [_proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres]
         : [_proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, _transport, _protocol];
@@ -151,11 +152,11 @@ internal sealed class StackFlags
             var isDirect = result.GetValue(_transport) == "direct";
             foreach (var ofKafka in new Option[] { _kafka, _partitions }.Where(o => isDirect && result.GetResult(o) is { Implicit: false }))
             {
-                result.AddError($"{ofKafka.Name} has no meaning with --transport direct.");
+                result.AddError($"{ofKafka.Name} cannot be used with --transport direct.");
             }
             if (!isDirect && result.GetResult(_protocol) is { Implicit: false })
             {
-                result.AddError("--protocol has no meaning without --transport direct.");
+                result.AddError("--protocol requires --transport direct.");
             }
         });
     }

@@ -5,7 +5,7 @@ using Billing.Messaging.Kafka;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Which brokers a command works on, and how it gets in.</summary>
+/// <summary>The brokers of a command, and the settings for connecting to them.</summary>
 internal static class KafkaFlags
 {
     public static Option<string?> Brokers()
@@ -26,7 +26,7 @@ internal static class KafkaFlags
         return kafka;
     }
 
-    /// <summary>The brokers, with whatever else the settings say of Kafka, such as credentials: as a service reads them,
+    /// <summary>Returns the brokers with all other Kafka settings, such as credentials. The sources are those of a service:
     /// appsettings.json in the working folder, then the environment.</summary>
     public static async Task<KafkaOptions> ReadAsync(string? brokers)
     {
@@ -39,9 +39,9 @@ internal static class KafkaFlags
         }
         else if (options.BootstrapServers.Length == 0)
         {
-            var stack = await StackState.ReadAsync() ?? throw new StackException("--kafka is missing, and no stack is up.");
+            var stack = await StackState.ReadAsync() ?? throw new StackException("--kafka is missing, and no stack is running.");
             options.BootstrapServers = stack.BootstrapServers
-                ?? throw new StackException("The stack that is up has no Kafka: on the embedded transport there is no dead-letter topic.");
+                ?? throw new StackException("The running stack has no Kafka: on the embedded transport there is no dead-letter topic.");
         }
         return options;
     }

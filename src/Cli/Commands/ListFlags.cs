@@ -4,30 +4,30 @@ using System.Globalization;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Options with several values, with commas between, whose errors name the option.</summary>
+/// <summary>Options with several values separated by commas, whose errors name the option.</summary>
 internal static class ListFlags
 {
-    /// <summary>Some of a list of names.</summary>
+    /// <summary>Creates an option for some names of a list; all by default.</summary>
     public static Option<string[]> Names(string name, string description, params string[] known)
     {
-        var option = List(name, $"{description}: {string.Join(", ", known)}, with commas between", "NAME[,NAME]");
+        var option = List(name, $"{description}: {string.Join(", ", known)}, separated by commas", "NAME[,NAME]");
         option.DefaultValueFactory = _ => known;
         option.Validators.Add(result =>
         {
             foreach (var unknown in result.Tokens.SelectMany(Parts).Where(part => !known.Contains(part, StringComparer.Ordinal)))
             {
-                result.AddError($"{name}: '{unknown}' is none of {string.Join(", ", known)}.");
+                result.AddError($"{name}: '{unknown}' is not one of {string.Join(", ", known)}.");
             }
         });
         return option;
     }
 
-    /// <summary>Whole numbers.</summary>
+    /// <summary>Creates an option for whole numbers.</summary>
     public static Option<int[]> Numbers(string name, string description, int[] fallback, int min, int max)
     {
         var option = new Option<int[]>(name)
         {
-            Description = description + ", with commas between",
+            Description = description + ", separated by commas",
             HelpName = "N[,N]",
             DefaultValueFactory = _ => fallback,
             CustomParser = result => [.. result.Tokens.SelectMany(Parts).Select(part => ParseNumber(part) ?? 0)],
@@ -42,10 +42,10 @@ internal static class ListFlags
         return option;
     }
 
-    /// <summary>Addresses.</summary>
+    /// <summary>Creates an option for addresses.</summary>
     public static Option<string[]> Addresses(string name, string description)
     {
-        var option = List(name, description + ", with commas between", "URL[,URL]");
+        var option = List(name, description + ", separated by commas", "URL[,URL]");
         option.Validators.Add(result =>
         {
             foreach (var wrong in result.Tokens.SelectMany(Parts).Where(part => !IsAddress(part)))

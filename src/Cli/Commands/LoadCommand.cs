@@ -5,14 +5,14 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary><c>./billing load SCENARIO</c>: NBomber against a stack of its own, or against proxies that run already.</summary>
+/// <summary><c>./billing load SCENARIO</c>: NBomber against a stack of its own, or against running proxies.</summary>
 internal static class LoadCommand
 {
     private const int RateMax = 100_000;
 
     public static Command Create(IAnsiConsole console) => new(
         "load",
-        "Loads the platform with a scenario and measures it; can fail on thresholds. NBomber 4.1.2 runs the scenarios (Apache-2.0; from version 5 on it asks organisations for a licence).")
+        "Runs a load scenario against the platform and measures it; can fail on thresholds. NBomber 4.1.2 runs the scenarios (Apache-2.0; from version 5 on, organisations need a licence).")
     {
         Steady(console, "payments", "Payments, at a rate or by a number of callers.", 100),
         Steady(console, "balances", "Balance checks, at a rate or by a number of callers.", 0),
@@ -31,7 +31,7 @@ internal static class LoadCommand
 
     private static Command Mixed(IAnsiConsole console)
     {
-        var percent = Flags.Number("--payment-percent", "Of 100 calls, how many are payments; the others check a balance", 80, 1, 99);
+        var percent = Flags.Number("--payment-percent", "Percentage of calls that are payments; the others are balance checks", 80, 1, 99);
         var command = new Command("mixed", "Payments and balance checks, at a rate or by a number of callers.") { percent };
         var pace = new PaceFlags(command);
         return Complete(command, console, pace.Read, (parsed, plan) => plan with { PaymentPercent = parsed.GetValue(percent) });
@@ -39,9 +39,9 @@ internal static class LoadCommand
 
     private static Command Burst(IAnsiConsole console)
     {
-        var calls = Flags.Number("--at-once", "Payments, all sent at the same time", 15_000, 1, 1_000_000);
-        var clients = Flags.Number("--clients", "Clients with connections of their own that share them", 3, 1, 100);
-        var command = new Command("burst", "As many payments at once as the billing prototype's clients sent together.") { calls, clients };
+        var calls = Flags.Number("--at-once", "Number of payments, all sent at the same time", 15_000, 1, 1_000_000);
+        var clients = Flags.Number("--clients", "Number of clients that share the payments, each with its own connections", 3, 1, 100);
+        var command = new Command("burst", "A burst of as many payments as the billing prototype's clients sent together.") { calls, clients };
         return Complete(
             command, console, parsed => new LoadShape.Burst(parsed.GetValue(calls)), (parsed, plan) => plan with { Clients = parsed.GetValue(clients) });
     }
@@ -50,8 +50,8 @@ internal static class LoadCommand
     {
         var from = Flags.Number("--from", "Payments per second at the beginning", 100, 1, RateMax);
         var to = Flags.Number("--to", "Payments per second at the end", 500, 1, RateMax);
-        var during = DurationFlag.During("How long the rate changes for", TimeSpan.FromMinutes(1));
-        var command = new Command("ramp", "Payments at a rate that grows evenly, whatever becomes of them.") { from, to, during };
+        var during = DurationFlag.During("Duration of the ramp", TimeSpan.FromMinutes(1));
+        var command = new Command("ramp", "Payments at a rate that grows linearly, sent without waiting for answers.") { from, to, during };
         return Complete(
             command, console, parsed => new LoadShape.Ramp(parsed.GetValue(from), parsed.GetValue(to), parsed.GetValue(during)), (_, plan) => plan);
     }
@@ -59,8 +59,8 @@ internal static class LoadCommand
     private static Command Soak(IAnsiConsole console)
     {
         var rate = Flags.Number("--rate", "Payments per second", 200, 1, RateMax);
-        var during = DurationFlag.During("How long", TimeSpan.FromMinutes(30));
-        var command = new Command("soak", "Payments at a constant rate for a long time, whatever becomes of them.") { rate, during };
+        var during = DurationFlag.During("Duration", TimeSpan.FromMinutes(30));
+        var command = new Command("soak", "Payments at a constant rate for a long time, sent without waiting for answers.") { rate, during };
         return Complete(
             command, console, parsed => new LoadShape.Open(parsed.GetValue(rate), parsed.GetValue(during)), (_, plan) => plan);
     }
@@ -78,12 +78,13 @@ internal static class LoadCommand
         return command;
     }
 
-    /// <summary>Either a rate, kept whatever becomes of the calls, or a number of callers that wait for their answers.</summary>
+    /// <summary>Options for the pace: either a rate of calls that do not wait for answers, or a number of callers that do.
+    /// </summary>
     private sealed class PaceFlags
     {
-        private readonly Option<int> _rate = Flags.Number("--rate", "Calls per second, whatever becomes of them (open model)", 0, 1, RateMax);
+        private readonly Option<int> _rate = Flags.Number("--rate", "Calls per second, sent without waiting for answers (open model)", 0, 1, RateMax);
         private readonly Option<int> _copies = Flags.Number("--copies", "Callers, each with one call at a time (closed model)", 0, 1, RateMax);
-        private readonly Option<TimeSpan> _during = DurationFlag.During("How long", TimeSpan.FromSeconds(30));
+        private readonly Option<TimeSpan> _during = DurationFlag.During("Duration", TimeSpan.FromSeconds(30));
 
         public PaceFlags(Command command)
         {

@@ -5,20 +5,20 @@ using Billing.Scenarios;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>The options that every load scenario has.</summary>
+/// <summary>The common options of all load scenarios.</summary>
 internal sealed class LoadFlags
 {
     private readonly SystemFlags _system = new("txt, csv, html, md and summary.json");
-    private readonly Option<int> _accounts = Flags.Number("--accounts", "Accounts of each payment type that the calls go to", 2500, 1, 10_000_000);
+    private readonly Option<int> _accounts = Flags.Number("--accounts", "Number of accounts of each payment type", 2500, 1, 10_000_000);
 
-    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Load before the measured one, and no longer than that", TimeSpan.FromSeconds(5));
+    private readonly Option<TimeSpan> _warmUp = DurationFlag.WarmUp("Duration of the warm-up, at most that of the measurement", TimeSpan.FromSeconds(5));
 
     private readonly Option<double?>[] _thresholds =
     [
-        Limit(Threshold.MaxErrorPercent, "The run fails if more of 100 calls fail; 1 where no threshold is given", 100),
-        Limit(Threshold.MaxP50Ms, "The run fails if the median latency is longer, in ms", 60_000),
-        Limit(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latencies is longer, in ms", 60_000),
-        Limit(Threshold.MinRps, "The run fails if fewer calls are answered a second", 1_000_000),
+        Limit(Threshold.MaxErrorPercent, "The run fails if a higher percentage of calls fails; 1 if no threshold is given", 100),
+        Limit(Threshold.MaxP50Ms, "The run fails if the median latency is higher, in ms", 60_000),
+        Limit(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latency is higher, in ms", 60_000),
+        Limit(Threshold.MinRps, "The run fails if fewer calls per second are answered", 1_000_000),
     ];
 
     public void AddTo(Command command)
@@ -30,7 +30,7 @@ internal sealed class LoadFlags
         _system.AddTo(command);
     }
 
-    /// <summary>The plan but for its shape.</summary>
+    /// <summary>Returns the plan of a run with the given shape.</summary>
     public LoadPlan Read(ParseResult parsed, string scenario, LoadShape shape, TimeProvider time) => new()
     {
         Scenario = scenario,

@@ -6,17 +6,17 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Plants the bugs of <c>eng/mutants.json</c>, one by one, in a copy of the sources, and looks whether the simulation or
-/// a test finds them.</summary>
+/// <summary>Inserts the bugs of <c>eng/mutants.json</c>, one by one, into a copy of the sources, and checks whether the
+/// simulation or a test finds them.</summary>
 internal static class MutantsCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var schedules = Flags.Number("--schedules", "Schedules to simulate for each at most", 20_000, 1, int.MaxValue);
+        var schedules = Flags.Number("--schedules", "Maximum number of schedules to simulate for each bug", 20_000, 1, int.MaxValue);
         var seed = Flags.Number("--seed", "The first schedule's seed", 1, 0, int.MaxValue);
-        var only = new Option<string?>("--only") { Description = "Only those whose name contains this", HelpName = "TEXT" };
+        var only = new Option<string?>("--only") { Description = "Only bugs whose name contains this text", HelpName = "TEXT" };
         var report = new Option<string?>("--report") { Description = "File for the table, as Markdown", HelpName = "FILE" };
-        var command = new Command("mutants", "Plants known bugs in a copy of the sources, one by one, and looks whether they are found.")
+        var command = new Command("mutants", "Inserts known bugs into a copy of the sources, one by one, and checks whether the simulation or a test finds them.")
         {
             schedules, seed, only, report,
         };
@@ -29,7 +29,7 @@ internal static class MutantsCommand
                 throw new StackException($"--only: no mutant's name contains '{parsed.GetValue(only)}'.");
             }
             await using var copy = SourceCopy.Create();
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Planting {mutants.Count} bugs in {copy.Folder}."));
+            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Inserting {mutants.Count} bugs into {copy.Folder}."));
             var hunt = new MutantHunt(copy, parsed.GetValue(seed), parsed.GetValue(schedules));
             var found = new List<MutantResult>();
             foreach (var mutant in mutants)

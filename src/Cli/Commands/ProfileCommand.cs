@@ -10,15 +10,15 @@ internal static class ProfileCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var inFlight = ListFlags.Numbers("--in-flight", "Payments under way in the closed loop, in turn", [1, 200, 1000], 1, 10_000);
+        var inFlight = ListFlags.Numbers("--in-flight", "Numbers of payments in flight in the closed loop, measured in turn", [1, 200, 1000], 1, 10_000);
         var proxies = Flags.Number("--proxies", "Proxies", 3, 1, 100);
         var payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
         var balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
-        var partitions = Flags.Number("--partitions", "Partitions of each topic; 0 for as many as give every backend one", 0, 0, 1000);
-        var during = DurationFlag.During("How long each number in flight is measured", TimeSpan.FromSeconds(15));
-        var warmUp = DurationFlag.WarmUp("Load before each", TimeSpan.FromSeconds(10));
+        var partitions = Flags.Number("--partitions", "Partitions of each topic; 0 for enough to assign one to every backend", 0, 0, 1000);
+        var during = DurationFlag.During("Duration of the measurement of each number in flight", TimeSpan.FromSeconds(15));
+        var warmUp = DurationFlag.WarmUp("Duration of the warm-up before each measurement", TimeSpan.FromSeconds(10));
         var folder = MeasurementFlags.Folder();
-        var command = new Command("profile", "Where the time, the processor, the requests and the allocations of one payment go.")
+        var command = new Command("profile", "Breaks down the time, CPU, requests and allocations of one payment.")
         {
             inFlight, proxies, payments, balances, partitions, during, warmUp, folder,
         };

@@ -7,18 +7,18 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Builds the view of the balances from nothing, as a balance backend does when it starts, and says what that takes.
-/// </summary>
+/// <summary>Builds an empty view of the balances from the event store, as a balance backend does when it starts, and prints the
+/// time and memory that it takes.</summary>
 internal static class RebuildCommand
 {
     public static Command Create(IAnsiConsole console)
     {
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
-        var command = new Command("rebuild", "Builds the view of the balances from the event store and says what that takes.") { postgres };
+        var command = new Command("rebuild", "Builds the view of the balances from the event store and prints the time and memory that it takes.") { postgres };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
         {
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
-                ?? throw new StackException("--postgres is missing, and no stack is up.");
+                ?? throw new StackException("--postgres is missing, and no stack is running.");
             await using var services = SchemaCommand.Services(connection);
             var model = services.GetRequiredService<BalanceReadModel>();
             var before = GC.GetTotalMemory(forceFullCollection: true);
@@ -27,7 +27,7 @@ internal static class RebuildCommand
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
             var bytes = GC.GetTotalMemory(forceFullCollection: true) - before;
             console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                $"{done.Accounts:N0} accounts from {done.Events:N0} events in {seconds:0.000} s, {done.Events / seconds:N0} events/s; the view takes {bytes / 1e6:0.0} MB, {bytes / Math.Max(1, done.Accounts):N0} bytes an account."));
+                $"{done.Accounts:N0} accounts from {done.Events:N0} events in {seconds:0.000} s, {done.Events / seconds:N0} events/s; the view takes {bytes / 1e6:0.0} MB, {bytes / Math.Max(1, done.Accounts):N0} bytes per account."));
             return 0;
         }));
         return command;

@@ -10,10 +10,10 @@ internal static class ReportCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var files = new Argument<string[]>("files") { Description = "Results: traces (.csv), and JSON with a member \"kind\"", Arity = ArgumentArity.OneOrMore };
+        var files = new Argument<string[]>("files") { Description = "Result files: traces (.csv), and JSON with a member \"kind\"", Arity = ArgumentArity.OneOrMore };
         files.AcceptLegalFilePathsOnly();
-        var target = new Option<string>("--out") { Description = "HTML file, or folder for it; its charts go beside it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
-        var command = new Command("report", "Makes one HTML page, and a picture of every chart, of files with results.") { files, target };
+        var target = new Option<string>("--out") { Description = "HTML file, or folder for it; its charts are written beside it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
+        var command = new Command("report", "Creates one HTML page, and a picture of every chart, from result files.") { files, target };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
         {
             var paths = parsed.GetRequiredValue(files);

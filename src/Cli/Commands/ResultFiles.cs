@@ -15,8 +15,7 @@ using Billing.Reporting;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Turns files with results into reports: traces, and JSON that says in its member <c>kind</c> what it holds.
-/// </summary>
+/// <summary>Creates reports from result files: traces, and JSON with the kind of result in its member <c>kind</c>.</summary>
 internal static class ResultFiles
 {
     private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
@@ -25,10 +24,10 @@ internal static class ResultFiles
         RunResult.Format, ChaosResult.Format, TraceResult.Format,
     }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
-    /// <summary>Reads a file.</summary>
-    /// <exception cref="FormatException">It holds no results that are known; the message names the file and the kinds.
-    /// </exception>
-    /// <exception cref="IOException">It cannot be read.</exception>
+    /// <summary>Reads a result file.</summary>
+    /// <exception cref="FormatException">The file contains no known kind of result; the message names the file and the known
+    /// kinds.</exception>
+    /// <exception cref="IOException">The file cannot be read.</exception>
     public static Report Read(string path)
     {
         if (path.EndsWith(".csv", StringComparison.OrdinalIgnoreCase))
@@ -41,10 +40,10 @@ internal static class ResultFiles
             var kind = json.RootElement.ValueKind == JsonValueKind.Object
                 && json.RootElement.TryGetProperty("kind", out var member) && member.ValueKind == JsonValueKind.String
                 ? member.GetString()!
-                : throw new FormatException($"{path}: has no member \"kind\" that says what it holds; known are {Known}.");
+                : throw new FormatException($"{path}: has no member \"kind\" with the kind of result; known kinds are {Known}.");
             return Kinds.TryGetValue(kind, out var format)
                 ? format.ReportOf(json.RootElement)
-                : throw new FormatException($"{path}: the kind \"{kind}\" is not known; known are {Known}.");
+                : throw new FormatException($"{path}: the kind \"{kind}\" is unknown; known kinds are {Known}.");
         }
         catch (JsonException e)
         {
@@ -52,7 +51,7 @@ internal static class ResultFiles
         }
     }
 
-    /// <summary>One report of all files: with more than one, each becomes a part under its own title.</summary>
+    /// <summary>Returns one report of all files; if there are several, each becomes a part with its own title.</summary>
     /// <exception cref="FormatException">As with <see cref="Read"/>.</exception>
     /// <exception cref="IOException">As with <see cref="Read"/>.</exception>
     public static Report ReadAll(IReadOnlyList<string> paths)
@@ -61,7 +60,7 @@ internal static class ResultFiles
         return reports.Count == 1 ? reports[0] : new Report
         {
             Title = "Measurements",
-            Subtitle = $"From {reports.Count} files of results.",
+            Subtitle = $"From {reports.Count} result files.",
             Sections = [.. reports.Zip(paths).SelectMany(part => Parts(part.First, part.Second))],
         };
     }
@@ -82,7 +81,7 @@ internal static class ResultFiles
         }
     }
 
-    /// <summary>What is known of the run that wrote a trace, where its summary lies beside it.</summary>
+    /// <summary>Reads the summary of the run that wrote a trace, if it is in the same folder; otherwise null.</summary>
     private static TraceResult? SummaryBeside(string trace)
     {
         var path = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(trace))!, "summary.json");
@@ -97,7 +96,7 @@ internal static class ResultFiles
         }
         catch (JsonException)
         {
-            // Another measurement's summary; the trace speaks for itself.
+            // The summary of another measurement; the trace is reported without one.
             return null;
         }
     }

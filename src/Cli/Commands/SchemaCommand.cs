@@ -8,30 +8,30 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary><c>schema</c>: makes the tables of the event store, as a backend does when it starts, for databases where the
-/// backends' role may not.</summary>
+/// <summary><c>schema</c>: creates the tables of the event store, as a backend does when it starts, for databases where the
+/// backends' role has no permission for it.</summary>
 internal static class SchemaCommand
 {
     public static Command Create(IAnsiConsole console)
     {
         var postgres = new Option<string>("--postgres")
         {
-            Description = "Connection string of a role that may make tables",
+            Description = "Connection string of a role that may create tables",
             HelpName = "CONNECTION",
             Required = true,
         };
-        var command = new Command("schema", "Makes the tables of the event store where they are missing.") { postgres };
+        var command = new Command("schema", "Creates the missing tables of the event store.") { postgres };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
         {
             await using var services = Services(parsed.GetRequiredValue(postgres));
             await services.GetRequiredService<EventStoreSchema>().EnsureAsync(cancellationToken);
-            console.WriteLine("The tables of the event store are there.");
+            console.WriteLine("The tables of the event store exist.");
             return 0;
         }));
         return command;
     }
 
-    /// <summary>A backend's parts around the event store, on a database and with nothing else set.</summary>
+    /// <summary>Returns a backend's services for the event store, configured with a database only.</summary>
     internal static ServiceProvider Services(string connection) => new ServiceCollection()
         .AddLogging()
         .AddSingleton<IHostApplicationLifetime, ApplicationLifetime>()

@@ -5,8 +5,8 @@ using Spectre.Console;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>Runs the platform's own code over models of Kafka and the event store, in simulated time, schedule after schedule,
-/// until one goes wrong or the time is up.</summary>
+/// <summary>Runs the platform's own code on models of Kafka and the event store, in simulated time, schedule after schedule,
+/// until one fails or the time is up.</summary>
 internal static class SimulateCommand
 {
     private const double ProgressSeconds = 10;
@@ -14,10 +14,10 @@ internal static class SimulateCommand
     public static Command Create(IAnsiConsole console)
     {
         var seed = new Option<int?>("--seed") { Description = "The first schedule's seed; from the clock by default", HelpName = "N" };
-        var minutes = Flags.Number("--minutes", "How long", 1, 1, 1440);
-        var schedules = Flags.Number("--schedules", "Schedules at most; 0 for as many as the time allows", 0, 0, int.MaxValue);
-        var trace = new Option<string?>("--trace") { Description = "File for the trace of the schedule that fails", HelpName = "FILE" };
-        var command = new Command("simulate", "Simulates the platform over models of Kafka and the event store, with crashes anywhere, and checks every answer.")
+        var minutes = Flags.Number("--minutes", "Duration, in minutes", 1, 1, 1440);
+        var schedules = Flags.Number("--schedules", "Maximum number of schedules; 0 for no limit", 0, 0, int.MaxValue);
+        var trace = new Option<string?>("--trace") { Description = "File for the trace of the failing schedule", HelpName = "FILE" };
+        var command = new Command("simulate", "Simulates the platform on models of Kafka and the event store, with crashes at any step, and checks every answer.")
         {
             seed, minutes, schedules, trace,
         };
@@ -26,39 +26,39 @@ internal static class SimulateCommand
             var first = parsed.GetValue(seed) ?? Environment.TickCount & 0x3FFFFFFF;
             var most = parsed.GetValue(schedules) is > 0 and var given ? given : int.MaxValue;
             console.WriteLine(Text($"Simulating from seed {first}, on {Environment.ProcessorCount} threads."));
-            var told = 0d;
+            var printed = 0d;
             var summary = await Task.Run(() => Simulator.Simulate(
                 first, most, TimeSpan.FromMinutes(parsed.GetValue(minutes)), Environment.ProcessorCount,
                 soFar =>
                 {
-                    if (soFar.Took.TotalSeconds - told >= ProgressSeconds)
+                    if (soFar.Took.TotalSeconds - printed >= ProgressSeconds)
                     {
-                        told = soFar.Took.TotalSeconds;
+                        printed = soFar.Took.TotalSeconds;
                         console.WriteLine(Line(soFar));
                     }
                 },
                 cancellationToken), CancellationToken.None);
             console.WriteLine(Line(summary));
-            return summary.Failure is { } failure ? await TellAsync(console, failure, parsed.GetValue(trace)) : 0;
+            return summary.Failure is { } failure ? await ReportAsync(console, failure, parsed.GetValue(trace)) : 0;
         }));
         return command;
     }
 
-    private static async Task<int> TellAsync(IAnsiConsole console, SimulationFailure failure, string? file)
+    private static async Task<int> ReportAsync(IAnsiConsole console, SimulationFailure failure, string? file)
     {
         console.WriteLine(Text($"Seed {failure.Seed} fails: {failure.What}"));
-        console.WriteLine("The shortest schedule that fails:");
+        console.WriteLine("The shortest failing schedule:");
         console.WriteLine("  " + failure.Settings);
         foreach (var line in failure.Schedule)
         {
             console.WriteLine("  " + line);
         }
         console.WriteLine("  " + failure.Shortest);
-        console.WriteLine(Text($"Again: ./billing simulate --seed {failure.Seed} --schedules 1"));
+        console.WriteLine(Text($"To reproduce: ./billing simulate --seed {failure.Seed} --schedules 1"));
         if (file is not null)
         {
             await File.WriteAllTextAsync(file, failure.Trace);
-            console.WriteLine("Its trace is in " + file);
+            console.WriteLine("Trace: " + file);
         }
         return 1;
     }
@@ -66,7 +66,7 @@ internal static class SimulateCommand
     private static string Line(SimulationSummary summary)
     {
         var minutes = Math.Max(summary.Took.TotalMinutes, 1e-9);
-        return Text($"{summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:N1} simulated hours, {summary.Steps:N0} steps in {summary.Took.TotalSeconds:0} s: {summary.Schedules / minutes:N0} schedules and {summary.Simulated.TotalHours / minutes:N0} simulated hours a minute.");
+        return Text($"{summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:N1} simulated hours, {summary.Steps:N0} steps in {summary.Took.TotalSeconds:0} s: {summary.Schedules / minutes:N0} schedules and {summary.Simulated.TotalHours / minutes:N0} simulated hours per minute.");
     }
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);

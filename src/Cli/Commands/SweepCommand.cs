@@ -12,8 +12,8 @@ internal static class SweepCommand
 
     public static Command Create(IAnsiConsole console) => new("sweep", "Measures connections x requests in flight over gRPC calls, gRPC streams and REST.")
     {
-        Mode(console, "static", isDynamic: false, connections: 8, inFlight: 32, during: 10, "Measures one place."),
-        Mode(console, "dynamic", isDynamic: true, connections: 2048, inFlight: 128, during: 3, "Searches the best place: doubles connections and requests in flight until more load brings nothing."),
+        Mode(console, "static", isDynamic: false, connections: 8, inFlight: 32, during: 10, "Measures one configuration."),
+        Mode(console, "dynamic", isDynamic: true, connections: 2048, inFlight: 128, during: 3, "Searches for the best configuration: doubles connections and requests in flight until the throughput stops growing."),
     };
 
     private static Command Mode(IAnsiConsole console, string name, bool isDynamic, int connections, int inFlight, int during, string description)
@@ -23,12 +23,12 @@ internal static class SweepCommand
         var connectionsOption = Flags.Number("--connections", "Connections of each worker" + atMost, connections, 1, 10_000);
         var inFlightOption = Flags.Number("--in-flight", "Requests in flight on each connection" + atMost, inFlight, 1, 1000);
         var workers = Flags.Number("--workers", "Worker processes", 1, 1, 64);
-        var amount = Flags.Number("--amount", "Requests of each worker after which a measurement ends early; 0 for no such end", 0, 0, int.MaxValue);
-        var duringOption = DurationFlag.During("How long each measurement takes", TimeSpan.FromSeconds(during));
-        var warmUp = DurationFlag.WarmUp("Load before each measurement", TimeSpan.FromSeconds(isDynamic ? 1 : 3));
-        var balances = Flags.Number("--balance-percent", "How many of a hundred requests are balance checks; streams carry payments only", 0, 0, 100);
-        var bound = Flags.Number("--latency-bound", "Milliseconds that the 99th percentile may take for the best place within a bound", 100, 1, 60_000);
-        var protocols = ListFlags.Names("--protocols", "What to measure, in turn", Protocols);
+        var amount = Flags.Number("--amount", "Requests of each worker after which a measurement ends early; 0 for no limit", 0, 0, int.MaxValue);
+        var duringOption = DurationFlag.During("Duration of each measurement", TimeSpan.FromSeconds(during));
+        var warmUp = DurationFlag.WarmUp("Duration of the warm-up before each measurement", TimeSpan.FromSeconds(isDynamic ? 1 : 3));
+        var balances = Flags.Number("--balance-percent", "Percentage of requests that are balance checks; streams carry payments only", 0, 0, 100);
+        var bound = Flags.Number("--latency-bound", "Latency bound for the best configuration: maximum 99th percentile, in ms", 100, 1, 60_000);
+        var protocols = ListFlags.Names("--protocols", "Protocols to measure, in turn", Protocols);
         var command = new Command(name, description)
         {
             connectionsOption, inFlightOption, workers, amount, duringOption, warmUp, balances, bound, protocols,

@@ -4,7 +4,7 @@ using Billing.Measuring;
 
 namespace Billing.Cli.Commands;
 
-/// <summary>The options that say what a measurement runs on, and where its results go: the same for all that measure.</summary>
+/// <summary>The common options of all measurements: the system to measure, and the folder of the results.</summary>
 internal sealed class SystemFlags
 {
     private readonly StackFlags _stack = new();
@@ -12,13 +12,13 @@ internal sealed class SystemFlags
     private readonly Option<string[]> _targets;
     private readonly Option<string?> _out;
 
-    /// <param name="results">What the folder of results holds.</param>
-    /// <param name="usesEventStore">Whether, with targets, <c>--postgres</c> names their event store.</param>
+    /// <param name="results">The files in the folder of results.</param>
+    /// <param name="usesEventStore">Whether <c>--postgres</c> is the event store of the targets, if targets are given.</param>
     public SystemFlags(string results = "result.json and report.html", bool usesEventStore = false)
     {
         _usesEventStore = usesEventStore;
         _targets = ListFlags.Addresses(
-            "--targets", "Addresses of proxies that run already, instead of starting a stack" + (usesEventStore ? "; --postgres then names their event store" : ""));
+            "--targets", "Addresses of running proxies, to use instead of starting a stack" + (usesEventStore ? " (--postgres then names their event store)" : ""));
         _out = MeasurementFlags.Folder(results);
     }
 
@@ -31,14 +31,14 @@ internal sealed class SystemFlags
         {
             if (result.GetResult(_targets) is { Implicit: false } && StackOptionOf(result) is { } useless)
             {
-                result.AddError($"{useless} is about a stack of the command's own; with --targets there is none.");
+                result.AddError($"{useless} applies to a stack that the command starts; with --targets it starts none.");
             }
         });
     }
 
     /// <param name="parsed">The command line.</param>
-    /// <param name="kind">What is measured; names the default folder.</param>
-    /// <param name="time">Tells one default folder from the next.</param>
+    /// <param name="kind">The kind of measurement, part of the default folder's name.</param>
+    /// <param name="time">The clock for the default folder's name.</param>
     public MeasuredSystem Read(ParseResult parsed, string kind, TimeProvider time) => new(
         _stack.Read(parsed), parsed.GetValue(_targets) ?? [], parsed.GetValue(_out) ?? ResultFolder.DefaultName(kind, time),
         MeasurementFlags.CommandLine(parsed));

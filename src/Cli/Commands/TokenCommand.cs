@@ -11,11 +11,11 @@ internal static class TokenCommand
 {
     public static Command Create()
     {
-        var scopes = new Option<string[]>("--scope") { Description = "What its bearer may do; may be given more than once", HelpName = string.Join('|', Scopes.All), Required = true };
+        var scopes = new Option<string[]>("--scope") { Description = "Scope of the token; may be given more than once", HelpName = string.Join('|', Scopes.All), Required = true };
         scopes.AcceptOnlyFromAmong([.. Scopes.All]);
-        var accounts = new Option<string[]>("--account") { Description = "An account that its bearer may reach, or the beginning of some with * after it; may be given more than once", HelpName = "ID", Required = true };
-        var subject = new Option<string>("--subject") { Description = "Who it names", HelpName = "NAME", DefaultValueFactory = _ => "developer" };
-        var minutes = Flags.Number("--minutes", "How long it is good for", 60, 1, 30 * 24 * 60);
+        var accounts = new Option<string[]>("--account") { Description = "Account that the token gives access to, or a prefix of account ids followed by *; may be given more than once", HelpName = "ID", Required = true };
+        var subject = new Option<string>("--subject") { Description = "Subject of the token", HelpName = "NAME", DefaultValueFactory = _ => "developer" };
+        var minutes = Flags.Number("--minutes", "Lifetime of the token, in minutes", 60, 1, 30 * 24 * 60);
         var command = new Command("token", "Issues a token for the stack that ./billing up --tls has started.") { scopes, accounts, subject, minutes };
         command.SetAction((parsed, _) => BillingCommand.GuardedAsync(() => PrintAsync(
             parsed.GetRequiredValue(subject), parsed.GetRequiredValue(scopes), parsed.GetRequiredValue(accounts),
@@ -23,11 +23,11 @@ internal static class TokenCommand
         return command;
     }
 
-    // Plain, whatever the console: it goes into a variable.
+    // Written without console formatting, because scripts store it in a variable.
     private static async Task<int> PrintAsync(string subject, string[] scopes, string[] accounts, TimeSpan lifetime)
     {
         var credentials = StackCredentials.Find(StackState.Credentials)
-            ?? throw new StackException("There is no stack that asks for tokens; `./billing up --tls` starts one.");
+            ?? throw new StackException("There is no stack that requires tokens; `./billing up --tls` starts one.");
         await Console.Out.WriteLineAsync(credentials.Token(subject, scopes, accounts, lifetime, TimeProvider.System));
         return 0;
     }

@@ -6,7 +6,7 @@ using Spectre.Console;
 
 namespace Billing.Cli.DeadLetters;
 
-/// <summary>What a person does with dead letters: <c>list</c>, <c>show</c>, <c>replay</c>.</summary>
+/// <summary>The commands of <c>dead-letters</c>: <c>list</c>, <c>show</c>, <c>replay</c>.</summary>
 internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
 {
     public int List(int limit)
@@ -18,9 +18,9 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
             console.WriteLine("There are no dead letters.");
             return 0;
         }
-        var table = new Table().Border(TableBorder.Rounded).AddColumns("Id", "Put aside", "Origin", "Account", "Bytes", "Reason", "Replay of");
+        var table = new Table().Border(TableBorder.Rounded).AddColumns("Id", "Time", "Origin", "Account", "Bytes", "Reason", "Replay of");
         table.Columns[4].RightAligned();
-        // The reason is the long one: it alone wraps.
+        // Only the reason, the longest column, wraps.
         foreach (var column in table.Columns.Where((_, number) => number != 5))
         {
             column.NoWrap();
@@ -42,7 +42,7 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
         using var archive = new DeadLetterArchive(options);
         var letter = archive.Find(id) ?? throw NoSuchLetter(id);
         Line($"Id         {letter.Id}");
-        Line($"Put aside  {LetterText.Time(letter)}");
+        Line($"Time       {LetterText.Time(letter)}");
         Line($"Reason     {LetterText.Printable(letter.Reason)}");
         Line($"Origin     {LetterText.Origin(letter)}");
         Line($"Key        {LetterText.OfBytes(letter.Key)}");
@@ -64,7 +64,7 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
         return 0;
     }
 
-    /// <summary>Replays the dead letters of these ids, or all of them as of now where no id is given.</summary>
+    /// <summary>Replays the dead letters with these ids, or all current ones if no id is given.</summary>
     public async Task<int> ReplayAsync(IReadOnlyList<DeadLetterId> ids, bool keepDeadline, CancellationToken cancellationToken)
     {
         using var archive = new DeadLetterArchive(options);
@@ -87,14 +87,14 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
             }
             catch (KafkaException e)
             {
-                throw new StackException($"{letter.Id} was not taken by the brokers: {e.Error.Reason}. {replayed} were replayed before it.", e);
+                throw new StackException($"{letter.Id} was not accepted by the brokers: {e.Error.Reason}. {replayed} were replayed before it.", e);
             }
         }
-        Line($"Replayed {replayed}, refused {refused}. A payment replayed twice is charged once: its receipt answers the second. What cannot be processed comes back as a new dead letter.");
+        Line($"Replayed {replayed}, refused {refused}. A payment replayed twice is charged once: the second is answered from its receipt. Records that still cannot be processed become new dead letters.");
         return refused == 0 ? 0 : 1;
     }
 
-    // Not console.WriteLine, which breaks lines at the width of the terminal: these are to be copied.
+    // Not console.WriteLine, which wraps lines at the width of the terminal: these lines are meant to be copied.
     private void Line(FormattableString text) => Line(text.ToString(CultureInfo.InvariantCulture));
 
     private void Line(string text) => console.Profile.Out.Writer.WriteLine(text);

@@ -7,8 +7,7 @@ using Google.Protobuf;
 
 namespace Billing.Cli.DeadLetters;
 
-/// <summary>Dead letters as text. They hold what strangers sent: nothing of it reaches the terminal but printable
-/// characters.</summary>
+/// <summary>Dead letters as text. Their content is untrusted: only printable characters of it reach the terminal.</summary>
 internal static class LetterText
 {
     private const int DumpBytesMax = 2048;
@@ -18,7 +17,8 @@ internal static class LetterText
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
     private static readonly JsonFormatter Json = new(JsonFormatter.Settings.Default.WithIndentation());
 
-    /// <summary>Bytes as text where they are text, else in hexadecimal; the first of them where they are many.</summary>
+    /// <summary>Returns bytes as text if they are printable UTF-8, otherwise in hexadecimal; of long values only the first bytes.
+    /// </summary>
     public static string OfBytes(byte[]? bytes)
     {
         if (bytes is null)
@@ -40,22 +40,22 @@ internal static class LetterText
         }
     }
 
-    /// <summary>Text with a dot for each character that a terminal would act on.</summary>
+    /// <summary>Returns text with control characters replaced by dots.</summary>
     public static string Printable(string text) => string.Concat(text.Select(c => char.IsControl(c) ? '.' : c));
 
-    /// <summary>Where a dead letter came from, as <c>topic[partition]@offset</c>.</summary>
+    /// <summary>Returns the original position of a dead letter, as <c>topic[partition]@offset</c>.</summary>
     public static string Origin(DeadLetter letter) =>
         letter.Topic.Length == 0 ? "unknown" : Printable($"{letter.Topic}[{letter.Partition}]@{letter.Offset}");
 
-    /// <summary>The bytes that the value had when it came.</summary>
+    /// <summary>Returns the original size of the value in bytes.</summary>
     public static string Size(DeadLetter letter) => letter.TruncatedFrom is { } whole
         ? string.Create(CultureInfo.InvariantCulture, $"{whole} (cut to {letter.Value?.Length ?? 0})")
         : (letter.Value?.Length ?? 0).ToString(CultureInfo.InvariantCulture);
 
-    /// <summary>When it was put aside.</summary>
+    /// <summary>Returns when the record was sent to the dead letters.</summary>
     public static string Time(DeadLetter letter) => letter.At.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 
-    /// <summary>The value as JSON, where it is a message of the kind that its topic carries.</summary>
+    /// <summary>Decodes the value to JSON if it is a message of the type that its topic carries.</summary>
     public static bool TryDecode(DeadLetter letter, out string text)
     {
         try
@@ -73,13 +73,13 @@ internal static class LetterText
         }
         catch (InvalidOperationException e)
         {
-            // What the wire format can hold and JSON cannot, such as half of a surrogate pair.
+            // Values that the wire format allows and JSON does not, such as half of a surrogate pair.
             text = e.Message;
             return false;
         }
     }
 
-    /// <summary>The first bytes in hexadecimal and as text, a line for each sixteen.</summary>
+    /// <summary>Returns the first bytes in hexadecimal and as text, sixteen bytes per line.</summary>
     public static IEnumerable<string> Dump(byte[] value)
     {
         for (var start = 0; start < Math.Min(value.Length, DumpBytesMax); start += DumpWidth)
@@ -101,7 +101,7 @@ internal static class LetterText
         }
         if (value.Length > DumpBytesMax)
         {
-            yield return string.Create(CultureInfo.InvariantCulture, $"... and {value.Length - DumpBytesMax} more bytes (--raw FILE writes them all)");
+            yield return string.Create(CultureInfo.InvariantCulture, $"... and {value.Length - DumpBytesMax} more bytes (--raw FILE writes all bytes)");
         }
     }
 }

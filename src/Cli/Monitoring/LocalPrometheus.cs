@@ -5,19 +5,19 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Monitoring;
 
-/// <summary>A Prometheus of the stack's own, with the files of deploy/monitoring, that scrapes every service of the stack.
-/// </summary>
+/// <summary>The Prometheus server of a stack, which scrapes every service of the stack with the configuration of
+/// deploy/monitoring.</summary>
 internal static class LocalPrometheus
 {
     /// <summary>The variable that names the folder of <c>prometheus</c> and <c>promtool</c>.</summary>
     public const string FolderVariable = "BILLING_PROMETHEUS_BIN";
 
-    /// <summary>What the process is called.</summary>
+    /// <summary>The name of the process.</summary>
     public const string Name = "prometheus";
 
     private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(30);
 
-    /// <summary>Starts it, and returns when it answers.</summary>
+    /// <summary>Starts Prometheus and returns when it is ready.</summary>
     /// <returns>Its process and address.</returns>
     /// <exception cref="StackException">It is not installed, or did not start.</exception>
     public static async Task<(ChildProcess Process, string Address)> StartAsync(BillingStack stack, CancellationToken cancellationToken)
@@ -33,7 +33,7 @@ internal static class LocalPrometheus
         var targets = Directory.CreateDirectory(Path.Combine(folder, "targets"));
         await File.WriteAllTextAsync(Path.Combine(targets.FullName, "stack.json"), Targets(stack), cancellationToken);
         using var ports = new FreePorts();
-        // Given up before it starts: unlike .NET and Java it does not share a port that is reserved.
+        // Released before the start: unlike .NET and Java, Prometheus cannot share a reserved port.
         var port = ports.Take();
         ports.Dispose();
         var listen = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}");
@@ -57,7 +57,7 @@ internal static class LocalPrometheus
         return (process, "http://" + listen);
     }
 
-    /// <summary>The services as Prometheus' file_sd_configs name them.</summary>
+    /// <summary>Returns the services in the format of Prometheus' file_sd_configs.</summary>
     public static string Targets(BillingStack stack) => JsonSerializer.Serialize(stack.Services.Select(service => new
     {
         targets = new[] { AddressOf(service).Authority },
@@ -72,7 +72,7 @@ internal static class LocalPrometheus
         var program = Path.Combine(folder, Name);
         return File.Exists(program)
             ? program
-            : throw new StackException($"Prometheus is not at {program}: name the folder of its programs in {FolderVariable}");
+            : throw new StackException($"Prometheus is not at {program}: set {FolderVariable} to the folder of its programs");
     }
 
     private static void Copy(string from, string to)

@@ -5,17 +5,17 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 
-/// <summary>A bug to plant.</summary>
-/// <param name="Name">What the bug is.</param>
-/// <param name="File">The file it is planted in, from the root of the sources.</param>
-/// <param name="Find">Text that is there exactly once.</param>
-/// <param name="Replace">Text in its place.</param>
-/// <param name="Test">The namespace or class of the unit tests that find it; null where the simulation does.</param>
+/// <summary>A bug to insert into the sources.</summary>
+/// <param name="Name">A description of the bug.</param>
+/// <param name="File">The file that gets the bug, relative to the root of the sources.</param>
+/// <param name="Find">Text that occurs exactly once in the file.</param>
+/// <param name="Replace">The replacement of that text.</param>
+/// <param name="Test">The namespace or class of the unit tests that must find the bug; null if the simulation must.</param>
 internal sealed record Mutant(string Name, string File, string Find, string Replace, string? Test = null)
 {
     private static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web);
 
-    /// <summary>All bugs of the list.</summary>
+    /// <summary>Reads the list of bugs.</summary>
     /// <param name="root">The root of the sources.</param>
     /// <exception cref="StackException">The list cannot be read.</exception>
     public static IReadOnlyList<Mutant> ReadAll(string root)
@@ -34,12 +34,12 @@ internal sealed record Mutant(string Name, string File, string Find, string Repl
 
 /// <summary>Whether a bug was found.</summary>
 /// <param name="Mutant">The bug.</param>
-/// <param name="IsFound">Whether it was.</param>
-/// <param name="By">By what, or why not.</param>
-/// <param name="Seeds">How many seeds it took; 0 where a test found it.</param>
+/// <param name="IsFound">Whether it was found.</param>
+/// <param name="By">What found it, or what did not.</param>
+/// <param name="Seeds">Number of seeds that were simulated; 0 if a test found it.</param>
 internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int Seeds)
 {
-    /// <summary>A table of results, in Markdown.</summary>
+    /// <summary>Returns a table of the results, in Markdown.</summary>
     public static string Table(IEnumerable<MutantResult> results)
     {
         var table = new StringBuilder("| Planted bug | In | Found by | After |\n| --- | --- | --- | --- |\n");

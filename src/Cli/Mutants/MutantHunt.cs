@@ -5,22 +5,22 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 
-/// <summary>Builds a copy of the sources with a bug in it and looks whether the bug is found.</summary>
+/// <summary>Builds a copy of the sources with a bug in it and checks whether the bug is found.</summary>
 /// <param name="copy">The copy.</param>
 /// <param name="seed">The first schedule's seed.</param>
-/// <param name="schedules">Schedules to simulate at most.</param>
+/// <param name="schedules">Maximum number of schedules to simulate.</param>
 internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedules)
 {
     private static readonly TimeSpan BuildBound = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan HuntBound = TimeSpan.FromMinutes(10);
 
-    /// <summary>Hunts one bug.</summary>
+    /// <summary>Checks one bug.</summary>
     /// <exception cref="StackException">The copy cannot be built.</exception>
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         using var planted = copy.Plant(mutant);
         var project = mutant.Test is null ? "src/Cli" : "tests/Billing.UnitTests";
-        // What a bug makes unused or unreachable is not what is looked for.
+        // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
         var (built, output) = await RunAsync(
             ["build", project, "-c", "Release", "--nologo", "-v", "quiet", "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false"],
             BuildBound, cancellationToken);
@@ -42,7 +42,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         return Failure().Match(output) is { Success: true } failure
             ? new MutantResult(
                 mutant, true, "simulation: " + Shortened(failure.Groups[2].Value), int.Parse(failure.Groups[1].Value, CultureInfo.InvariantCulture) - seed + 1)
-            : new MutantResult(mutant, true, "simulation: it ends with exit code " + Text(exitCode), 0);
+            : new MutantResult(mutant, true, "simulation: exit code " + Text(exitCode), 0);
     }
 
     private async Task<MutantResult> TestAsync(Mutant mutant, CancellationToken cancellationToken)
@@ -50,7 +50,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         var (_, output) = await RunAsync(
             [Program("Billing.UnitTests"), "-noLogo", "-noColor", mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test],
             HuntBound, cancellationToken);
-        // A test has to fail, by name: that the program ended badly may mean that there is no such test.
+        // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
             ? new MutantResult(mutant, true, failed.Groups[1].Value, 0)
             : new MutantResult(mutant, false, "the tests of " + mutant.Test, 0);
@@ -66,8 +66,8 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
             RedirectStandardError = true,
         };
         using var process = Process.Start(start)!;
-        using var patience = new CancellationTokenSource(bound, TimeProvider.System);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(bound, TimeProvider.System);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
             var output = process.StandardOutput.ReadToEndAsync(either.Token);
@@ -75,9 +75,9 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
             await process.WaitForExitAsync(either.Token);
             return (process.ExitCode, await output + await errors);
         }
-        catch (OperationCanceledException) when (patience.IsCancellationRequested)
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
-            return (-1, "It took too long.");
+            return (-1, "Timed out.");
         }
         finally
         {
@@ -97,9 +97,9 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 
-    private static string Shortened(string what)
+    private static string Shortened(string text)
     {
-        var line = what.Trim().Replace("|", "/", StringComparison.Ordinal);
+        var line = text.Trim().Replace("|", "/", StringComparison.Ordinal);
         return line.Length <= 110 ? line : line[..110] + "...";
     }
 

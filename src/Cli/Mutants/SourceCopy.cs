@@ -3,13 +3,13 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 
-/// <summary>A throw-away copy of the sources, as git tracks them and as they are now.</summary>
+/// <summary>A temporary copy of the sources: the files that git does not ignore, with uncommitted changes.</summary>
 internal sealed class SourceCopy : IAsyncDisposable
 {
     private SourceCopy(string folder) => Folder = folder;
 
-    /// <summary>The sources that this program was built from.</summary>
-    /// <exception cref="StackException">They are not at hand.</exception>
+    /// <summary>The root folder of the sources that this program was built from.</summary>
+    /// <exception cref="StackException">The sources were not found.</exception>
     public static string Root
     {
         get
@@ -21,14 +21,14 @@ internal sealed class SourceCopy : IAsyncDisposable
                     return at.FullName;
                 }
             }
-            throw new StackException("The sources are not at hand: this command runs from a clone of them.");
+            throw new StackException("The sources were not found: this command must run from a clone of the repository.");
         }
     }
 
-    /// <summary>Where the copy is.</summary>
+    /// <summary>The folder of the copy.</summary>
     public string Folder { get; }
 
-    /// <summary>Makes a copy.</summary>
+    /// <summary>Creates a copy.</summary>
     public static SourceCopy Create()
     {
         var copy = new SourceCopy(Directory.CreateTempSubdirectory("billing-mutants-").FullName);
@@ -41,18 +41,18 @@ internal sealed class SourceCopy : IAsyncDisposable
         return copy;
     }
 
-    /// <summary>Changes a file of the copy until the result is disposed of.</summary>
-    /// <exception cref="StackException">The file does not hold the text exactly once: the list is out of date.</exception>
+    /// <summary>Inserts a bug into a file of the copy until the result is disposed.</summary>
+    /// <exception cref="StackException">The text does not occur exactly once in the file: the list is out of date.</exception>
     public IDisposable Plant(Mutant mutant)
     {
         var file = Path.Combine(Folder, mutant.File);
-        var sound = File.ReadAllText(file);
-        if (sound.Split(mutant.Find).Length != 2)
+        var original = File.ReadAllText(file);
+        if (original.Split(mutant.Find).Length != 2)
         {
-            throw new StackException($"eng/mutants.json: '{mutant.Name}': {mutant.File} does not hold the text to replace exactly once.");
+            throw new StackException($"eng/mutants.json: '{mutant.Name}': the text to replace must occur exactly once in {mutant.File}.");
         }
-        File.WriteAllText(file, sound.Replace(mutant.Find, mutant.Replace, StringComparison.Ordinal));
-        return new Planted(() => File.WriteAllText(file, sound));
+        File.WriteAllText(file, original.Replace(mutant.Find, mutant.Replace, StringComparison.Ordinal));
+        return new Planted(() => File.WriteAllText(file, original));
     }
 
     /// <inheritdoc/>

@@ -7,7 +7,7 @@ namespace Billing.Client;
 /// <summary>The TLS settings of connections.</summary>
 internal static class Certificates
 {
-    /// <exception cref="ArgumentException">A file is not what it should be; the message names its setting.</exception>
+    /// <exception cref="ArgumentException">A file cannot be used; the message names its setting.</exception>
     public static SslClientAuthenticationOptions Load(TlsOptions options)
     {
         var ssl = new SslClientAuthenticationOptions();
@@ -27,7 +27,7 @@ internal static class Certificates
         var policy = new X509ChainPolicy
         {
             TrustMode = X509ChainTrustMode.CustomRootTrust,
-            // An authority of one's own seldom says where it lists what it has revoked.
+            // Private certificate authorities rarely publish revocation lists.
             RevocationMode = X509RevocationMode.NoCheck,
         };
         policy.CustomTrustStore.ImportFromPemFile(path);
@@ -39,13 +39,13 @@ internal static class Certificates
         var certificate = X509Certificate2.CreateFromPemFile(path, key);
         if (OperatingSystem.IsWindows())
         {
-            // Schannel takes no key that was never in a store.
+            // Schannel does not accept ephemeral keys.
             using var ephemeral = certificate;
             certificate = X509CertificateLoader.LoadPkcs12(ephemeral.Export(X509ContentType.Pkcs12), password: null);
         }
-        var between = new X509Certificate2Collection();
-        between.ImportFromPemFile(path);
-        return SslStreamCertificateContext.Create(certificate, between, offline: true);
+        var intermediates = new X509Certificate2Collection();
+        intermediates.ImportFromPemFile(path);
+        return SslStreamCertificateContext.Create(certificate, intermediates, offline: true);
     }
 
     private static T Read<T>(string setting, string path, Func<string, T> read)

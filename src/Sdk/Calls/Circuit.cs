@@ -4,9 +4,9 @@ using Polly.CircuitBreaker;
 
 namespace Billing.Client;
 
-/// <summary>Keeps calls from a proxy that lets them down, and lets one through from time to time to see whether it is back. Polly's
-/// circuit breaker judges; it is told how calls end instead of making them, which costs them less. Safe from any thread.
-/// </summary>
+/// <summary>The circuit breaker of a proxy: keeps calls away from a failing proxy, and lets a trial call through after each
+/// break. Polly's circuit breaker decides; it receives the outcomes of calls instead of executing them, which costs less per
+/// call. Thread-safe.</summary>
 internal sealed class Circuit
 {
     private static readonly TimeSpan Window = TimeSpan.FromSeconds(10);
@@ -15,7 +15,7 @@ internal sealed class Circuit
     private readonly long _break;
     private readonly ResiliencePipeline _pipeline;
 
-    // A timestamp, 0 while the circuit is closed: all that a call needs to know as long as nothing is wrong.
+    // A timestamp, 0 while the circuit is closed: in the normal case a call reads only this field.
     private long _openUntil;
 
     public Circuit(BillingClientOptions options, TimeProvider time)
@@ -42,8 +42,8 @@ internal sealed class Circuit
         }).Build();
     }
 
-    /// <summary>Whether the next call may go there. While the circuit is open, one may after each break, and finds out for the
-    /// others.</summary>
+    /// <summary>Returns whether the next call may go to the proxy. While the circuit is open, one trial call is allowed after
+    /// each break.</summary>
     public bool LetsThrough()
     {
         var until = Volatile.Read(ref _openUntil);
@@ -55,20 +55,20 @@ internal sealed class Circuit
         return now >= until && Interlocked.CompareExchange(ref _openUntil, now + _break, until) == until;
     }
 
-    /// <summary>Whether calls are kept from the proxy.</summary>
+    /// <summary>Whether the circuit is open.</summary>
     public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
 
-    /// <summary>Learns how a call ended, or a stream; null where it was answered.</summary>
+    /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>
     public async ValueTask LearnAsync(RpcException? failure)
     {
         var context = ResilienceContextPool.Shared.Get();
-        // That the circuit is open is an outcome too, and no news: what ends then was sent before, or had nowhere else to go.
+        // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other proxy was available.
         await _pipeline.ExecuteOutcomeAsync(
             static (_, e) => ValueTask.FromResult(e is null ? Outcome.FromResult(true) : Outcome.FromException<bool>(e)), context, failure);
         ResilienceContextPool.Shared.Return(context);
     }
 
-    /// <summary>A clock that nobody sets: a break lasts as long as it should.</summary>
+    /// <summary>A monotonic clock: adjustments of the system clock do not change the length of a break.</summary>
     private sealed class SteadyTime(TimeProvider time) : TimeProvider
     {
         public override long TimestampFrequency => time.TimestampFrequency;

@@ -3,7 +3,7 @@ using Grpc.Net.Client;
 
 namespace Billing.Client;
 
-/// <summary>One proxy: its services, and whether it is worth calling.</summary>
+/// <summary>One proxy: its gRPC services and its circuit breaker.</summary>
 internal sealed class Proxy : IDisposable
 {
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
@@ -24,10 +24,10 @@ internal sealed class Proxy : IDisposable
 
     public Circuit Circuit { get; }
 
-    /// <summary>What every client calls.</summary>
+    /// <summary>The service for all clients.</summary>
     public V1.Billing.BillingClient Billing { get; }
 
-    /// <summary>What operators call.</summary>
+    /// <summary>The service for operators.</summary>
     public BillingAdmin.BillingAdminClient Admin { get; }
 
     public void Dispose() => _channel.Dispose();
@@ -39,11 +39,11 @@ internal sealed class Proxy : IDisposable
             // A burst needs more streams than one connection has.
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            // A proxy whose host or zone is lost says nothing, and its calls go to another one. One that is merely overrun may take
-            // its time, and must not be given more to do for it.
+            // Detects a proxy whose host or zone has failed silently, so that its calls are retried on another one. Long enough
+            // for a proxy that is only overloaded, because retries would add to its load.
             KeepAlivePingDelay = SilenceMax,
             KeepAlivePingTimeout = 2 * SilenceMax,
-            // A stream has no deadline that would end the attempt to reach a host that does not answer.
+            // Streams have no deadline that would end a connection attempt to an unresponsive host.
             ConnectTimeout = ConnectTimeout,
             SslOptions = Certificates.Load(tls),
         },

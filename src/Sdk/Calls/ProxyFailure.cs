@@ -3,16 +3,17 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>What a failure says about the proxy that it came from.</summary>
+/// <summary>Classifies failures by whether the called proxy causes them.</summary>
 internal static class ProxyFailure
 {
-    /// <summary>Said by this end of the connection, not by the proxy: a proxy that stopped or was cut off while it had the call is
-    /// told as Internal.</summary>
+    /// <summary>Returns whether the connection broke. The status is then set by the client side, not by the proxy: if a proxy
+    /// stops or is cut off during a call, gRPC reports Internal.</summary>
     public static bool IsBrokenConnection(Status status) =>
         status is { StatusCode: StatusCode.Internal, DebugException: HttpRequestException or IOException };
 
-    /// <summary>Whether another proxy may be better off: this one cannot be reached, is going, or has lost its broker. What
-    /// comes from behind it, or tells that it is full, it has in common with the others.</summary>
+    /// <summary>Returns whether the failure is specific to this proxy, so that another one may succeed: this one cannot be
+    /// reached, is shutting down, or has lost its broker. Failures of the back ends and overload affect the other proxies too.
+    /// </summary>
     public static bool IsItsOwn(RpcException failure) =>
         IsBrokenConnection(failure.Status)
         || (failure.StatusCode == StatusCode.Unavailable

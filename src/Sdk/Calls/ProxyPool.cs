@@ -1,6 +1,6 @@
 namespace Billing.Client;
 
-/// <summary>All proxies, and whose turn it is. Safe from any thread.</summary>
+/// <summary>All proxies, selected by round robin. Thread-safe.</summary>
 internal sealed class ProxyPool : IDisposable
 {
     private readonly Proxy[] _proxies;
@@ -11,19 +11,19 @@ internal sealed class ProxyPool : IDisposable
 
     public IReadOnlyList<Proxy> All => _proxies;
 
-    /// <summary>Draws a turn for a new call.</summary>
+    /// <summary>Returns the turn of a new call.</summary>
     public uint NextTurn() => (uint)Interlocked.Increment(ref _turn);
 
-    /// <summary>The proxy of a turn. One that lets calls down is passed over, which moves the turn on, unless they all do: a call
-    /// is better tried in vain than not at all.</summary>
+    /// <summary>Returns the proxy of a turn. Proxies with an open circuit are skipped, which advances the turn. If all circuits
+    /// are open, none is skipped: an attempt that may fail is better than none.</summary>
     public Proxy Choose(ref uint turn)
     {
-        for (var passed = 0u; passed < _proxies.Length; passed++)
+        for (var skipped = 0u; skipped < _proxies.Length; skipped++)
         {
-            var proxy = _proxies[(turn + passed) % (uint)_proxies.Length];
+            var proxy = _proxies[(turn + skipped) % (uint)_proxies.Length];
             if (proxy.Circuit.LetsThrough())
             {
-                turn += passed;
+                turn += skipped;
                 return proxy;
             }
         }

@@ -1,9 +1,8 @@
 namespace Billing.Client;
 
-/// <summary>How many calls may still be sent again: each first call adds its share, each retry takes one whole. Safe from any
-/// thread.</summary>
-/// <param name="share">Retries that a call allows for; null for any number.</param>
-/// <param name="reserve">Retries that can be saved up, and what there is to begin with.</param>
+/// <summary>The number of retries still allowed: each call adds its share, each retry takes one. Thread-safe.</summary>
+/// <param name="share">Retries that each call adds; null for no limit.</param>
+/// <param name="reserve">The maximum and initial number of retries.</param>
 internal sealed class RetryBudget(double? share, int reserve)
 {
     private const long Retry = 1_000_000;
@@ -12,10 +11,10 @@ internal sealed class RetryBudget(double? share, int reserve)
     private readonly long _earned = (long)((share ?? 0) * Retry);
     private long _left = reserve * Retry;
 
-    /// <summary>A call is made.</summary>
+    /// <summary>Adds the share of one call.</summary>
     public void Earn()
     {
-        // As long as nothing goes wrong this is one read. Calls that add at the same moment may go above the reserve by what they add.
+        // One read if nothing fails. Concurrent calls may exceed the reserve by their shares.
         if (Volatile.Read(ref _left) < _max)
         {
             Interlocked.Add(ref _left, _earned);
@@ -23,7 +22,7 @@ internal sealed class RetryBudget(double? share, int reserve)
     }
 
     /// <summary>Takes one retry.</summary>
-    /// <returns>False where none is left.</returns>
+    /// <returns>False if none is left.</returns>
     public bool TrySpend()
     {
         if (share is null)

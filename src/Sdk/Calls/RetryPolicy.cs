@@ -5,7 +5,7 @@ using Polly.Retry;
 
 namespace Billing.Client;
 
-/// <summary>Which failures are tried again, how often, and after what wait.</summary>
+/// <summary>Which failures are retried, how often, and after what delay.</summary>
 internal sealed class RetryPolicy
 {
     private static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(2);
@@ -26,33 +26,33 @@ internal sealed class RetryPolicy
         _pipeline = Pipeline(time);
     }
 
-    /// <summary>For calls of one answer: what the proxy did not take, and what a broken connection left unknown. A transaction id
-    /// makes the latter as safe to send again as the former.</summary>
+    /// <summary>Returns the policy for unary calls: retries calls that the proxy did not process, and calls whose outcome is
+    /// unknown because the connection broke. The transaction id makes both safe to retry.</summary>
     public static RetryPolicy ForCalls(BillingClientOptions options, TimeProvider time, RetryBudget budget, ClientTelemetry telemetry) =>
         new(options, time, budget, telemetry, e => IsTransient(e.StatusCode) || ProxyFailure.IsBrokenConnection(e.Status));
 
-    /// <summary>For streams: also what a connection that breaks in the middle looks like. What was on its way is sent again
-    /// under the same ids, so nothing is done twice.</summary>
+    /// <summary>Returns the policy for streams: also retries the failures of a connection that breaks during a stream. The
+    /// requests in flight are sent again with the same ids, so nothing is processed twice.</summary>
     public static RetryPolicy ForStreams(BillingClientOptions options, TimeProvider time, RetryBudget budget, ClientTelemetry telemetry) =>
         new(options, time, budget, telemetry, e => IsTransient(e.StatusCode)
             || e.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted);
 
-    /// <summary>Whether a failure is tried again at all.</summary>
+    /// <summary>Returns whether the policy retries a failure.</summary>
     public bool Handles(RpcException failure) => _options.RetriesMax > 0 && _handles(failure);
 
-    /// <summary>Whether a payment that was answered with this error is sent again, having failed so often.</summary>
+    /// <summary>Returns whether a payment that was answered with this error is retried, after this number of failures.</summary>
     public bool Handles(PaymentError error, int failures) =>
         failures <= _options.RetriesMax && IsTransient((StatusCode)error.StatusCode) && MayRetry();
 
-    /// <summary>The wait before a payment is sent again that has failed so often, from 1.</summary>
+    /// <summary>Returns the delay before the retry of a payment, by its number of failures, from 1.</summary>
     public TimeSpan DelayAfter(int failures)
     {
         var delay = _options.RetryDelay * Math.Pow(2, failures - 1);
         return delay < DelayMax ? delay : DelayMax;
     }
 
-    /// <summary>Tries until it works, or there have been enough tries.</summary>
-    /// <exception cref="RpcException">The last try failed, or one in a way that is not tried again.</exception>
+    /// <summary>Makes attempts until one succeeds or no retry is left.</summary>
+    /// <exception cref="RpcException">The last attempt failed, or one with a failure that is not retried.</exception>
     public ValueTask<T> ExecuteAsync<T, TState>(
         Func<TState, CancellationToken, ValueTask<T>> attempt, TState state, CancellationToken cancellationToken) =>
         _pipeline.ExecuteAsync(attempt, state, cancellationToken);
@@ -65,7 +65,7 @@ internal sealed class RetryPolicy
         }
         var retries = new RetryStrategyOptions
         {
-            // Asked after the last try too, which must not take a retry from the budget.
+            // Also called after the last attempt, which must not take a retry from the budget.
             ShouldHandle = a => ValueTask.FromResult(
                 a.Outcome.Exception is RpcException e && _handles(e) && a.AttemptNumber < _options.RetriesMax && MayRetry()),
             MaxRetryAttempts = _options.RetriesMax,

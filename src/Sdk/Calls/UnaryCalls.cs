@@ -3,18 +3,18 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Makes calls of one answer: the next proxy in turn, retries, circuits, and what is measured of it.</summary>
+/// <summary>Makes unary calls: selects the proxy, retries, updates the circuit breakers and records telemetry.</summary>
 internal sealed class UnaryCalls(
     BillingClientOptions options, TimeProvider time, ProxyPool proxies, RetryBudget budget, BearerToken token, ClientTelemetry telemetry)
 {
     private readonly RetryPolicy _retries = RetryPolicy.ForCalls(options, time, budget, telemetry);
 
-    /// <exception cref="RpcException">The last try failed, or one in a way that is not tried again.</exception>
+    /// <exception cref="RpcException">The last attempt failed, or one with a failure that is not retried.</exception>
     public async Task<TAnswer> RunAsync<TRequest, TAnswer>(
         UnaryCall<TRequest, TAnswer> call, TimeSpan? deadline, CancellationToken cancellationToken)
     {
         using var measured = telemetry.Begin(call.Method);
-        // One deadline for all tries, so that a retry never makes the caller wait longer than it said.
+        // One deadline for all attempts, so that retries never exceed the caller's deadline.
         call.Options = new CallOptions(
             token.IsFixed ? token.FixedHeaders : await token.HeadersAsync(cancellationToken),
             (time.GetUtcNow() + (deadline ?? options.Deadline)).UtcDateTime, cancellationToken);
@@ -41,8 +41,7 @@ internal sealed class UnaryCalls(
         }
         catch (RpcException e) when (_retries.Handles(e))
         {
-            // Only from here on what the good case need not pay for: the pipeline sees the first failure again, as that of its own
-            // first try.
+            // Only failed calls pay for the retry pipeline: it receives the first failure as that of its own first attempt.
             call.FirstFailure = e;
         }
         return await _retries.ExecuteAsync(static (s, _) => s.Calls.TryAgainAsync(s.Call), (Calls: this, Call: call), cancellationToken);

@@ -4,7 +4,7 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>One run of bulk payments: takes requests, sends them over one stream after another, and hands on the answers.
+/// <summary>One run of bulk payments: reads the requests, sends them over one stream after another, and returns the answers.
 /// </summary>
 internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int window, TimeProvider time)
 {
@@ -51,11 +51,11 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
-            // Whoever enumerates the answers has stopped.
+            // The enumeration of the answers has stopped.
         }
         catch (Exception e)
         {
-            // For whoever enumerates the answers, after those to what was taken before.
+            // Thrown to the caller after the answers to the requests that were read before.
             payments.NoMore(e);
         }
     }
@@ -75,7 +75,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
-            // Whoever enumerates the answers has stopped.
+            // The enumeration of the answers has stopped.
         }
         catch (Exception e)
         {
@@ -83,9 +83,9 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
     }
 
-    /// <summary>Sends payments over one stream, to the next proxy, until all is answered or the stream breaks after it
-    /// answered something.</summary>
-    /// <exception cref="RpcException">The stream broke before it answered anything, or in a way that is not tried again.
+    /// <summary>Sends payments over one stream, to the next proxy, until all are answered or the stream breaks after at least
+    /// one answer.</summary>
+    /// <exception cref="RpcException">The stream broke before its first answer, or with a failure that is not retried.
     /// </exception>
     private async ValueTask<bool> StreamAsync(PaymentsInHand payments, CancellationToken cancellationToken)
     {
@@ -144,7 +144,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         catch (OperationCanceledException)
         {
-            // Whoever enumerates the answers has stopped.
+            // The enumeration of the answers has stopped.
         }
     }
 
@@ -167,7 +167,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException or InvalidOperationException)
         {
-            // The stream has ended; why, its reader learns.
+            // The stream has ended; the reader gets the reason.
         }
         catch (Exception)
         {

@@ -4,8 +4,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>A payment that was taken and has no answer yet.</summary>
-/// <param name="number">Its place in the order of the requests.</param>
+/// <summary>A payment in flight: read from the requests and not yet answered.</summary>
+/// <param name="number">Its position in the order of the requests.</param>
 /// <param name="request">The payment.</param>
 internal sealed class PaymentInHand(long number, MakePaymentRequest request)
 {
@@ -13,24 +13,24 @@ internal sealed class PaymentInHand(long number, MakePaymentRequest request)
 
     public MakePaymentRequest Request => request;
 
-    /// <summary>How often it was answered with a failure that is tried again.</summary>
+    /// <summary>Number of answers with a failure that can be retried.</summary>
     public int Failures { get; set; }
 
-    /// <summary>Whether it was ever sent.</summary>
+    /// <summary>Whether it was sent at least once.</summary>
     public bool WasSent { get; set; }
 
-    /// <summary>Whether it rests between such a failure and the next try.</summary>
+    /// <summary>Whether it waits for the back-off between such a failure and the retry.</summary>
     public bool Rests { get; set; }
 }
 
-/// <summary>The payments of one bulk run: taken from the requests, sent, and kept until they are answered, as many at a time
-/// as the window has places. Safe from any thread.</summary>
+/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered, at most one
+/// window of them. Thread-safe.</summary>
 internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly SemaphoreSlim _places = new(window);
 
-    // A list each, because nothing keeps a caller from sending the same payment twice: then there are two answers to come.
+    // A list for each id, because a caller may send the same payment twice: then two answers are expected.
     private readonly Dictionary<string, List<PaymentInHand>> _unanswered = new(StringComparer.Ordinal);
 
     private readonly Channel<PaymentInHand> _outbox =
@@ -44,19 +44,20 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
     private bool _noMore;
     private Exception? _fault;
 
-    /// <summary>Payments to send, in order; ends when all is answered.</summary>
+    /// <summary>Payments to send, in order; completes when all payments are answered.</summary>
     public ChannelReader<PaymentInHand> Outbox => _outbox.Reader;
 
-    /// <summary>Answers to hand on; ends when all is answered, with the fault of the requests if they had one.</summary>
+    /// <summary>Answers for the caller; completes when all payments are answered, with the exception of the requests if there was
+    /// one.</summary>
     public ChannelReader<MakePaymentResponse> Answers => _answers.Reader;
 
-    /// <summary>Payments answered so far.</summary>
+    /// <summary>Number of payments answered so far.</summary>
     public long Answered => Interlocked.Read(ref _answered);
 
-    /// <summary>Whether there is nothing to send and no answer to wait for, and never will be.</summary>
+    /// <summary>Whether the requests have ended and all payments are answered.</summary>
     public bool IsDone => _outbox.Reader.Completion.IsCompleted;
 
-    /// <summary>Whether some payment has no answer.</summary>
+    /// <summary>Whether any payment is unanswered.</summary>
     public bool IsWaiting
     {
         get
@@ -68,13 +69,13 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
         }
     }
 
-    /// <summary>Waits until there is room for one more payment.</summary>
+    /// <summary>Waits for a free place in the window.</summary>
     public Task WaitForPlaceAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
 
-    /// <summary>An answer was handed on: there is room for one more.</summary>
+    /// <summary>Frees a place in the window after an answer was returned to the caller.</summary>
     public void FreePlace() => _places.Release();
 
-    /// <summary>Takes a payment.</summary>
+    /// <summary>Adds a payment to send.</summary>
     public void Add(MakePaymentRequest request)
     {
         lock (_gate)
@@ -89,8 +90,8 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
         }
     }
 
-    /// <summary>There are no more requests.</summary>
-    /// <param name="fault">Why they ended before their end, if they did.</param>
+    /// <summary>Marks the end of the requests.</summary>
+    /// <param name="fault">The exception that ended them early, if any.</param>
     public void NoMore(Exception? fault)
     {
         lock (_gate)
@@ -101,15 +102,15 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
         }
     }
 
-    /// <summary>A new stream begins: what it has to send first, in the order it was taken. The outbox holds what comes after.
-    /// </summary>
+    /// <summary>Returns the payments that a new stream has to send first, in the order of the requests. The outbox then holds
+    /// only later payments.</summary>
     public List<PaymentInHand> BeginStream()
     {
         lock (_gate)
         {
             while (_outbox.Reader.TryRead(out _))
             {
-                // It is among the unanswered ones.
+                // It is also in the list of unanswered payments.
             }
             var all = _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number).ToList();
             all.ForEach(payment => payment.Rests = false);
@@ -117,8 +118,8 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
         }
     }
 
-    /// <summary>Takes an answer in; one that nobody waits for is dropped.</summary>
-    /// <returns>The payment, where it is to be sent again; see <see cref="SendAgain"/>.</returns>
+    /// <summary>Processes an answer; unexpected answers are dropped.</summary>
+    /// <returns>The payment, if it is to be retried; see <see cref="SendAgain"/>.</returns>
     public PaymentInHand? Take(MakePaymentResponse answer)
     {
         lock (_gate)
@@ -145,7 +146,7 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
         }
     }
 
-    /// <summary>The payment has rested; a new stream may have sent it already.</summary>
+    /// <summary>Sends a payment again after its back-off, unless a new stream has sent it already.</summary>
     public void SendAgain(PaymentInHand payment)
     {
         lock (_gate)
@@ -158,7 +159,7 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
         }
     }
 
-    /// <summary>No proxy takes the stream: answers what is in hand as failed, and ends.</summary>
+    /// <summary>Ends the run because no proxy accepts the stream: answers the payments in flight as failed.</summary>
     public void GiveUp(RpcException failure)
     {
         lock (_gate)

@@ -4,7 +4,7 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Reads one statement, over as many streams as it takes.</summary>
+/// <summary>Reads one statement, over several streams if a stream breaks.</summary>
 internal sealed class StatementReader : IDisposable
 {
     private readonly StreamCalls _streams;
@@ -57,7 +57,7 @@ internal sealed class StatementReader : IDisposable
                 await _proxy!.Circuit.LearnAsync(failure: null);
             }
             _rest.AfterVersion = _call.ResponseStream.Current.Version;
-            // Never down to zero, which would ask for everything: the last entry is the last move.
+            // Never reduced to zero, which means no limit; ReadAsync stops after the last entry.
             _rest.Limit = Math.Max(_rest.Limit - 1, Math.Min(_rest.Limit, 1));
             return true;
         }

@@ -2,12 +2,12 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>What all streams of one method have in common.</summary>
+/// <summary>Common settings and services of all streams of one method.</summary>
 /// <param name="method">The gRPC method, as <c>service/method</c>.</param>
-/// <param name="proxies">Where they go.</param>
-/// <param name="retries">What is tried again.</param>
-/// <param name="token">Who calls.</param>
-/// <param name="telemetry">What is counted.</param>
+/// <param name="proxies">The proxies to call.</param>
+/// <param name="retries">The retry policy.</param>
+/// <param name="token">The bearer token of the caller.</param>
+/// <param name="telemetry">The client's telemetry.</param>
 internal sealed class StreamCalls(
     string method, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)
 {
@@ -15,7 +15,7 @@ internal sealed class StreamCalls(
 
     public uint NextTurn() => proxies.NextTurn();
 
-    /// <summary>The proxy of a turn; the turn moves on to the one after it.</summary>
+    /// <summary>Returns the proxy of a turn and advances the turn to the next one.</summary>
     public Proxy Take(ref uint turn)
     {
         var proxy = proxies.Choose(ref turn);
@@ -23,8 +23,8 @@ internal sealed class StreamCalls(
         return proxy;
     }
 
-    /// <summary>No deadline: a stream takes as long as there is something to say. The proxy bounds the wait for each answer.
-    /// </summary>
+    /// <summary>Returns the options of a stream. They have no deadline: a stream lasts as long as there are messages, and the
+    /// proxy limits the wait for each answer.</summary>
     public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken) =>
         new(await token.HeadersAsync(cancellationToken), cancellationToken: cancellationToken);
 

@@ -2,14 +2,14 @@ using Billing.V1;
 
 namespace Billing.Client.Testing;
 
-/// <summary>One account of <see cref="InMemoryBilling"/>, which sees to one caller at a time.</summary>
+/// <summary>One account of <see cref="InMemoryBilling"/>, which serializes the calls.</summary>
 internal sealed class InMemoryAccount(decimal creditLimit)
 {
     private readonly List<StatementLine> _lines = [];
     private decimal _limit = creditLimit;
     private decimal _balance;
 
-    // The first accepted payment or limit fixes it.
+    // Set by the first accepted payment or limit.
     private string? _currency;
 
     public IReadOnlyList<StatementLine> Lines => _lines;

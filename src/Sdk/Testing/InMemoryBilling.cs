@@ -2,11 +2,11 @@ using System.Runtime.CompilerServices;
 
 namespace Billing.Client.Testing;
 
-/// <summary>A billing platform in memory, for the tests of programs that call one: accounts, limits, declines, ids that are
-/// charged once, versions and statements, by the same rules; and answers that get lost when a test says so. Safe from any
-/// thread.</summary>
-/// <param name="creditLimit">What an account may owe before a limit of its own is set, in whatever its currency will be.</param>
-/// <param name="time">The clock; the system's if null.</param>
+/// <summary>An in-memory billing platform for the tests of its callers: accounts, limits, declines, idempotency, versions and
+/// statements by the same rules as the real one. A test can make it lose answers. Thread-safe.</summary>
+/// <param name="creditLimit">The credit limit of accounts that have no limit of their own, in the currency of each account.
+/// </param>
+/// <param name="time">The clock; the system clock if null.</param>
 public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null) : IBillingClient
 {
     private readonly decimal _creditLimit = creditLimit >= 0
@@ -17,14 +17,14 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
     private readonly Lock _gate = new();
     private readonly Dictionary<CardAccount, InMemoryAccount> _accounts = [];
 
-    // What was asked with an id, and what was answered.
+    // The request and the result of each id.
     private readonly Dictionary<Guid, (object Request, object Result)> _receipts = [];
 
     private readonly Queue<bool> _lost = new();
 
-    /// <summary>The answer to the next payment or limit gets lost, as when a proxy dies: its outcome is unknown. Called twice, so
-    /// do the next two.</summary>
-    /// <param name="recorded">Whether it was recorded before; a caller cannot tell, and has to ask again either way.</param>
+    /// <summary>Makes the platform lose the answer to the next payment or limit, as when a proxy fails: its outcome is unknown.
+    /// Each call adds one answer to lose.</summary>
+    /// <param name="recorded">Whether the request is recorded; the caller cannot tell, and has to retry either way.</param>
     public void LoseNextAnswer(bool recorded)
     {
         lock (_gate)
@@ -114,15 +114,15 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             var isLost = _lost.TryDequeue(out var recorded);
             if (isLost && !recorded)
             {
-                return lose("", "The answer is lost, as the test wants it.");
+                return lose("", "The answer was lost, as requested with LoseNextAnswer.");
             }
             var result = AnswerOnce(id, request, decide)
-                ?? reject(RejectionReason.IdReused, $"The id {id} was used before for something else.");
-            return isLost ? lose("", "The answer is lost, as the test wants it.") : result;
+                ?? reject(RejectionReason.IdReused, $"The id {id} was already used for a different request.");
+            return isLost ? lose("", "The answer was lost, as requested with LoseNextAnswer.") : result;
         }
     }
 
-    /// <returns>Null where the id was used for something else.</returns>
+    /// <returns>Null if the id was already used for a different request.</returns>
     private T? AnswerOnce<T>(Guid id, object request, Func<T> decide)
         where T : class
     {
@@ -131,7 +131,7 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             return receipt.Request.Equals(request) ? (T)receipt.Result : null;
         }
         var result = decide();
-        // What is not recorded leaves its id free.
+        // Rejected requests are not recorded, so their ids can be used again.
         if (result is not CreditLimitResult.Rejected)
         {
             _receipts[id] = (request, result);

@@ -29,9 +29,9 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var logs = await RunAsync("logs");
         var down = await RunAsync("down");
 
-        Assert.Equal((1, true), (logs.ExitCode, logs.Output.Contains("No stack is up.", StringComparison.Ordinal)));
-        Assert.Equal((1, true), (status.ExitCode, status.Output.Contains("No stack is up.", StringComparison.Ordinal)));
-        Assert.Equal((0, true), (down.ExitCode, down.Output.Contains("No stack is up.", StringComparison.Ordinal)));
+        Assert.Equal((1, true), (logs.ExitCode, logs.Output.Contains("No stack is running.", StringComparison.Ordinal)));
+        Assert.Equal((1, true), (status.ExitCode, status.Output.Contains("No stack is running.", StringComparison.Ordinal)));
+        Assert.Equal((0, true), (down.ExitCode, down.Output.Contains("No stack is running.", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -61,9 +61,9 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         Assert.True(ready.IsSuccessStatusCode);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(0, status.ExitCode);
-        Assert.DoesNotContain("gone", status.Output, StringComparison.Ordinal);
+        Assert.DoesNotContain("stopped", status.Output, StringComparison.Ordinal);
         Assert.Equal(1, again.ExitCode);
-        Assert.Contains("A stack is up already", again.Output, StringComparison.Ordinal);
+        Assert.Contains("A stack is already running", again.Output, StringComparison.Ordinal);
         Assert.Equal(0, log.ExitCode);
         Assert.Contains("ready to accept connections", log.Output, StringComparison.Ordinal);
         Assert.Equal(1, unknown.ExitCode);
@@ -106,13 +106,13 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         }
         while (!after.TrueForAll(process => process.IsRunning) && !patience.IsCancellationRequested);
         await KillAsync(after[0]);
-        var gone = await RunAsync("status");
+        var degraded = await RunAsync("status");
         var down = await RunAsync("down");
 
         Assert.Equal([before[0], before[2]], new[] { after[0], after[2] });
         Assert.NotEqual(before[1], after[1]);
-        Assert.Equal(1, gone.ExitCode);
-        Assert.Contains("gone", gone.Output, StringComparison.Ordinal);
+        Assert.Equal(1, degraded.ExitCode);
+        Assert.Contains("stopped", degraded.Output, StringComparison.Ordinal);
         Assert.Equal(0, down.ExitCode);
         Assert.All(after, process => Assert.False(process.IsRunning));
         Assert.False(Directory.Exists(DataFolder(status.Output)));
@@ -199,7 +199,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => CommandRun.ToEndAsync(
         _folder, arguments, new Dictionary<string, string?> { ["BILLING_STATE"] = State });
 
-    [GeneratedRegex(@"│ +(\d+) +│ *(?:running|gone) *│")]
+    [GeneratedRegex(@"│ +(\d+) +│ *(?:running|stopped) *│")]
     private static partial Regex ProcessRow();
 
     [GeneratedRegex(@"│ +prometheus +│.*│ +(http://\S+) +│")]

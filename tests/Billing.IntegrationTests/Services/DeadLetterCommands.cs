@@ -173,7 +173,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     [InlineData("There is no dead letter 999999999.", "show", "999999999")]
     [InlineData("There is no dead letter 7:0.", "replay", "7:0")]
     [InlineData("'first' is not the id of a dead letter", "show", "first")]
-    [InlineData("replay takes either dead-letter ids or --all.", "replay")]
+    [InlineData("Give either dead-letter ids or --all.", "replay")]
     [InlineData("--limit must be between", "list", "--limit", "0")]
     public async Task Wrong_input_is_named(string named, params string[] arguments)
     {
@@ -199,7 +199,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         var (exitCode, output) = await RunWithoutBrokersAsync("list");
 
         Assert.Equal(1, exitCode);
-        Assert.Contains("--kafka is missing, and no stack is up.", output, StringComparison.Ordinal);
+        Assert.Contains("--kafka is missing, and no stack is running.", output, StringComparison.Ordinal);
     }
 
     private static Command Command(MakePaymentRequest request) => new()

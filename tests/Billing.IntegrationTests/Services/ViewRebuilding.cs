@@ -101,7 +101,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
 
         Assert.Equal(0, exitCode);
         Assert.Matches(
-            @"^[\d,]+ accounts from [\d,]+ events in \d+\.\d+ s, [\d,]+ events/s; the view takes \d+\.\d MB, [\d,]+ bytes an account\.$",
+            @"^[\d,]+ accounts from [\d,]+ events in \d+\.\d+ s, [\d,]+ events/s; the view takes \d+\.\d MB, [\d,]+ bytes per account\.$",
             output.Split('\n').Last(line => line.Length > 0));
     }
 

@@ -18,9 +18,9 @@ public sealed class WithoutKafka : IAsyncLifetime
     [InlineData("chaos", "chaos strikes brokers of its own, and there is no Kafka")]
     [InlineData("chaos --postgres Host=elsewhere", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
     [InlineData("chaos --kafka elsewhere:9092", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
-    [InlineData("compare paper", "compare paper measures the way through Kafka, and there is no Kafka")]
-    [InlineData("compare eda", "compare eda measures the way through Kafka, and there is no Kafka")]
-    [InlineData("compare ceiling", "compare ceiling measures the way through Kafka, and there is no Kafka")]
+    [InlineData("compare paper", "compare paper measures the path through Kafka, and there is no Kafka")]
+    [InlineData("compare eda", "compare eda measures the path through Kafka, and there is no Kafka")]
+    [InlineData("compare ceiling", "compare ceiling measures the path through Kafka, and there is no Kafka")]
     public async Task They_are_refused_in_one_line(string command, string refusal)
     {
         var (exitCode, output) = await CommandRun.ToEndAsync(

@@ -16,7 +16,7 @@ public sealed class StackLogsTests : IDisposable
     }
 
     [Fact]
-    public void Each_line_of_several_logs_says_whose_it_is()
+    public void Each_line_of_several_logs_has_the_name_of_its_process()
     {
         using var logs = new StackLogs(_folder.FullName, [], _output);
 
@@ -36,7 +36,7 @@ public sealed class StackLogsTests : IDisposable
     }
 
     [Fact]
-    public void A_name_that_no_log_has_is_told_with_those_there_are()
+    public void An_unknown_name_is_reported_with_the_known_names()
     {
         var refusal = Assert.Throws<StackException>(() => new StackLogs(_folder.FullName, ["proxy-1", "proxy-2"], _output));
 
@@ -57,7 +57,7 @@ public sealed class StackLogsTests : IDisposable
     }
 
     [Fact]
-    public async Task Following_ends_when_the_logs_are_gone()
+    public async Task Following_ends_when_the_logs_are_deleted()
     {
         using var logs = new StackLogs(_folder.FullName, ["proxy-1"], _output);
         _folder.Delete(recursive: true);
@@ -68,7 +68,7 @@ public sealed class StackLogsTests : IDisposable
     }
 
     [Fact]
-    public async Task Following_ends_when_it_is_told_to()
+    public async Task Following_ends_when_it_is_cancelled()
     {
         using var logs = new StackLogs(_folder.FullName, [], _output);
         using var stopped = new CancellationTokenSource();

@@ -9,9 +9,9 @@ public sealed class CompareRpcCommandTests
     [Theory]
     [InlineData("--threads 0", "--threads: '0' is not a whole number between 1 and 100000.")]
     [InlineData("--requests 10,x", "--requests: 'x' is not a whole number between 1 and 100000.")]
-    [InlineData("--runs 1", "--runs must be between 2 and 1000, since the first is dropped; it is 1.")]
+    [InlineData("--runs 1", "--runs must be between 2 and 1000, because the first is discarded; it is 1.")]
     [InlineData("--connections 0", "--connections must be between 1 and 1000; it is 0.")]
-    public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
+    public void An_invalid_value_is_rejected_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
 
     [Theory]
@@ -19,7 +19,7 @@ public sealed class CompareRpcCommandTests
     [InlineData("--quick")]
     [InlineData("--full")]
     [InlineData("--quick --threads 10,20 --requests 5 --runs 3 --connections 2 --out here")]
-    public void What_can_be_is_taken(string arguments) => Assert.Empty(Parse(arguments).Errors);
+    public void Valid_values_are_accepted(string arguments) => Assert.Empty(Parse(arguments).Errors);
 
     private static ParseResult Parse(string arguments) =>
         CompareRpcCommand.Create(AnsiConsole.Console).Parse(arguments.Split(' ', StringSplitOptions.RemoveEmptyEntries));

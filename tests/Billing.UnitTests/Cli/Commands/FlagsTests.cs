@@ -21,7 +21,7 @@ public sealed class FlagsTests
     [InlineData("status")]
     [InlineData("down")]
     [InlineData("audit one.csv two.csv")]
-    public void A_command_line_without_a_fault_is_understood(string line) => Assert.Empty(Parse(line).Errors);
+    public void A_valid_command_line_is_accepted(string line) => Assert.Empty(Parse(line).Errors);
 
     [Theory]
     [InlineData("--clients", "0")]
@@ -84,9 +84,9 @@ public sealed class FlagsTests
 
     [Theory]
     [InlineData("sweep static --connections 0", "--connections must be between")]
-    [InlineData("sweep static --protocols unary,soap", "--protocols: 'soap' is none of")]
+    [InlineData("sweep static --protocols unary,soap", "--protocols: 'soap' is not one of")]
     [InlineData("sweep dynamic --targets nowhere", "--targets: 'nowhere' is not an address")]
-    [InlineData("sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter is about a stack of the command's own")]
+    [InlineData("sweep static --targets http://127.0.0.1:1 --jitter on", "--jitter applies to a stack that the command starts")]
     [InlineData("compare paper --requests 5000,0", "--requests: '0' is not a whole number between")]
     [InlineData("compare eda --rounds 0", "--rounds must be between")]
     [InlineData("compare rpc --runs 1", "--runs must be between")]

@@ -5,17 +5,17 @@ using Spectre.Console;
 
 namespace Billing.UnitTests.Cli.Commands;
 
-/// <summary>The pages under eng/help, by which <c>./billing</c> prints help and refuses arguments before it installs or builds anything,
-/// are what the program itself prints.</summary>
+/// <summary>The pages under eng/help, which <c>./billing</c> uses to print help and to check arguments before it installs or
+/// builds anything, equal the program's own help.</summary>
 public sealed class HelpPagesTests
 {
-    /// <summary>Set it to write the pages instead of comparing them.</summary>
+    /// <summary>If this environment variable is set, the pages are written before they are compared.</summary>
     private const string WriteVariable = "BILLING_WRITE_HELP";
 
     private static readonly string Folder = Path.Combine(Repository.Root, "eng", "help");
 
     [Fact]
-    public async Task Each_command_has_the_page_that_the_program_prints_and_there_are_no_others()
+    public async Task Each_command_has_a_page_equal_to_its_help_and_there_are_no_other_pages()
     {
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
         var root = BillingCommand.Create(console);

@@ -17,7 +17,7 @@ public sealed class LoadCommandTests
     [InlineData("soak --max-error-percent 0.5 --max-p50-ms 20 --max-p99-ms 250.5 --min-rps 100")]
     [InlineData("payments --rate 1 --proxies 2 --payment-backends 1 --balance-backends 1 --brokers 3 --jitter on --kafka embedded --postgres auto")]
     [InlineData("payments --rate 1 --targets http://localhost:5000,https://other:5001")]
-    public void A_command_line_without_a_fault_is_understood(string line) => Assert.Empty(Parse(line).Errors);
+    public void A_valid_command_line_is_accepted(string line) => Assert.Empty(Parse(line).Errors);
 
     [Theory]
     [InlineData("payments", "--rate")]

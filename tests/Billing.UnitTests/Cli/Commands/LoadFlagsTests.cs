@@ -23,7 +23,7 @@ public sealed class LoadFlagsTests
     }
 
     [Fact]
-    public void Without_options_there_is_a_stack_of_its_own_and_one_call_of_a_hundred_may_fail()
+    public void Without_options_a_stack_is_started_and_one_percent_of_the_calls_may_fail()
     {
         var plan = Plan("");
 
@@ -34,7 +34,7 @@ public sealed class LoadFlagsTests
     }
 
     [Fact]
-    public void Addresses_of_proxies_stand_for_a_stack_that_runs_already() =>
+    public void Target_addresses_are_used_instead_of_a_stack() =>
         Assert.Equal(["http://a:1", "https://b:2"], Plan("--targets http://a:1,https://b:2").Subject.Targets);
 
     [Theory]
@@ -44,7 +44,7 @@ public sealed class LoadFlagsTests
     [InlineData("1.5s", 1.5)]
     [InlineData("5m", 300)]
     [InlineData("24h", 86_400)]
-    public void A_time_has_a_unit_or_is_in_seconds(string text, double seconds) =>
+    public void A_duration_without_a_unit_is_in_seconds(string text, double seconds) =>
         Assert.Equal(seconds, Plan($"--warm-up {text}").WarmUp.TotalSeconds);
 
     private static LoadPlan Plan(string line)

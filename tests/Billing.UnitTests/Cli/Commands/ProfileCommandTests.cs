@@ -17,13 +17,13 @@ public sealed class ProfileCommandTests
     [InlineData("--partitions -1", "--partitions must be between 0 and 1000; it is -1.")]
     [InlineData("--during 0s", "--during must be a time such as 30s, 5m or 1h, from 1s to 24h; it is '0s'.")]
     [InlineData("--warm-up soon", "--warm-up must be a time such as 30s, 5m or 1h, from 0s to 24h; it is 'soon'.")]
-    public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
+    public void An_invalid_value_is_rejected_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
 
     [Theory]
     [InlineData("")]
     [InlineData("--in-flight 1,200,1000 --proxies 2 --payment-backends 1 --balance-backends 1 --partitions 3 --during 2s --warm-up 0 --out here")]
-    public void What_can_be_is_taken(string arguments) => Assert.Empty(Parse(arguments).Errors);
+    public void Valid_values_are_accepted(string arguments) => Assert.Empty(Parse(arguments).Errors);
 
     [Theory]
     [InlineData(1, 3, 1)]
@@ -31,7 +31,7 @@ public sealed class ProfileCommandTests
     [InlineData(200, 1, 2)]
     [InlineData(200, 3, 6)]
     [InlineData(1000, 3, 6)]
-    public void As_many_payments_are_under_way_as_are_asked_for(int inFlight, int proxies, int connections)
+    public void As_many_payments_are_in_flight_as_requested(int inFlight, int proxies, int connections)
     {
         var options = new ProfileOptions { Stack = new StackOptions(), InFlight = [inFlight], During = TimeSpan.FromSeconds(15), WarmUp = TimeSpan.Zero };
 

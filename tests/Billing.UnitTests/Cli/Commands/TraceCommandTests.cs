@@ -14,8 +14,8 @@ public sealed class TraceCommandTests
     [InlineData("--requests -1", "--requests must be between 0 and 10000000; it is -1.")]
     [InlineData("--targets localhost:5000", "--targets: 'localhost:5000' is not an address of the form http://host:port.")]
     [InlineData("--targets http://a:1,ftp://b:2", "--targets: 'ftp://b:2' is not an address of the form http://host:port.")]
-    [InlineData("--targets http://a:1 --jitter on", "--jitter is about a stack of the command's own; with --targets there is none.")]
-    public void A_value_that_cannot_be_is_refused_by_its_option(string arguments, string error) =>
+    [InlineData("--targets http://a:1 --jitter on", "--jitter applies to a stack that the command starts; with --targets it starts none.")]
+    public void An_invalid_value_is_rejected_by_its_option(string arguments, string error) =>
         Assert.Equal(error, Assert.Single(Parse(arguments).Errors).Message);
 
     [Theory]
@@ -24,7 +24,7 @@ public sealed class TraceCommandTests
     [InlineData("--requests 100 --rate 50 --connections 8 --out here")]
     [InlineData("--targets http://a:1,http://b:2 --postgres Host=localhost;Database=billing")]
     [InlineData("--kafka embedded --payment-backends 1 --jitter on")]
-    public void What_can_be_is_taken(string arguments) => Assert.Empty(Parse(arguments).Errors);
+    public void Valid_values_are_accepted(string arguments) => Assert.Empty(Parse(arguments).Errors);
 
     private static ParseResult Parse(string arguments) =>
         TraceCommand.Create(AnsiConsole.Console).Parse(arguments.Split(' ', StringSplitOptions.RemoveEmptyEntries));

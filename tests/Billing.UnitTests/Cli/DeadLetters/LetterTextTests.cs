@@ -6,7 +6,7 @@ namespace Billing.UnitTests.Cli.DeadLetters;
 public sealed class LetterTextTests
 {
     [Fact]
-    public void Bytes_are_shown_as_text_only_where_a_terminal_would_not_act_on_them()
+    public void Bytes_are_shown_as_text_only_if_they_are_printable()
     {
         Assert.Equal("none", LetterText.OfBytes(null));
         Assert.Equal("acct-42", LetterText.OfBytes("acct-42"u8.ToArray()));
@@ -28,6 +28,6 @@ public sealed class LetterTextTests
     }
 
     [Fact]
-    public void A_long_dump_says_how_much_it_leaves_out() =>
+    public void A_long_dump_ends_with_the_number_of_bytes_left_out() =>
         Assert.StartsWith("... and 952 more bytes", LetterText.Dump(new byte[3000]).Last(), StringComparison.Ordinal);
 }

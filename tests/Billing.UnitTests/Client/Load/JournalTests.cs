@@ -44,7 +44,7 @@ public sealed class JournalTests : IDisposable
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,3")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdefff,visa/a,USD,1,Accepted,1")]
-    public void Another_line_is_refused_as_no_journals(string line) =>
+    public void An_invalid_line_is_rejected(string line) =>
         Assert.Throws<FormatException>(() => JournalEntry.Parse(line));
 
     [Fact]
@@ -85,15 +85,15 @@ public sealed class JournalTests : IDisposable
     }
 
     [Fact]
-    public void A_last_line_that_was_cut_short_is_not_an_entry()
+    public void An_incomplete_last_line_is_not_an_entry()
     {
-        // What a killed client leaves: the line reads as one of version 1, but may have been of version 12.
+        // As left by a killed client: the last line can be parsed as version 1, but may be the beginning of version 12.
         File.WriteAllText(Path, Entry(0, 1) + "\n" + Entry(0, 2) + "\n" + Entry(0, 1));
         Assert.Equal([1L, 2L], Journal.Read(Path).Select(e => e.Version));
     }
 
     [Fact]
-    public void A_line_from_before_journals_held_balances_is_read_without_one() =>
+    public void A_line_of_the_old_format_is_read_without_a_balance() =>
         Assert.Null(JournalEntry.Parse($"{Samples.TransactionId},visa/a,USD,1.25,Accepted,1").Balance);
 
     [Fact]
@@ -114,11 +114,11 @@ public sealed class JournalTests : IDisposable
     [InlineData("Unspecified")]
     [InlineData("")]
     [InlineData("CreditLimitExceeded,more")]
-    public void A_reason_that_is_none_makes_a_line_no_entry(string reason) => Assert.Throws<FormatException>(
+    public void A_line_with_an_invalid_decline_reason_is_rejected(string reason) => Assert.Throws<FormatException>(
         () => JournalEntry.Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5,{reason}"));
 
     [Fact]
-    public void Lines_of_both_forms_and_both_line_ends_are_read()
+    public void Lines_of_both_formats_and_with_both_line_endings_are_read()
     {
         File.WriteAllText(Path, $"{Entry(0, 1)}\r\n{Entry(1, 2) with { Balance = 3.5m }}\n");
         Assert.Equal([Entry(0, 1), Entry(1, 2) with { Balance = 3.5m }], Journal.Read(Path));
@@ -127,7 +127,7 @@ public sealed class JournalTests : IDisposable
     [Theory]
     [InlineData("nonsense")]
     [InlineData("")]
-    public void A_line_that_is_no_entry_is_named_by_file_and_number(string line)
+    public void An_invalid_line_is_reported_with_file_and_line_number(string line)
     {
         File.WriteAllText(Path, $"{Entry(0, 1)}\n{Entry(0, 2)}\n{line}\n{Entry(0, 3)}\n");
         var refusal = Assert.Throws<FormatException>(() => Journal.Read(Path).Count());
@@ -135,14 +135,14 @@ public sealed class JournalTests : IDisposable
     }
 
     [Fact]
-    public void A_file_without_lines_is_no_journal_however_long()
+    public void A_long_file_without_line_endings_is_not_a_journal()
     {
         File.WriteAllText(Path, new string('a', 1_000_000));
         Assert.Contains(", line 1:", Assert.Throws<FormatException>(() => Journal.Read(Path).Count()).Message, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void Of_a_journal_that_grows_only_what_was_asked_for_is_read()
+    public void A_growing_journal_is_read_only_up_to_the_given_length()
     {
         var first = Entry(0, 1) + "\n";
         File.WriteAllText(Path, first + Entry(0, 2) + "\n");
@@ -155,7 +155,7 @@ public sealed class JournalTests : IDisposable
     }
 
     [Fact]
-    public void Entries_are_read_over_the_ends_of_the_buffer()
+    public void Entries_that_cross_the_end_of_the_buffer_are_read()
     {
         const int Count = 20_000;
         File.WriteAllLines(Path, Enumerable.Range(1, Count).Select(n => Entry(n % 7, n).ToString()));

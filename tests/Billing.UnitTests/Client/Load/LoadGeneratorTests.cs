@@ -22,7 +22,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Every_answer_is_in_the_journal_balances_with_what_was_told()
+    public async Task Every_answer_is_in_the_journal_and_balances_have_the_answered_values()
     {
         var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Balances = 20, WarmUp = 10, Journal = _journal });
 
@@ -34,7 +34,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Every_answer_of_a_burst_is_timed_from_when_it_began_too_however_late_its_call_was_made()
+    public async Task Every_answer_of_a_burst_is_also_timed_from_the_start_of_the_burst()
     {
         var (result, _) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Balances = 20, Journal = _journal });
 
@@ -46,7 +46,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_was_not_answered_is_not_counted_as_answered()
+    public async Task Failed_requests_are_not_counted_as_answered()
     {
         _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
 
@@ -58,7 +58,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Payments_in_another_currency_are_as_many_as_asked_for()
+    public async Task The_share_of_payments_in_another_currency_is_as_configured()
     {
         var (_, none) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 50, Journal = _journal });
         var (_, all) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 50, Journal = _journal, OtherCurrencyPercent = 100 });
@@ -68,23 +68,23 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Payments_at_a_rate_end_when_it_is_enough_and_all_sent_are_answered()
+    public async Task Payments_at_a_rate_can_be_stopped_and_all_sent_payments_are_answered()
     {
-        using var enough = new CancellationTokenSource();
+        using var stopped = new CancellationTokenSource();
         _backend.Answer = command =>
         {
-            enough.Cancel();
+            stopped.Cancel();
             return Task.FromResult(Answered(command));
         };
 
-        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 1_000_000, Rate = 200, Journal = _journal }, enough.Token);
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 1_000_000, Rate = 200, Journal = _journal }, stopped.Token);
 
         Assert.InRange(result.PaymentsAnswered, 1, 999_999);
         Assert.Equal(result.PaymentsAnswered, entries.Count);
     }
 
     [Fact]
-    public async Task Payments_at_a_rate_are_as_many_as_asked_for()
+    public async Task The_number_of_payments_at_a_rate_is_as_configured()
     {
         var (result, _) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Rate = 1000, Journal = _journal });
 
@@ -109,13 +109,13 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     private async Task<(LoadResult Result, List<JournalEntry> Entries)> RunAsync(
-        LoadOptions options, CancellationToken enough = default)
+        LoadOptions options, CancellationToken stopped = default)
     {
         LoadResult result;
         await using (var generator = new LoadGenerator(options, TimeProvider.System))
         {
             await generator.WarmUpAsync(CancellationToken.None);
-            result = await generator.RunAsync(enough, CancellationToken.None);
+            result = await generator.RunAsync(stopped, CancellationToken.None);
         }
         return (result, [.. Journal.Read(_journal)]);
     }

@@ -16,7 +16,7 @@ public sealed class RequestMeterTests
         {
             if (n % 3 == 0)
             {
-                meter.Failed(new RpcException(new Status(StatusCode.Unavailable, "away")));
+                meter.Failed(new RpcException(new Status(StatusCode.Unavailable, "stopping")));
             }
             else
             {
@@ -26,19 +26,19 @@ public sealed class RequestMeterTests
         var figures = meter.Figures();
         Assert.Equal(3000, meter.Done);
         Assert.Equal((1000, 1000), (figures.Ok, figures.Declined));
-        Assert.Equal(1000, Assert.Single(figures.Errors, e => e.Key == "Unavailable: away").Value);
+        Assert.Equal(1000, Assert.Single(figures.Errors, e => e.Key == "Unavailable: stopping").Value);
         Assert.Equal(Enumerable.Range(0, 3000).Where(n => n % 3 != 0).Select(n => (long)n), figures.LatenciesUs.Order());
     }
 
     [Fact]
-    public void An_answer_of_a_burst_is_timed_from_its_call_and_from_when_the_burst_began()
+    public void An_answer_of_a_burst_is_timed_from_its_call_and_from_the_start_of_the_burst()
     {
         var time = new ManualTime();
         var meter = new RequestMeter(2, time);
         meter.BeginAt(time.GetTimestamp());
         meter.Answered(time.GetTimestamp(), declined: false);
         time.Advance(TimeSpan.FromSeconds(4));
-        // The loop that sends got to this call late.
+        // The sending loop made this call late.
         var sent = time.GetTimestamp();
         time.Advance(TimeSpan.FromSeconds(1));
         meter.Answered(sent, declined: false);

@@ -32,7 +32,7 @@ public sealed class SummaryTests
     }
 
     [Fact]
-    public void Clients_are_added_up()
+    public void The_figures_of_all_clients_are_added_up()
     {
         var one = new RequestFigures(2, 1, new Dictionary<string, int> { ["Unavailable: x"] = 2, ["Internal: y"] = 1 }, [1, 2, 3]);
         var summary = Summary.Of([one, one]);
@@ -40,21 +40,21 @@ public sealed class SummaryTests
     }
 
     [Fact]
-    public void No_answers_give_zeros_not_faults()
+    public void Without_answers_all_figures_are_zero()
     {
         Assert.Equal(new Summary(0, 0, 0, 0, 0, 0, 0, 0, 0), Summary.Of([]));
         Assert.Equal(0, Summary.Of([Figures([])]).P99);
     }
 
     [Fact]
-    public void A_burst_of_several_clients_began_when_the_first_of_them_did()
+    public void A_burst_of_several_clients_starts_with_the_first_client()
     {
         LoadResult[] results = [Client(startedUnixUs: 5_000_000, sinceStartUs: 1_000_000), Client(startedUnixUs: 5_400_000, sinceStartUs: 2_000_000)];
 
         var summary = LoadResult.SinceStart(results, r => r.Payments);
 
         Assert.Equal((1, 2.4), (summary.Shortest, summary.Longest));
-        // What each call took by itself is another figure.
+        // The latency of each call is a separate figure.
         Assert.Equal(0.001, Summary.Of([.. results.Select(r => r.Payments)]).Longest);
     }
 

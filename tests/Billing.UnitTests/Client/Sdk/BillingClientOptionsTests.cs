@@ -7,21 +7,21 @@ public sealed class BillingClientOptionsTests
     [Theory]
     [InlineData("http://localhost:5000")]
     [InlineData("https://billing.example/")]
-    public void An_address_of_http_is_fine(string address) => Assert.Empty(With(address).Problems());
+    public void An_http_or_https_address_is_valid(string address) => Assert.Empty(With(address).Problems());
 
     [Theory]
     [InlineData("localhost:5000")]
     [InlineData("/relative")]
     [InlineData("ftp://localhost")]
     [InlineData("")]
-    public void Another_address_is_named(string address)
+    public void An_invalid_address_is_named(string address)
     {
         var problem = Assert.Single(With("http://localhost:5000", address).Problems());
         Assert.StartsWith($"Billing:Client:Proxies: '{address}'", problem, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void A_deadline_is_above_zero()
+    public void A_deadline_must_be_above_zero()
     {
         var options = With("http://localhost:5000");
         options.Deadline = TimeSpan.Zero;
@@ -31,7 +31,7 @@ public sealed class BillingClientOptionsTests
     [Theory]
     [InlineData(0)]
     [InlineData(100_001)]
-    public void A_window_out_of_its_bounds_is_named(int window)
+    public void A_window_out_of_range_is_named(int window)
     {
         var options = With("http://localhost:5000");
         options.StreamWindow = window;
@@ -39,7 +39,7 @@ public sealed class BillingClientOptionsTests
     }
 
     [Fact]
-    public void A_client_is_not_made_from_options_that_cannot_be_used()
+    public void A_client_is_not_created_from_invalid_options()
     {
         var none = Assert.Throws<ArgumentException>(() => new BillingClient(new BillingClientOptions(), TimeProvider.System));
         Assert.Contains("Billing:Client:Proxies is empty", none.Message, StringComparison.Ordinal);

@@ -7,13 +7,13 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>Which proxy a call goes to, what is tried again, and after which wait.</summary>
+/// <summary>The choice of the proxy, the failures that are retried, and the delays before retries.</summary>
 public sealed class BillingClientTests : IAsyncDisposable
 {
     private readonly ManualTime _time = new();
     private readonly List<ScriptedProxy> _proxies = [];
 
-    // The server's deadlines are real ones.
+    // The server checks deadlines with the real clock.
     public BillingClientTests() => _time.Set(TimeProvider.System.GetUtcNow() - _time.GetUtcNow());
 
     public async ValueTask DisposeAsync()
@@ -49,13 +49,13 @@ public sealed class BillingClientTests : IAsyncDisposable
     [Theory]
     [InlineData(StatusCode.Unavailable)]
     [InlineData(StatusCode.ResourceExhausted)]
-    public async Task What_a_proxy_did_not_take_goes_to_the_next_under_the_same_id(StatusCode status)
+    public async Task A_call_that_a_proxy_did_not_process_goes_to_the_next_with_the_same_id(StatusCode status)
     {
         var failure = ScriptedProxy.Failure(status);
         await StartAsync([failure], [failure]);
         using var client = Client();
 
-        // Whichever is asked first fails, and so does the other: the third try is the first proxy's again.
+        // The first proxy fails, then the second one: the third attempt goes to the first proxy again.
         var answer = await PayAsync(client);
 
         Assert.Equal(PaymentOutcome.Accepted, answer.Outcome);
@@ -64,17 +64,17 @@ public sealed class BillingClientTests : IAsyncDisposable
         Assert.Equal(2, client.Retried);
     }
 
-    /// <summary>As a proxy does that ends with calls in hand, and as a host looks that is cut off.</summary>
+    /// <summary>With GOAWAY, as a proxy that stops with calls in flight; without it, as a host that is cut off.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_call_whose_connection_breaks_goes_to_the_next_proxy(bool saysGoodbye)
+    public async Task A_call_whose_connection_breaks_goes_to_the_next_proxy(bool sendsGoAway)
     {
         await StartAsync([[]]);
-        using var breaking = new BreakingProxy(saysGoodbye);
+        using var breaking = new BreakingProxy(sendsGoAway);
         using var client = Client(further: breaking.Address);
 
-        // In turn: one of two begins at the proxy that breaks.
+        // In turn: one of the two calls goes to the breaking proxy first.
         var answers = new[] { await PayAsync(client), await PayAsync(client) };
 
         Assert.All(answers, answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
@@ -82,7 +82,7 @@ public sealed class BillingClientTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Every_try_is_on_the_proxy_after_the_one_that_failed_until_there_were_enough()
+    public async Task Each_retry_goes_to_the_next_proxy_up_to_the_maximum_number()
     {
         var failures = Enumerable.Range(0, 10).Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable)).ToArray();
         await StartAsync(failures, failures, failures);
@@ -108,7 +108,7 @@ public sealed class BillingClientTests : IAsyncDisposable
     [InlineData(StatusCode.DeadlineExceeded)]
     [InlineData(StatusCode.Internal)]
     [InlineData(StatusCode.OutOfRange)]
-    public async Task What_another_try_cannot_mend_is_not_tried_again(StatusCode status)
+    public async Task Failures_that_a_retry_cannot_fix_are_not_retried(StatusCode status)
     {
         await StartAsync([ScriptedProxy.Failure(status, "WHY")], [ScriptedProxy.Failure(status, "WHY")]);
         using var client = Client();
@@ -132,7 +132,7 @@ public sealed class BillingClientTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_proxys_own_hint_is_the_wait_before_each_further_try()
+    public async Task The_retry_pushback_of_a_proxy_is_the_delay_before_each_retry()
     {
         await StartAsync([
             ScriptedProxy.Failure(StatusCode.ResourceExhausted, pushback: "700"),
@@ -151,7 +151,7 @@ public sealed class BillingClientTests : IAsyncDisposable
     [InlineData(null)]
     [InlineData("-1")]
     [InlineData("soon")]
-    public async Task Without_a_hint_that_can_be_read_the_first_wait_is_the_clients_own(string? pushback)
+    public async Task Without_a_valid_retry_pushback_the_first_delay_is_that_of_the_client(string? pushback)
     {
         await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable, pushback: pushback)]);
         using var client = Client();
@@ -162,28 +162,28 @@ public sealed class BillingClientTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_caller_that_gives_up_ends_the_wait()
+    public async Task Cancellation_ends_the_delay_before_a_retry()
     {
         await StartAsync([ScriptedProxy.Failure(StatusCode.Unavailable, pushback: "3600000")]);
         using var client = Client();
-        using var gone = new CancellationTokenSource();
+        using var cancelled = new CancellationTokenSource();
         var failed = new TaskCompletionSource();
         _proxies[0].Asked = _ => failed.TrySetResult();
 
-        var paying = client.MakePaymentAsync(Samples.Payment(), gone.Token);
+        var paying = client.MakePaymentAsync(Samples.Payment(), cancelled.Token);
         await failed.Task;
         while (_time.Delays.Count == 0)
         {
             await Task.Yield();
         }
-        await gone.CancelAsync();
+        await cancelled.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => paying);
         Assert.Single(_proxies[0].Requests);
     }
 
     [Fact]
-    public async Task A_proxy_that_is_not_there_costs_a_try_and_not_the_payment()
+    public async Task An_unreachable_proxy_costs_a_retry_but_no_payment()
     {
         using var ports = new FreePorts();
         await StartAsync([[]]);
@@ -217,7 +217,7 @@ public sealed class BillingClientTests : IAsyncDisposable
         return new BillingClient(options, _time);
     }
 
-    /// <summary>Pays while the clock runs, so that no wait takes time.</summary>
+    /// <summary>Pays while the manual clock is advanced, so that no delay takes real time.</summary>
     private async Task<MakePaymentResponse> PayAsync(BillingClient client)
     {
         var paying = client.MakePaymentAsync(Samples.Payment());

@@ -3,14 +3,14 @@ using Billing.V1;
 
 namespace Billing.Testing;
 
-/// <summary>What a caller may rely on, of the platform and of the one in memory alike.</summary>
+/// <summary>Guarantees to callers that hold for the real platform and for the in-memory one.</summary>
 public abstract class BillingFacts
 {
-    /// <summary>The platform in question, where an account may owe 10,000 to begin with.</summary>
+    /// <summary>The platform under test, with an initial credit limit of 10,000.</summary>
     protected abstract IBillingClient Billing { get; }
 
     [Fact]
-    public async Task A_payment_within_the_limit_is_accepted_and_the_balance_has_it()
+    public async Task A_payment_within_the_limit_is_accepted_and_the_balance_includes_it()
     {
         var account = NewAccount();
 
@@ -49,7 +49,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task A_payment_asked_for_again_has_the_first_result_and_is_charged_once()
+    public async Task A_retried_payment_gets_the_first_result_and_is_charged_once()
     {
         var account = NewAccount();
         var payment = new Payment(account, new Amount(5, "USD"));
@@ -63,7 +63,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task An_id_used_for_something_else_is_rejected()
+    public async Task An_id_used_for_a_different_request_is_rejected()
     {
         var account = NewAccount();
         var payment = new Payment(account, new Amount(5, "USD"));
@@ -77,7 +77,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task A_limit_decides_the_payments_after_it()
+    public async Task A_limit_applies_to_the_payments_after_it()
     {
         var account = NewAccount();
 
@@ -93,7 +93,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task A_limit_in_another_currency_is_rejected_by_its_field_and_its_id_stays_free()
+    public async Task A_limit_in_another_currency_is_rejected_with_its_field_and_its_id_can_be_used_again()
     {
         var account = NewAccount();
         await PayAsync<PaymentResult.Accepted>(new Payment(account, new Amount(1, "EUR")));
@@ -107,7 +107,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task An_account_that_nothing_happened_to_owes_nothing_in_no_currency()
+    public async Task An_account_without_events_has_a_zero_balance_and_no_currency()
     {
         var balance = await Billing.GetBalanceAsync(NewAccount(), cancellationToken: Token);
 
@@ -115,7 +115,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task A_version_that_an_account_does_not_reach_is_an_exception_that_says_so()
+    public async Task A_version_that_an_account_does_not_reach_throws_an_exception_with_that_reason()
     {
         var e = await Assert.ThrowsAsync<BillingException>(
             () => Billing.GetBalanceAsync(NewAccount(), 7, TimeSpan.FromSeconds(10), Token));
@@ -124,7 +124,7 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task A_statement_has_what_happened_in_order_and_in_part()
+    public async Task A_statement_has_the_events_in_order_and_can_be_read_in_part()
     {
         var account = NewAccount();
         var limit = new CreditLimit(account, new Amount(20, "USD"));
@@ -164,13 +164,13 @@ public abstract class BillingFacts
     }
 
     [Fact]
-    public async Task A_caller_that_gave_up_before_gets_no_result()
+    public async Task A_call_that_is_already_cancelled_gets_no_result()
     {
-        using var gone = new CancellationTokenSource();
-        await gone.CancelAsync();
+        using var cancelled = new CancellationTokenSource();
+        await cancelled.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => Billing.PayAsync(new Payment(NewAccount(), new Amount(1, "USD")), cancellationToken: gone.Token));
+            () => Billing.PayAsync(new Payment(NewAccount(), new Amount(1, "USD")), cancellationToken: cancelled.Token));
     }
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;

@@ -4,8 +4,7 @@ using System.Net.Sockets;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>Something that takes HTTP/2 connections and calls, and closes the connection on every call instead of answering it.
-/// </summary>
+/// <summary>A server that accepts HTTP/2 connections and closes the connection on every call instead of answering it.</summary>
 internal sealed class BreakingProxy : IDisposable
 {
     private const byte Headers = 1;
@@ -14,14 +13,14 @@ internal sealed class BreakingProxy : IDisposable
 
     // Frames of RFC 9113: empty SETTINGS; GOAWAY after stream 2^31 - 1 without an error.
     private static readonly byte[] Settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-    private static readonly byte[] Goodbye = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+    private static readonly byte[] GoAway = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
     private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
-    private readonly bool _saysGoodbye;
+    private readonly bool _sendsGoAway;
 
-    public BreakingProxy(bool saysGoodbye)
+    public BreakingProxy(bool sendsGoAway)
     {
-        _saysGoodbye = saysGoodbye;
+        _sendsGoAway = sendsGoAway;
         _listener.Start();
         _ = AcceptAsync();
     }
@@ -59,9 +58,9 @@ internal sealed class BreakingProxy : IDisposable
                 await stream.ReadExactlyAsync(new byte[(header[0] << 16) | (header[1] << 8) | header[2]]);
             }
             while (header[3] != Headers);
-            if (_saysGoodbye)
+            if (_sendsGoAway)
             {
-                await stream.WriteAsync(Goodbye);
+                await stream.WriteAsync(GoAway);
             }
         }
     }

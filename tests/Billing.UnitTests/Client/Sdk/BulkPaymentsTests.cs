@@ -34,7 +34,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task When_its_proxy_stops_the_unanswered_payments_go_to_the_next_under_the_same_ids()
+    public async Task When_its_proxy_stops_the_unanswered_payments_go_to_the_next_with_the_same_ids()
     {
         await using var first = await ProxyHost.StartAsync(_backend);
         await using var second = await ProxyHost.StartAsync(_backend);
@@ -47,7 +47,7 @@ public sealed class BulkPaymentsTests
             answers.Add(answer);
             if (answers.Count == 1_000)
             {
-                // Whichever of the two has the stream.
+                // Stops the proxy that has the stream.
                 stopping.Add((first.Admission.InFlight > 0 ? first : second).StopAsync());
             }
         }
@@ -57,7 +57,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task A_run_goes_on_with_another_stream_where_the_proxy_has_ended_an_idle_one()
+    public async Task A_run_continues_with_another_stream_after_the_proxy_ends_an_idle_one()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = TimeSpan.FromMilliseconds(1));
         using var client = Client(proxy);
@@ -83,11 +83,11 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task A_payment_that_was_not_taken_is_sent_again_and_answered_once()
+    public async Task A_payment_that_was_not_processed_is_retried_and_answered_once()
     {
         var refused = new ConcurrentDictionary<string, int>();
         _backend.Answer = command => Task.FromResult(refused.AddOrUpdate(command.TransactionId, 1, (_, n) => n + 1) <= 2
-            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "away")
+            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the broker is down")
             : FakeBackend.Accepted(command));
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
@@ -98,7 +98,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task A_payment_that_nobody_takes_fails_after_the_retries_and_the_others_do_not()
+    public async Task A_payment_that_is_always_refused_fails_after_the_retries_and_the_others_do_not()
     {
         var payments = Payments(10);
         _backend.Answer = command => Task.FromResult(command.TransactionId == payments[3].TransactionId
@@ -117,7 +117,7 @@ public sealed class BulkPaymentsTests
     [Theory]
     [InlineData(StatusCode.DeadlineExceeded)]
     [InlineData(StatusCode.AlreadyExists)]
-    public async Task Another_failure_is_handed_on_at_once(StatusCode status)
+    public async Task Other_failures_are_returned_without_retries(StatusCode status)
     {
         _backend.Answer = _ => Task.FromResult(Replies.Error(0, status, "REASON", "no"));
         await using var proxy = await ProxyHost.StartAsync(_backend);
@@ -139,7 +139,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task Where_no_proxy_is_what_was_in_hand_fails_and_the_run_ends_with_the_error()
+    public async Task Without_a_reachable_proxy_payments_in_flight_fail_and_the_run_ends_with_the_error()
     {
         using var client = Client("http://127.0.0.1:1");
         var answers = new List<MakePaymentResponse>();
@@ -156,7 +156,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task Where_no_proxy_is_and_all_was_in_hand_all_of_it_fails_and_the_run_ends()
+    public async Task Without_a_reachable_proxy_a_run_with_all_payments_in_flight_only_answers_them_as_failed()
     {
         using var client = Client("http://127.0.0.1:1");
         var answers = await ToListAsync(client.MakePaymentsAsync(Requests(Payments(5))));
@@ -164,16 +164,16 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task Whoever_takes_answers_slowly_is_read_for_slowly()
+    public async Task Requests_are_read_only_as_fast_as_answers_are_enumerated()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
-        var taken = 0;
+        var read = 0;
         var answered = 0;
         await foreach (var answer in client.MakePaymentsAsync(Counted()))
         {
-            // The one being handed on has freed no place yet.
-            Assert.InRange(Volatile.Read(ref taken) - answered, 1, 16);
+            // The current answer has not freed its place in the window yet.
+            Assert.InRange(Volatile.Read(ref read) - answered, 1, 16);
             answered++;
         }
         Assert.Equal(200, answered);
@@ -182,7 +182,7 @@ public sealed class BulkPaymentsTests
         {
             foreach (var payment in Payments(200))
             {
-                Interlocked.Increment(ref taken);
+                Interlocked.Increment(ref read);
                 yield return payment;
             }
             await Task.CompletedTask;
@@ -190,7 +190,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task Whoever_stops_taking_answers_ends_the_stream_and_the_requests()
+    public async Task Ending_the_enumeration_of_answers_ends_the_stream_and_the_requests()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
@@ -221,7 +221,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task A_run_that_is_cancelled_says_so()
+    public async Task A_cancelled_run_throws()
     {
         _backend.Answer = _ => new TaskCompletionSource<Reply>().Task;
         await using var proxy = await ProxyHost.StartAsync(_backend);
@@ -237,7 +237,7 @@ public sealed class BulkPaymentsTests
     }
 
     [Fact]
-    public async Task Requests_that_fail_end_the_run_with_their_error_after_the_answers_to_those_before()
+    public async Task An_exception_of_the_requests_ends_the_run_after_the_answers_to_earlier_requests()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
@@ -258,7 +258,7 @@ public sealed class BulkPaymentsTests
                 yield return payment;
             }
             await Task.Yield();
-            throw new InvalidDataException("the file of payments is cut short");
+            throw new InvalidDataException("the file of payments is incomplete");
         }
     }
 

@@ -6,7 +6,7 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>Which proxies are passed over, and when they are tried again.</summary>
+/// <summary>Which proxies are skipped, and when they are tried again.</summary>
 public sealed class CircuitTests : IAsyncDisposable
 {
     private readonly ManualTime _time = new();
@@ -23,7 +23,7 @@ public sealed class CircuitTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_proxy_that_lets_calls_down_is_passed_over_until_its_break_is_over()
+    public async Task A_failing_proxy_is_skipped_until_its_break_is_over()
     {
         await StartAsync(failures: 4, good: 1);
         using var client = Client();
@@ -36,12 +36,12 @@ public sealed class CircuitTests : IAsyncDisposable
         await PayAsync(client, 10);
 
         Assert.Equal((4, 4), (before, meanwhile));
-        // The one that tried found it well, and the others follow in turn.
+        // The trial call succeeds, and the following calls use the proxy in turn again.
         Assert.InRange(_proxies[0].Requests.Count, 8, 9);
     }
 
     [Fact]
-    public async Task A_proxy_that_is_still_away_costs_one_call_for_each_break()
+    public async Task A_proxy_that_stays_unavailable_costs_one_call_per_break()
     {
         await StartAsync(failures: 1_000, good: 1);
         using var client = Client();
@@ -56,7 +56,7 @@ public sealed class CircuitTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Where_all_are_away_each_is_asked_all_the_same()
+    public async Task If_all_proxies_are_unavailable_calls_are_still_sent()
     {
         await StartAsync(failures: 40, good: 0);
         using var client = Client(retriesMax: 1);
@@ -68,12 +68,12 @@ public sealed class CircuitTests : IAsyncDisposable
         Assert.IsType<PaymentResult.Accepted>(await PayAsync(client));
     }
 
-    /// <summary>What comes from behind a proxy, it has in common with the others; and a full one is not away.</summary>
+    /// <summary>Failures of the back ends affect the other proxies too, and an overloaded proxy is not unavailable.</summary>
     [Theory]
     [InlineData(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight)]
     [InlineData(StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable)]
     [InlineData(StatusCode.InvalidArgument, ErrorReasons.InvalidField)]
-    public async Task Failures_that_are_not_the_proxys_own_open_no_circuit(StatusCode status, string reason)
+    public async Task Failures_that_are_not_specific_to_the_proxy_do_not_open_its_circuit(StatusCode status, string reason)
     {
         await StartAsync(failures: 30, good: 1, status, reason);
         using var client = Client();
@@ -84,7 +84,7 @@ public sealed class CircuitTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Streams_pass_over_what_calls_found_away()
+    public async Task Streams_skip_proxies_whose_circuit_was_opened_by_calls()
     {
         await StartAsync(failures: 1_000, good: 1);
         using var client = Client();

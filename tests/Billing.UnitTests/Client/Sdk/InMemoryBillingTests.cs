@@ -16,7 +16,7 @@ public sealed class InMemoryBillingTests : BillingFacts
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task After_a_lost_answer_asking_again_charges_once(bool recorded)
+    public async Task A_retry_after_a_lost_answer_charges_once(bool recorded)
     {
         _billing.LoseNextAnswer(recorded);
 
@@ -37,7 +37,7 @@ public sealed class InMemoryBillingTests : BillingFacts
     }
 
     [Fact]
-    public async Task Accounts_may_begin_with_another_limit()
+    public async Task Accounts_may_start_with_another_limit()
     {
         Assert.IsType<PaymentResult.Declined>(await new InMemoryBilling(creditLimit: 4.99m).PayAsync(Five));
         Assert.Throws<ArgumentOutOfRangeException>(() => new InMemoryBilling(creditLimit: -1));

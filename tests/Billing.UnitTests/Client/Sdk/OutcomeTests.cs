@@ -7,7 +7,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>What a caller is told of what proxies end calls with.</summary>
+/// <summary>The results that callers get for the failures of proxies.</summary>
 public sealed class OutcomeTests
 {
     private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
@@ -18,33 +18,33 @@ public sealed class OutcomeTests
     [InlineData(StatusCode.Unauthenticated, RejectionReason.NotAuthenticated)]
     [InlineData(StatusCode.PermissionDenied, RejectionReason.NotAllowed)]
     [InlineData(StatusCode.Unimplemented, RejectionReason.Other)]
-    public async Task What_asking_again_cannot_mend_is_rejected(StatusCode status, RejectionReason reason)
+    public async Task A_failure_that_a_retry_cannot_fix_is_a_rejection(StatusCode status, RejectionReason reason)
     {
         var failure = ScriptedProxy.Failure(status, "WHY");
         failure.Trailers.Add(Trailers.Field, "amount.units");
 
         var result = await PayAsync(failure);
 
-        Assert.Equal(new PaymentResult.Rejected(Five.Id, reason, "amount.units", "as it was told to"), result);
+        Assert.Equal(new PaymentResult.Rejected(Five.Id, reason, "amount.units", "scripted failure"), result);
     }
 
     [Theory]
     [InlineData(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime)]
     [InlineData(StatusCode.Internal, ErrorReasons.ProcessingFailed)]
     [InlineData(StatusCode.Unknown, "")]
-    public async Task What_may_or_may_not_be_recorded_is_unknown(StatusCode status, string reason) =>
+    public async Task A_payment_that_may_have_been_recorded_is_unknown(StatusCode status, string reason) =>
         Assert.Equal(
-            new PaymentResult.Unknown(Five.Id, reason, "as it was told to"),
+            new PaymentResult.Unknown(Five.Id, reason, "scripted failure"),
             await PayAsync(ScriptedProxy.Failure(status, reason)));
 
-    /// <summary>The first try may have been recorded, whatever becomes of the caller's right to ask.</summary>
+    /// <summary>The first attempt may have been recorded, even if the caller has lost its permission since.</summary>
     [Fact]
-    public async Task A_caller_that_is_turned_away_with_a_retry_does_not_know_what_became_of_the_try_before() =>
+    public async Task A_retry_without_permission_leaves_the_outcome_of_the_first_attempt_unknown() =>
         Assert.IsType<PaymentResult.Unknown>(await PayAsync(
             ScriptedProxy.Failure(StatusCode.Unavailable), ScriptedProxy.Failure(StatusCode.Unauthenticated)));
 
     [Fact]
-    public async Task A_call_may_have_a_deadline_of_its_own()
+    public async Task A_call_may_have_its_own_deadline()
     {
         await using var proxy = await ScriptedProxy.StartAsync();
         using var held = new ManualResetEventSlim();
@@ -58,24 +58,24 @@ public sealed class OutcomeTests
     }
 
     [Fact]
-    public async Task A_caller_that_gives_up_gets_no_result()
+    public async Task A_cancelled_call_gets_no_result()
     {
         await using var proxy = await ScriptedProxy.StartAsync();
-        using var gone = new CancellationTokenSource();
+        using var cancelled = new CancellationTokenSource();
         using var held = new ManualResetEventSlim();
         proxy.Asked = _ =>
         {
-            gone.Cancel();
+            cancelled.Cancel();
             held.Wait();
         };
         using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address } });
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(Five, cancellationToken: gone.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(Five, cancellationToken: cancelled.Token));
         held.Set();
     }
 
     [Fact]
-    public async Task A_question_without_an_answer_says_whether_to_ask_again()
+    public async Task A_failed_query_reports_whether_to_retry()
     {
         using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
 
@@ -88,7 +88,7 @@ public sealed class OutcomeTests
     }
 
     [Fact]
-    public void An_application_has_one_client_by_both_its_names_and_options_that_cannot_be_used_are_named()
+    public void An_application_has_one_client_for_both_types_and_invalid_options_are_named()
     {
         using var good = new ServiceCollection().AddBillingClient(o => o.Proxies.Add("http://localhost:5000")).BuildServiceProvider();
         using var bad = new ServiceCollection().AddBillingClient(o => o.RetriesMax = 101).BuildServiceProvider();

@@ -8,7 +8,7 @@ namespace Billing.UnitTests.Client.Sdk;
 public sealed class RetryBudgetTests
 {
     [Fact]
-    public void Calls_earn_their_share_and_no_more_than_the_reserve()
+    public void Calls_add_their_share_up_to_the_reserve()
     {
         var budget = new RetryBudget(0.25, 2);
         Assert.Equal([true, true, false], Spend(budget, 3));
@@ -29,22 +29,22 @@ public sealed class RetryBudgetTests
     }
 
     [Fact]
-    public void Without_a_share_there_is_no_bound() =>
+    public void Without_a_share_retries_are_unlimited() =>
         Assert.All(Spend(new RetryBudget(null, 1), 100), Assert.True);
 
     [Fact]
-    public void Retries_taken_at_the_same_time_are_as_many_as_there_were()
+    public void Concurrent_retries_use_up_the_budget_exactly()
     {
         var budget = new RetryBudget(0, 1_000);
-        var taken = 0;
+        var spent = 0;
 
-        Parallel.For(0, 4_000, _ => Interlocked.Add(ref taken, budget.TrySpend() ? 1 : 0));
+        Parallel.For(0, 4_000, _ => Interlocked.Add(ref spent, budget.TrySpend() ? 1 : 0));
 
-        Assert.Equal(1_000, taken);
+        Assert.Equal(1_000, spent);
     }
 
     [Fact]
-    public async Task A_platform_that_is_overrun_is_sent_little_more_than_the_calls_that_are_made()
+    public async Task An_overloaded_platform_gets_few_retries()
     {
         await using var proxy = await ScriptedProxy.StartAsync(
             [.. Enumerable.Range(0, 1_000).Select(_ => ScriptedProxy.Failure(StatusCode.ResourceExhausted, pushback: "0"))]);
@@ -74,7 +74,7 @@ public sealed class RetryBudgetTests
             Assert.Equal(TimeSpan.Zero, Assert.IsType<PaymentResult.Unknown>(result).RetryAfter);
         }
 
-        // The one to begin with, which the first call has no need to add to, and a fifth of the other 49.
+        // The initial reserve of one, to which the first call adds nothing because it is full, and a fifth of the other 49 calls.
         Assert.Equal(10, client.Retried);
         Assert.Equal(60, proxy.Requests.Count);
         Assert.True(refused >= 50);

@@ -13,7 +13,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>A proxy on a port of its own that fails as it is told to, and otherwise accepts.</summary>
+/// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments.</summary>
 internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
 {
     private readonly ConcurrentQueue<MakePaymentRequest> _requests = new();
@@ -21,13 +21,14 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     private readonly ConcurrentQueue<(string Name, string? Value)> _headers = new();
     private WebApplication _app = null!;
 
-    /// <summary>Where it listens.</summary>
+    /// <summary>The address that it listens on.</summary>
     public string Address => _app.Urls.First();
 
-    /// <summary>What it was asked, in order.</summary>
+    /// <summary>The requests received, in order.</summary>
     public IReadOnlyCollection<MakePaymentRequest> Requests => _requests;
 
-    /// <summary>Headers of the calls, in order: those that say who calls, and of which trace it is.</summary>
+    /// <summary>Returns the values of a header of all calls, in order; only for <c>authorization</c> and <c>traceparent</c>.
+    /// </summary>
     public IEnumerable<string?> HeadersOf(string name) => _headers.Where(header => header.Name == name).Select(header => header.Value);
 
     /// <summary>Called with each request before it is answered.</summary>
@@ -35,7 +36,8 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
 
     public static Task<ScriptedProxy> StartAsync(params RpcException[] failures) => StartAsync(certificate: null, failures);
 
-    /// <summary>Over https, for clients that have a certificate of the same authority.</summary>
+    /// <summary>Starts a proxy over https, for clients with a certificate of the same authority; over http if there is none.
+    /// </summary>
     public static async Task<ScriptedProxy> StartAsync(SelfMadeCertificates? certificate, params RpcException[] failures)
     {
         var proxy = new ScriptedProxy();
@@ -60,7 +62,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
         return proxy;
     }
 
-    /// <summary>A failure as proxies have them.</summary>
+    /// <summary>Returns a failure in the format of the proxies.</summary>
     public static RpcException Failure(StatusCode status, string reason = "", string? pushback = null)
     {
         var trailers = new Metadata { { Trailers.Reason, reason } };
@@ -68,14 +70,14 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
         {
             trailers.Add(Trailers.RetryPushback, pushback);
         }
-        return new RpcException(new Status(status, "as it was told to"), trailers);
+        return new RpcException(new Status(status, "scripted failure"), trailers);
     }
 
     /// <inheritdoc/>
     public override Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context)
     {
         _requests.Enqueue(request);
-        Note(context);
+        RecordHeaders(context);
         Asked(request);
         return _failures.TryDequeue(out var failure)
             ? throw failure
@@ -86,7 +88,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     public override async Task MakePayments(
         IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream, ServerCallContext context)
     {
-        Note(context);
+        RecordHeaders(context);
         await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
         {
             await responseStream.WriteAsync(Answer(request));
@@ -96,7 +98,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     /// <inheritdoc/>
     public override Task GetStatement(GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
-        Note(context);
+        RecordHeaders(context);
         return responseStream.WriteAsync(new StatementEntry { Version = 1 });
     }
 
@@ -119,7 +121,7 @@ internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
     private static MakePaymentResponse Answer(MakePaymentRequest request) =>
         new() { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted, Balance = request.Amount, Version = 1 };
 
-    private void Note(ServerCallContext context)
+    private void RecordHeaders(ServerCallContext context)
     {
         foreach (var name in new[] { "authorization", "traceparent" })
         {

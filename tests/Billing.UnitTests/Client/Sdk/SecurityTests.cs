@@ -15,7 +15,7 @@ public sealed class SecurityTests : IDisposable
     public void Dispose() => _certificates.Dispose();
 
     [Fact]
-    public async Task A_token_goes_with_every_call_and_every_stream()
+    public async Task A_token_is_sent_with_every_call_and_every_stream()
     {
         await using var proxy = await ScriptedProxy.StartAsync();
         using var client = Client(proxy.Address, options => options.Token = "abc.def");
@@ -33,21 +33,21 @@ public sealed class SecurityTests : IDisposable
     }
 
     [Fact]
-    public async Task A_token_that_is_asked_for_is_asked_for_with_each_call()
+    public async Task A_token_provider_is_called_once_per_call()
     {
         await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable));
-        var asked = 0;
-        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++asked}"));
+        var calls = 0;
+        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
 
         await client.PayAsync(NewPayment());
         await client.PayAsync(NewPayment());
 
-        // The first call has two tries.
+        // The first call has two attempts.
         Assert.Equal(["Bearer token-1", "Bearer token-1", "Bearer token-2"], proxy.HeadersOf("authorization"));
     }
 
     [Fact]
-    public async Task Where_there_is_no_token_to_be_had_nothing_is_sent_and_the_callers_own_exception_says_why()
+    public async Task If_the_token_provider_throws_nothing_is_sent_and_its_exception_is_thrown()
     {
         await using var proxy = await ScriptedProxy.StartAsync();
         using var client = Client(proxy.Address, options => options.TokenProvider = _ => throw new TimeoutException("no token"));
@@ -63,15 +63,15 @@ public sealed class SecurityTests : IDisposable
     [InlineData("https://billing.example", false, true)]
     [InlineData("http://billing.example", false, false)]
     [InlineData("http://billing.example", true, true)]
-    public void A_token_goes_to_another_machine_over_https_unless_told_otherwise(string address, bool allowed, bool isFine)
+    public void A_token_is_sent_to_other_machines_over_https_unless_allowed_otherwise(string address, bool allowed, bool isValid)
     {
         var options = new BillingClientOptions { Proxies = { address }, Token = "abc", AllowTokenOverHttp = allowed };
 
-        Assert.Equal(isFine ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.Problems().Select(p => p.Split(',')[0]));
+        Assert.Equal(isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.Problems().Select(p => p.Split(',')[0]));
     }
 
     [Fact]
-    public async Task A_client_with_a_certificate_of_the_authority_is_let_in()
+    public async Task A_client_with_a_certificate_of_the_authority_is_accepted()
     {
         await using var proxy = await ScriptedProxy.StartAsync(_certificates);
         using var client = Client(proxy.Address, options => _certificates.Apply(options.Tls));
@@ -80,7 +80,7 @@ public sealed class SecurityTests : IDisposable
     }
 
     [Fact]
-    public async Task A_client_without_a_certificate_is_not_let_in()
+    public async Task A_client_without_a_certificate_is_rejected()
     {
         await using var proxy = await ScriptedProxy.StartAsync(_certificates);
         using var client = Client(proxy.Address, options => options.Tls.CaFile = _certificates.CaFile);
@@ -101,7 +101,7 @@ public sealed class SecurityTests : IDisposable
     }
 
     [Fact]
-    public void A_file_that_is_no_certificate_is_named_when_the_client_is_made()
+    public void An_invalid_certificate_file_is_named_when_the_client_is_created()
     {
         File.WriteAllText(_certificates.CaFile, "hello");
 

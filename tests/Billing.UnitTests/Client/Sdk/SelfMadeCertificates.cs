@@ -5,7 +5,8 @@ using Billing.Client;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>An authority, and what it has signed for a server at 127.0.0.1 and for a client; as files too.</summary>
+/// <summary>A certificate authority, and the certificates that it has signed for a server at 127.0.0.1 and for a client; also as
+/// files.</summary>
 internal sealed class SelfMadeCertificates : IDisposable
 {
     private static readonly DateTimeOffset From = TimeProvider.System.GetUtcNow().AddDays(-1);
@@ -36,7 +37,7 @@ internal sealed class SelfMadeCertificates : IDisposable
 
     public string KeyFile => Path.Combine(_folder, "client.key");
 
-    /// <summary>Has a client use them.</summary>
+    /// <summary>Configures a client to use the certificates.</summary>
     public void Apply(TlsOptions tls) => (tls.CaFile, tls.CertificateFile, tls.KeyFile) = (CaFile, ClientFile, KeyFile);
 
     public void Dispose()

@@ -28,11 +28,11 @@ public sealed class StatementReaderTests
     [InlineData(0, 1_200)]
     [InlineData(501, 501)]
     [InlineData(1_000, 1_000)]
-    public async Task When_a_stream_breaks_it_goes_on_at_the_next_proxy_after_the_last_entry(int limit, int last)
+    public async Task When_a_stream_breaks_reading_continues_at_the_next_proxy_after_the_last_entry(int limit, int last)
     {
         _failures = 2;
         _backend.Answer = command => Task.FromResult(command.Statement.AfterVersion == 500 && _failures-- > 0
-            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "away")
+            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "the event store is down")
             : new Reply { Statement = Page(command.Statement) });
         await using var first = await ProxyHost.StartAsync(_backend);
         await using var second = await ProxyHost.StartAsync(_backend);
@@ -45,7 +45,7 @@ public sealed class StatementReaderTests
     }
 
     [Fact]
-    public async Task A_failure_that_lasts_ends_it_after_the_retries()
+    public async Task A_persistent_failure_ends_the_reading_after_the_retries()
     {
         _backend.Answer = _ => Task.FromResult(Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "away"));
         await using var proxy = await ProxyHost.StartAsync(_backend);
@@ -56,7 +56,7 @@ public sealed class StatementReaderTests
     }
 
     [Fact]
-    public async Task A_bad_request_is_not_tried_again()
+    public async Task A_bad_request_is_not_retried()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
@@ -66,7 +66,7 @@ public sealed class StatementReaderTests
     }
 
     [Fact]
-    public async Task It_can_be_read_twice_and_left_before_its_end()
+    public async Task A_statement_can_be_read_twice_and_left_before_its_end()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);
@@ -86,7 +86,7 @@ public sealed class StatementReaderTests
     {
         _failures = 1;
         _backend.Answer = command => Task.FromResult(_failures-- > 0
-            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "away")
+            ? Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the broker is down")
             : new Reply { CreditLimit = new SetCreditLimitResponse { TransactionId = command.TransactionId, Version = 7 } });
         await using var proxy = await ProxyHost.StartAsync(_backend);
         using var client = Client(proxy);

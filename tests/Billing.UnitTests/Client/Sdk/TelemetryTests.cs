@@ -7,13 +7,13 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>Metrics and traces, told apart from those of other tests by the proxy's port and the trace.</summary>
+/// <summary>Metrics and traces, distinguished from those of other tests by the proxy's port and the trace id.</summary>
 public sealed class TelemetryTests
 {
     private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
 
     [Fact]
-    public async Task A_call_is_a_span_that_the_proxy_goes_on_with()
+    public async Task A_call_is_a_span_that_the_proxy_continues()
     {
         await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable));
         using var client = Client(proxy);
@@ -37,7 +37,7 @@ public sealed class TelemetryTests
     }
 
     [Fact]
-    public async Task Calls_are_measured_with_how_they_ended_and_open_circuits_are_shown()
+    public async Task Calls_are_measured_with_their_status_and_open_circuits_are_reported()
     {
         await using var proxy = await ScriptedProxy.StartAsync(
             [.. Enumerable.Range(0, 2).Select(_ => ScriptedProxy.Failure(StatusCode.Unavailable)), ScriptedProxy.Failure(StatusCode.ResourceExhausted)]);

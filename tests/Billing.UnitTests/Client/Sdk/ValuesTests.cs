@@ -3,7 +3,7 @@ using Billing.V1;
 
 namespace Billing.UnitTests.Client.Sdk;
 
-/// <summary>What callers make: amounts, accounts, payments and limits that cannot be wrong.</summary>
+/// <summary>The validated values that callers create: amounts, accounts, payments and limits.</summary>
 public sealed class ValuesTests
 {
     private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
@@ -26,7 +26,7 @@ public sealed class ValuesTests
     }
 
     [Fact]
-    public void Amounts_are_equal_by_value_and_read_as_they_are_said()
+    public void Amounts_are_equal_by_value_and_have_a_text_form()
     {
         Assert.Equal(new Amount(1.5m, "USD"), new Amount(1.50m, "USD"));
         Assert.NotEqual(new Amount(1.5m, "USD"), new Amount(1.5m, "EUR"));
@@ -37,18 +37,18 @@ public sealed class ValuesTests
     [InlineData(PaymentType.Visa, "with space", "id")]
     [InlineData(PaymentType.Visa, "", "id")]
     [InlineData(PaymentType.Unspecified, "acct-42", "type")]
-    public void An_account_that_cannot_be_is_refused_at_once(PaymentType type, string id, string parameter) =>
+    public void An_invalid_account_is_rejected_by_the_constructor(PaymentType type, string id, string parameter) =>
         Assert.Equal(parameter, Assert.Throws<ArgumentException>(() => new CardAccount(type, id)).ParamName);
 
     [Theory]
     [InlineData(0)]
     [InlineData(-1)]
     [InlineData(1_000_000_001)]
-    public void A_payment_is_of_more_than_nothing_and_at_most_a_billion(long value) =>
+    public void A_payment_is_above_zero_and_at_most_a_billion(long value) =>
         Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Payment(Account, new Amount(value, "USD"))).ParamName);
 
     [Fact]
-    public void An_empty_id_is_refused_and_a_limit_may_be_zero_and_not_less()
+    public void An_empty_id_is_rejected_and_a_limit_may_be_zero_but_not_negative()
     {
         Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Payment(Guid.Empty, Account, new Amount(1, "USD"))).ParamName);
         Assert.Equal(0, new CreditLimit(Account, new Amount(0, "USD")).Limit.Value);
@@ -56,6 +56,6 @@ public sealed class ValuesTests
     }
 
     [Fact]
-    public void Each_new_payment_has_an_id_of_its_own() =>
+    public void Each_new_payment_has_its_own_id() =>
         Assert.NotEqual(new Payment(Account, new Amount(1, "USD")).Id, new Payment(Account, new Amount(1, "USD")).Id);
 }

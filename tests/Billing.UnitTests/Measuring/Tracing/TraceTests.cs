@@ -151,7 +151,7 @@ public sealed class TraceTests : IDisposable
     [InlineData("{}", "has no member \"kind\"")]
     [InlineData("[]", "has no member \"kind\"")]
     [InlineData("{\"kind\":5}", "has no member \"kind\"")]
-    [InlineData("{\"kind\":\"weather\"}", "the kind \"weather\" is not known; known are ")]
+    [InlineData("{\"kind\":\"weather\"}", "the kind \"weather\" is unknown; known kinds are ")]
     [InlineData("{\"kind\":\"trace\"}", "cannot be read as results")]
     [InlineData("{", "cannot be read as results")]
     public void Json_of_no_known_kind_is_refused_by_name(string json, string problem)
