@@ -26,14 +26,12 @@ public sealed class SteeredProcess : IAsyncDisposable
     /// <summary>The progress that the program last reported.</summary>
     public int Done => Volatile.Read(ref _done);
 
-    /// <summary>Starts a program of this repository.</summary>
     /// <param name="name">Its name in messages, e.g. <c>A client</c>.</param>
     /// <param name="project">The program's project.</param>
     /// <param name="arguments">Its command line.</param>
     public static SteeredProcess Start(string name, string project, IEnumerable<string> arguments) =>
         Start(name, DotnetProgram.StartInfo(project, arguments));
 
-    /// <summary>Starts a program.</summary>
     /// <param name="name">Its name in messages.</param>
     /// <param name="start">The program to start; its standard streams are redirected.</param>
     public static SteeredProcess Start(string name, ProcessStartInfo start)

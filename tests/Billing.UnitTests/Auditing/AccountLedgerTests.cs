@@ -55,7 +55,7 @@ public sealed class AccountLedgerTests
 
         Add(1, 2, 2);
 
-        Assert.Equal("visa/a: version 2 is there again", Assert.Single(_accounts.Holes));
+        Assert.Equal("visa/a: version 2 is duplicated", Assert.Single(_accounts.Holes));
     }
 
     [Fact]
@@ -63,7 +63,7 @@ public sealed class AccountLedgerTests
     {
         Add(1);
 
-        Assert.Equal("visa/a: mt_streams says version none, the last event is version 1", Assert.Single(_accounts.Holes));
+        Assert.Equal("visa/a: mt_streams has version none, the last event is version 1", Assert.Single(_accounts.Holes));
     }
 
     [Fact]
@@ -77,15 +77,15 @@ public sealed class AccountLedgerTests
         _accounts.AddEvent("visa/b", 1, new StoredFact(TransactionKind.LimitChanged, Guid.Empty, 500, "USD"));
         Add(1, 2);
 
-        Assert.StartsWith("visa/b: the snapshot of version 1 says balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
+        Assert.StartsWith("visa/b: the snapshot of version 1 has balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData(2, 3, null)]
     [InlineData(0, 0, null)]
-    [InlineData(2, 4, "visa/a: told balance 4 of version 2; the events up to it sum up to 3")]
-    [InlineData(4, 6, "visa/a: told balance 6 of version 4, which no event has")]
-    [InlineData(0, 1, "visa/a: told balance 1 of version 0, which owes nothing")]
+    [InlineData(2, 4, "visa/a: answered balance 4 of version 2; the events up to it sum up to 3")]
+    [InlineData(4, 6, "visa/a: answered balance 6 of version 4, but no event has this version")]
+    [InlineData(0, 1, "visa/a: answered balance 1 of version 0, at which nothing is owed")]
     public void A_balance_that_a_client_was_told_is_compared_with_the_events_up_to_its_version(int version, int balance, string? fault)
     {
         _accounts.AddStream(Stream, 3);
@@ -107,7 +107,7 @@ public sealed class AccountLedgerTests
 
         Add(1, 2);
 
-        Assert.Equal("visa/a: told balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
+        Assert.Equal("visa/a: answered balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
         Assert.Equal(3, _told.Count);
     }
 

@@ -10,11 +10,11 @@ public sealed class AnswerCountTests
 
     [Fact]
     public void A_journal_that_lacks_a_payment_is_found() => Assert.Equal(
-        ["clients got 18000 answers to payments; their journals hold 17999"],
+        ["clients received 18000 answers to payments; their journals contain 17999"],
         AnswerCount.Differences(AuditResults.Clean(acknowledged: 17_999, balancesTold: 1_500), 18_000, 1_500));
 
     [Fact]
     public void A_journal_that_lacks_a_balance_is_found() => Assert.Equal(
-        ["clients got 1500 answers to balance checks; their journals hold 0"],
+        ["clients received 1500 answers to balance checks; their journals contain 0"],
         AnswerCount.Differences(AuditResults.Clean(acknowledged: 18_000), 18_000, 1_500));
 }

@@ -43,11 +43,11 @@ public sealed class SoakResultTests
 
     [Fact]
     public void A_journal_that_lacks_a_payment_is_a_fault() =>
-        Finds("clients got 101 answers to payments; their journals hold 100", Of(Traffic with { Payments = 101 }));
+        Finds("clients received 101 answers to payments; their journals contain 100", Of(Traffic with { Payments = 101 }));
 
     [Fact]
     public void A_journal_that_lacks_a_balance_is_a_fault() =>
-        Finds("clients got 11 answers to balance checks; their journals hold 10", Of(Traffic with { Balances = 11 }));
+        Finds("clients received 11 answers to balance checks; their journals contain 10", Of(Traffic with { Balances = 11 }));
 
     [Theory]
     [InlineData(0)]
