@@ -64,7 +64,7 @@ public sealed class SoakResultTests
         var result = Of(forgotten: "t1", unpublished: "visa/a@1");
 
         Assert.False(result.IsClean);
-        Assert.Equal(["forgotten: t1", "not published: visa/a@1"], result.Wrong);
+        Assert.Equal(["command not recorded: t1", "event not published: visa/a@1"], result.Wrong);
     }
 
     [Fact]
