@@ -169,7 +169,7 @@ internal sealed class StoreScan : IAsyncDisposable
         try
         {
             var recorded = WireEvent.Parser.ParseFrom(receipt);
-            if (Guid.TryParse(recorded.TransactionId, out var told) && told == id)
+            if (Guid.TryParse(recorded.TransactionId, out var recordedId) && recordedId == id)
             {
                 return recorded;
             }

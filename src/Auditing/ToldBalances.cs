@@ -13,29 +13,29 @@ internal sealed class ToldBalances(Findings unbalanced)
     public long Count { get; private set; }
 
     /// <summary>Adds a balance. Call this before the events are read.</summary>
-    public void Add(in JournalEntry told)
+    public void Add(in JournalEntry entry)
     {
         Count++;
-        var balance = told.Balance ?? 0;
-        if (told.Version == 0)
+        var balance = entry.Balance ?? 0;
+        if (entry.Version == 0)
         {
             if (balance != 0)
             {
-                unbalanced.Add($"{told.StreamId}: answered balance {balance} of version 0, at which nothing is owed");
+                unbalanced.Add($"{entry.StreamId}: answered balance {balance} of version 0, at which nothing is owed");
             }
         }
-        else if (!_unmatched.TryAdd((told.StreamId, told.Version), balance) && _unmatched[(told.StreamId, told.Version)] != balance)
+        else if (!_unmatched.TryAdd((entry.StreamId, entry.Version), balance) && _unmatched[(entry.StreamId, entry.Version)] != balance)
         {
-            unbalanced.Add($"{told.StreamId}: answered balance {_unmatched[(told.StreamId, told.Version)]} and balance {balance}, both of version {told.Version}");
+            unbalanced.Add($"{entry.StreamId}: answered balance {_unmatched[(entry.StreamId, entry.Version)]} and balance {balance}, both of version {entry.Version}");
         }
     }
 
     /// <summary>Compares the balances at a version with the sum of the events up to it.</summary>
     public void Pass(string streamId, long version, decimal balance)
     {
-        if (_unmatched.Count > 0 && _unmatched.Remove((streamId, version), out var told) && told != balance)
+        if (_unmatched.Count > 0 && _unmatched.Remove((streamId, version), out var answered) && answered != balance)
         {
-            unbalanced.Add($"{streamId}: answered balance {told} of version {version}; the events up to it sum up to {balance}");
+            unbalanced.Add($"{streamId}: answered balance {answered} of version {version}; the events up to it sum up to {balance}");
         }
     }
 
