@@ -1,38 +1,38 @@
 namespace Billing.Auditing;
 
-/// <summary>Folds every account from its events, as they come, judges each event by the account before it, and compares the
-/// account with its snapshot on the way. One caller at a time.</summary>
-/// <param name="openingLimit">What an account may owe before a limit is set; null where that is not known.</param>
-/// <param name="transactions">Takes each event's transaction.</param>
-/// <param name="told">Balances to compare on the way.</param>
-/// <param name="unbalanced">Takes snapshots that differ from the fold, and events that cannot be read.</param>
+/// <summary>Computes every account from its events as they are read, checks each event against the account before it, and
+/// compares the account with its snapshot at the snapshot's version. Not thread-safe.</summary>
+/// <param name="openingLimit">The credit limit of an account before one is set; null if unknown.</param>
+/// <param name="transactions">Receives the transaction of each event.</param>
+/// <param name="told">The balances that clients received, which are compared with the computed ones.</param>
+/// <param name="unbalanced">Receives the snapshots that differ from the computed account.</param>
 internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, ToldBalances told, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
 
-    /// <summary>Streams whose versions do not follow one another.</summary>
+    /// <summary>Missing and duplicate versions of streams.</summary>
     public Findings Holes { get; } = new();
 
-    /// <summary>Events that the rules do not allow: payments accepted or declined wrongly, or for the wrong reason.</summary>
+    /// <summary>Events that violate the rules: payments accepted or declined wrongly, or declined for the wrong reason.</summary>
     public Findings Misjudged { get; } = new();
 
-    /// <summary>Accounts known.</summary>
+    /// <summary>Number of accounts.</summary>
     public int Count => _folds.Count;
 
     /// <summary>The accounts as of their last events. Call this after <see cref="Conclude"/>.</summary>
     public IEnumerable<(string StreamId, long Version, decimal Balance)> Accounts =>
         _folds.Where(f => f.Value.Last > 0).Select(f => (f.Key, f.Value.Last, f.Value.Account.Balance));
 
-    /// <summary>Takes the version that a stream is said to have.</summary>
-    public void AddStream(string streamId, long version) => Of(streamId).Said = version;
+    /// <summary>Adds a stream with its version in <c>mt_streams</c>.</summary>
+    public void AddStream(string streamId, long version) => Of(streamId).StreamVersion = version;
 
-    /// <summary>Takes a snapshot; before the events.</summary>
+    /// <summary>Adds a snapshot. Call this before the events are added.</summary>
     public void AddSnapshot(string streamId, StoredSnapshot snapshot) => Of(streamId).Snapshot = snapshot;
 
-    /// <summary>Takes an event.</summary>
+    /// <summary>Adds an event. The events of a stream may be added in any order.</summary>
     /// <param name="streamId">Its stream.</param>
-    /// <param name="version">Its position; may come before the ones that precede it.</param>
-    /// <param name="fact">The event; null where it cannot be read.</param>
+    /// <param name="version">Its version.</param>
+    /// <param name="fact">The event; null if it cannot be read.</param>
     public void AddEvent(string streamId, long version, StoredFact? fact)
     {
         var fold = Of(streamId);
@@ -49,8 +49,8 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         }
     }
 
-    /// <summary>Folds what is left beyond holes, and finds what the streams and snapshots lack. Call this when all events are
-    /// in.</summary>
+    /// <summary>Applies the events after missing versions, and finds streams and snapshots whose versions do not match the
+    /// events. Call this after all events are added.</summary>
     public void Conclude()
     {
         foreach (var fold in _folds.Values)
@@ -64,13 +64,13 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
                 }
                 Apply(fold, version, fact);
             }
-            if ((fold.Said ?? 0) != fold.Last)
+            if ((fold.StreamVersion ?? 0) != fold.Last)
             {
-                Holes.Add($"{fold.StreamId}: mt_streams says version {(fold.Said is { } said ? said : "none")}, the last event is version {fold.Last}");
+                Holes.Add($"{fold.StreamId}: mt_streams has version {(fold.StreamVersion is { } version ? version : "none")}, the last event is version {fold.Last}");
             }
             if (fold.Snapshot is { } snapshot)
             {
-                unbalanced.Add($"{fold.StreamId}: a snapshot of version {snapshot.Version}, which no event has");
+                unbalanced.Add($"{fold.StreamId}: a snapshot of version {snapshot.Version}, but no event has this version");
             }
         }
         told.Conclude();
@@ -80,7 +80,7 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
     {
         if (version <= fold.Last)
         {
-            Holes.Add($"{fold.StreamId}: version {version} is there again");
+            Holes.Add($"{fold.StreamId}: version {version} is duplicated");
             fold.IsUnsure = true;
         }
         fold.Last = Math.Max(fold.Last, version);
@@ -116,11 +116,11 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
 
     private void Compare(Fold fold, StoredSnapshot snapshot)
     {
-        // The limit before one is set is a setting of the backends, which the store does not hold.
+        // The limit before one is set is a setting of the backends, which is not in the store.
         if (snapshot.Balance != fold.Account.Balance || snapshot.Currency != fold.Account.Currency
             || (fold.HasLimit && snapshot.Limit != fold.Account.Limit))
         {
-            unbalanced.Add($"{fold.StreamId}: the snapshot of version {snapshot.Version} says balance {snapshot.Balance} {snapshot.Currency}, limit {snapshot.Limit}; the events say balance {fold.Account.Balance} {fold.Account.Currency}, limit {fold.Account.Limit}");
+            unbalanced.Add($"{fold.StreamId}: the snapshot of version {snapshot.Version} has balance {snapshot.Balance} {snapshot.Currency}, limit {snapshot.Limit}; the events give balance {fold.Account.Balance} {fold.Account.Currency}, limit {fold.Account.Limit}");
         }
     }
 
@@ -151,15 +151,15 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
         public required string StreamId { get; init; }
         public required AuditedAccount Account { get; set; }
         public long Last { get; set; }
-        public long? Said { get; set; }
+        public long? StreamVersion { get; set; }
         public bool HasLimit { get; set; }
 
-        /// <summary>Whether an event is missing, cannot be read or is there again: what follows cannot be judged.</summary>
+        /// <summary>Whether an event is missing, duplicate or cannot be read, so that later events cannot be judged.</summary>
         public bool IsUnsure { get; set; }
 
         public StoredSnapshot? Snapshot { get; set; }
 
-        /// <summary>Events that came before the ones that precede them.</summary>
+        /// <summary>Events that were added before earlier ones of the stream, by version.</summary>
         public PriorityQueue<StoredFact?, long>? Early { get; set; }
     }
 }

@@ -1,13 +1,13 @@
 namespace Billing.Auditing;
 
-/// <summary>Compares how many answers clients counted with how many their journals hold: an audit of a journal that is short
-/// checks less than it seems to.</summary>
+/// <summary>Compares the number of answers that clients counted with the number in their journals, because an audit of an
+/// incomplete journal checks less than it seems to.</summary>
 public static class AnswerCount
 {
-    /// <summary>The differences, for a person; none where the counts agree.</summary>
-    /// <param name="audit">What the audit found in the journals.</param>
-    /// <param name="payments">Payments that were answered, each counted once.</param>
-    /// <param name="balances">Balance checks that were answered.</param>
+    /// <summary>Returns the differences as text; none if the counts are equal.</summary>
+    /// <param name="audit">The result of the audit of the journals.</param>
+    /// <param name="payments">Number of answered payments, each counted once.</param>
+    /// <param name="balances">Number of answered balance checks.</param>
     public static IReadOnlyList<string> Differences(AuditResult audit, long payments, long balances)
     {
         var differences = new List<string>();
@@ -15,11 +15,11 @@ public static class AnswerCount
         Compare("balance checks", balances, audit.BalancesTold);
         return differences;
 
-        void Compare(string what, long answered, long noted)
+        void Compare(string operation, long counted, long journalled)
         {
-            if (answered != noted)
+            if (counted != journalled)
             {
-                differences.Add(FormattableString.Invariant($"clients got {answered} answers to {what}; their journals hold {noted}"));
+                differences.Add(FormattableString.Invariant($"clients received {counted} answers to {operation}; their journals contain {journalled}"));
             }
         }
     }

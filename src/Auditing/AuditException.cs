@@ -1,6 +1,6 @@
 namespace Billing.Auditing;
 
-/// <summary>What was named cannot be audited; the message is for whoever named it.</summary>
+/// <summary>The given database cannot be audited. The message is text for the user.</summary>
 public sealed class AuditException : Exception
 {
     /// <inheritdoc/>

@@ -1,12 +1,12 @@
 namespace Billing.Auditing;
 
-/// <summary>How far a part of an audit is.</summary>
-/// <param name="Part">What is being looked at, e.g. "Events".</param>
-/// <param name="Done">How much of it is done.</param>
-/// <param name="Total">How much there is to do, as far as is known.</param>
+/// <summary>The progress of a part of an audit.</summary>
+/// <param name="Part">The part as text for the console, e.g. "Events".</param>
+/// <param name="Done">The finished amount, in the unit of <paramref name="Total"/>.</param>
+/// <param name="Total">The total amount, possibly an estimate.</param>
 public readonly record struct AuditProgress(string Part, long Done, long Total);
 
-/// <summary>Counts one part of an audit, and reports every few thousand.</summary>
+/// <summary>Counts the progress of one part of an audit and reports it after every <see cref="Step"/> items.</summary>
 internal sealed class AuditCounter(IProgress<AuditProgress>? progress, string part, long total)
 {
     private const long Step = 1 << 13;

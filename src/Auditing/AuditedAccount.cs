@@ -1,14 +1,13 @@
 namespace Billing.Auditing;
 
-/// <summary>An account as the auditor sums it up, and its rule for what an event may be. Both are written apart from the
-/// backends' own, from what the contract promises: an audit that shares their code agrees with them also where they are
-/// wrong.</summary>
+/// <summary>An account as computed by the auditor, with the rules for valid events. Both are implemented from the contract,
+/// independently of the backends: an audit that shared their code would repeat their mistakes.</summary>
 /// <param name="Balance">The sum of the accepted payments.</param>
-/// <param name="Limit">What it may owe at most; null where that is not known.</param>
-/// <param name="Currency">ISO 4217; null until the first accepted payment or limit.</param>
+/// <param name="Limit">The credit limit; null if unknown.</param>
+/// <param name="Currency">The currency (ISO 4217); null until the first accepted payment or limit.</param>
 internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, string? Currency)
 {
-    /// <summary>The account after one more event.</summary>
+    /// <summary>Returns the account after one more event.</summary>
     public AuditedAccount After(StoredFact fact) => fact.Kind switch
     {
         TransactionKind.Accepted => new(Balance + fact.Amount, Limit, Currency ?? fact.Currency),
@@ -16,8 +15,8 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         _ => this,
     };
 
-    /// <summary>What is wrong with an event of this account, judged by the account before it.</summary>
-    /// <returns>For a person; null where nothing is.</returns>
+    /// <summary>Checks the next event of this account against the rules.</summary>
+    /// <returns>The violation as text; null if there is none.</returns>
     public string? Fault(StoredFact fact)
     {
         if (fact.Kind == TransactionKind.LimitChanged)
@@ -36,7 +35,7 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         }
         if (Limit is not { } limit)
         {
-            // With an unknown limit both answers may be right; only the reason can be wrong.
+            // With an unknown limit both outcomes can be right; only the reason can be wrong.
             return fact.Kind == TransactionKind.Declined && fact.Reason != StoredFact.LimitExceeded
                 ? WrongReason(fact, StoredFact.LimitExceeded)
                 : null;
@@ -62,9 +61,9 @@ internal readonly record struct AuditedAccount(decimal Balance, decimal? Limit, 
         FormattableString.Invariant($"declined for reason {fact.Reason}, which should be {reason}");
 }
 
-/// <summary>A snapshot of an account, as the store holds it.</summary>
-/// <param name="Version">The version of the account's stream that it is of.</param>
-/// <param name="Balance">What the account owed.</param>
-/// <param name="Limit">What it might owe at most.</param>
-/// <param name="Currency">ISO 4217; null where the account had none.</param>
+/// <summary>A snapshot of an account in the store.</summary>
+/// <param name="Version">The version of the account's stream.</param>
+/// <param name="Balance">The balance at this version.</param>
+/// <param name="Limit">The credit limit at this version.</param>
+/// <param name="Currency">The currency (ISO 4217); null if the account had none.</param>
 internal sealed record StoredSnapshot(long Version, decimal Balance, decimal Limit, string? Currency);

@@ -4,39 +4,39 @@ using Npgsql;
 
 namespace Billing.Auditing;
 
-/// <summary>Compares what clients were told with what the event store holds, and the store with itself: each acknowledged
-/// payment must be there once, with the amount, account, outcome, version and balance that its client was told; versions must
-/// follow one another; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
-/// by the rules, which the auditor applies by code of its own.</summary>
-/// <param name="connectionString">The event store.</param>
+/// <summary>Compares the answers that clients received with the event store, and checks the store for consistency: each
+/// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions must
+/// be consecutive; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
+/// according to the rules, which the auditor implements independently.</summary>
+/// <param name="connectionString">The connection string of the event store.</param>
 /// <param name="schema">Its schema.</param>
 public sealed class Auditor(string connectionString, string schema = "billing")
 {
-    /// <summary>Addresses of proxies to ask for every account's balance; none by default.</summary>
+    /// <summary>Addresses of proxies from which every account's balance is requested; none by default.</summary>
     public IReadOnlyList<string> Proxies { get; init; } = [];
 
-    /// <summary>What an account may owe before a limit is set, in whatever its currency is; null where that is not known, and
-    /// then only accounts with a limit are judged by it. The backends' default by default.</summary>
+    /// <summary>The credit limit of an account before one is set, in any currency; null if unknown, and then only accounts with a
+    /// limit are checked against it. The default is that of the backends.</summary>
     public decimal? OpeningLimit { get; init; } = new BackendOptions().DefaultCreditLimit;
 
-    /// <summary>Is told how far the audit is.</summary>
+    /// <summary>Receives the progress of the audit.</summary>
     public IProgress<AuditProgress>? Progress { get; set; }
 
     /// <summary>Audits journals against the store.</summary>
-    /// <param name="journals">The clients' files; what is added to them meanwhile is left out.</param>
-    /// <param name="cancellationToken">Ends the audit.</param>
-    /// <exception cref="FormatException">A file is not a journal; the message names file and line.</exception>
+    /// <param name="journals">The clients' files; entries that are appended during the audit are ignored.</param>
+    /// <param name="cancellationToken">Cancels the audit.</param>
+    /// <exception cref="FormatException">A file is not a journal; the message contains file and line.</exception>
     /// <exception cref="AuditException">The database has no event store.</exception>
     /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public async Task<AuditResult> RunAsync(IEnumerable<string> journals, CancellationToken cancellationToken)
     {
-        // What a client was told before the store is looked at must be in it; of what comes later nothing is known.
-        var told = journals.Select(path => (Path: path, new FileInfo(path).Length)).ToList();
+        // The lengths are read before the store: answers up to now must be in the store, later ones may not be.
+        var files = journals.Select(path => (Path: path, new FileInfo(path).Length)).ToList();
         var unbalanced = new Findings();
         await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
         var transactions = new TransactionLedger(store.Expected, unbalanced);
         var balances = new ToldBalances(unbalanced);
-        await Task.Run(() => ReadJournals("Told balances", told, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
+        await Task.Run(() => ReadJournals("Balances in journals", files, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
         var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
         var events = Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
@@ -44,7 +44,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             () => store.ReadReceiptsAsync(transactions, unbalanced, cancellationToken), cancellationToken);
         await Task.WhenAll(events, receipts);
         accounts.Conclude();
-        await Task.Run(() => ReadJournals("Told payments", told, (in JournalEntry entry) => AddPayment(transactions, entry), cancellationToken), cancellationToken);
+        await Task.Run(() => ReadJournals("Payments in journals", files, (in JournalEntry entry) => AddPayment(transactions, entry), cancellationToken), cancellationToken);
         var counts = transactions.Conclude();
         var asked = Proxies.Count == 0
             ? 0
@@ -87,7 +87,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         }
     }
 
-    // Balances are needed before the events and payments after them, so the journals are read twice: nothing in them is held.
+    // The journals are read twice, for balances before the events and for payments after them, instead of being kept in memory.
     private void ReadJournals(
         string part, List<(string Path, long Length)> journals, TakeEntry take, CancellationToken cancellationToken)
     {

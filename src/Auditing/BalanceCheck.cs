@@ -5,14 +5,14 @@ using Grpc.Core;
 
 namespace Billing.Auditing;
 
-/// <summary>Asks the proxies for accounts' balances and compares them with what the events sum up to.</summary>
+/// <summary>Requests the balances of accounts from the proxies and compares them with the sums of the events.</summary>
 internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<AuditProgress>? progress)
 {
     private const int ConcurrencyMax = 200;
     private const string Part = "Balances";
 
-    /// <summary>Asks for every account.</summary>
-    /// <returns>How many were asked for.</returns>
+    /// <summary>Checks every account.</summary>
+    /// <returns>The number of checked accounts.</returns>
     public async Task<long> RunAsync(
         IReadOnlyCollection<(string StreamId, long Version, decimal Balance)> accounts, Findings unbalanced,
         CancellationToken cancellationToken)
@@ -45,15 +45,15 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
         try
         {
             var answer = await client.CheckBalanceAsync(question, cancellationToken);
-            // An answer of a later version is of an account that was charged since the store was read.
+            // An answer of a later version belongs to an account that was charged after the store was read.
             if (answer.Version < version || (answer.Version == version && answer.Balance.ToDecimal() != balance))
             {
-                unbalanced.Add($"{streamId}: the proxies say balance {answer.Balance.ToDecimal()} at version {answer.Version}; the events up to version {version} sum up to {balance}");
+                unbalanced.Add($"{streamId}: the proxies return balance {answer.Balance.ToDecimal()} at version {answer.Version}; the events up to version {version} sum up to {balance}");
             }
         }
         catch (RpcException e) when (e.StatusCode != StatusCode.Cancelled)
         {
-            unbalanced.Add($"{streamId}: the proxies do not say a balance: {e.StatusCode} {e.Status.Detail}");
+            unbalanced.Add($"{streamId}: the proxies return no balance: {e.StatusCode} {e.Status.Detail}");
         }
     }
 

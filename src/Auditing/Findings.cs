@@ -2,17 +2,17 @@ using System.Collections;
 
 namespace Billing.Auditing;
 
-/// <summary>Faults of one kind: all are counted, the first are kept. Safe from any thread.</summary>
+/// <summary>The faults of one kind: all are counted, and the messages of the first are kept. Thread-safe.</summary>
 public sealed class Findings : IEnumerable<string>
 {
-    /// <summary>Messages kept.</summary>
+    /// <summary>The maximum number of messages that are kept.</summary>
     public const int KeptMax = 100;
 
     private readonly List<string> _first = [];
     private readonly Lock _gate = new();
     private long _count;
 
-    /// <summary>Faults found, also those whose messages were not kept.</summary>
+    /// <summary>Number of faults, including those whose messages were not kept.</summary>
     public long Count => Interlocked.Read(ref _count);
 
     /// <summary>Adds a fault.</summary>
@@ -28,7 +28,7 @@ public sealed class Findings : IEnumerable<string>
         }
     }
 
-    /// <summary>The first messages.</summary>
+    /// <summary>Enumerates the messages of the first faults.</summary>
     public IEnumerator<string> GetEnumerator()
     {
         lock (_gate)

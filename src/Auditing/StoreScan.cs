@@ -6,11 +6,11 @@ using WireEvent = Billing.Wire.V1.Event;
 
 namespace Billing.Auditing;
 
-/// <summary>Reads the whole event store as of one moment, events and receipts at the same time, so that a store that is
-/// being written to can be audited too.</summary>
+/// <summary>Reads the whole event store from one database snapshot, events and receipts concurrently, so that a store that is
+/// being written to can also be audited.</summary>
 internal sealed class StoreScan : IAsyncDisposable
 {
-    // Marten's own stream, with which it fills the sequence numbers of a save that failed.
+    // Excludes Marten's own stream, which it uses to fill the sequence numbers of a failed save.
     private const string AccountStream = "id <> 'mt_tombstone'";
     private const string AccountsEvent = "stream_id <> 'mt_tombstone'";
 
@@ -23,16 +23,16 @@ internal sealed class StoreScan : IAsyncDisposable
     {
         _schema = schema;
         _progress = progress;
-        // A pool may hold connections to a server that was killed since.
+        // Not pooled: a pool may contain connections to a server that has been killed.
         var unpooled = new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false }.ConnectionString;
         _events = new NpgsqlConnection(unpooled);
         _receipts = new NpgsqlConnection(unpooled);
     }
 
-    /// <summary>Events that the streams say they have.</summary>
+    /// <summary>Number of events according to the versions of the streams.</summary>
     public long Expected { get; private set; }
 
-    /// <summary>Connects and fixes the moment.</summary>
+    /// <summary>Connects and takes the database snapshot.</summary>
     /// <exception cref="AuditException">The database has no event store.</exception>
     /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public static async Task<StoreScan> OpenAsync(
@@ -47,7 +47,7 @@ internal sealed class StoreScan : IAsyncDisposable
         catch (PostgresException e) when (e.SqlState is PostgresErrorCodes.UndefinedTable or PostgresErrorCodes.InvalidSchemaName)
         {
             await scan.DisposeAsync();
-            throw new AuditException($"The database '{scan._events.Database}' holds no event store in the schema '{schema}': {e.MessageText}.", e);
+            throw new AuditException($"The database '{scan._events.Database}' contains no event store in the schema '{schema}': {e.MessageText}.", e);
         }
         catch
         {
@@ -56,7 +56,7 @@ internal sealed class StoreScan : IAsyncDisposable
         }
     }
 
-    /// <summary>Reads what is said of the streams: their versions and snapshots.</summary>
+    /// <summary>Reads the versions of the streams and the account snapshots.</summary>
     public async Task ReadStreamsAsync(AccountLedger accounts, CancellationToken cancellationToken)
     {
         await foreach (var row in RowsAsync(_events, $"select id, version from {_schema}.mt_streams where {AccountStream}", cancellationToken))
@@ -72,11 +72,11 @@ internal sealed class StoreScan : IAsyncDisposable
     }
 
     /// <summary>Reads the events.</summary>
-    /// <returns>How many there are.</returns>
+    /// <returns>The number of events.</returns>
     public async Task<long> ReadEventsAsync(AccountLedger accounts, Findings unbalanced, CancellationToken cancellationToken)
     {
-        // A stream's events got their numbers in the order of its versions, and there is an index on the number: this order
-        // costs no sort, and spares holding what comes too early.
+        // A stream's events have sequence numbers in the order of their versions, and there is an index on them: this order needs
+        // no sort, and avoids keeping events that are read before earlier ones of their stream.
         var counter = new AuditCounter(_progress, "Events", Expected);
         var sql = $"select stream_id, version, type, data from {_schema}.mt_events where {AccountsEvent} order by seq_id";
         await foreach (var row in RowsAsync(_events, sql, cancellationToken))
@@ -90,7 +90,7 @@ internal sealed class StoreScan : IAsyncDisposable
     }
 
     /// <summary>Reads the receipts.</summary>
-    /// <returns>How many there are.</returns>
+    /// <returns>The number of receipts.</returns>
     public async Task<long> ReadReceiptsAsync(
         TransactionLedger transactions, Findings unbalanced, CancellationToken cancellationToken)
     {
@@ -131,8 +131,8 @@ internal sealed class StoreScan : IAsyncDisposable
         await _events.BeginTransactionAsync(IsolationLevel.RepeatableRead, cancellationToken);
         await _receipts.BeginTransactionAsync(IsolationLevel.RepeatableRead, cancellationToken);
         await using var export = new NpgsqlCommand("select pg_export_snapshot()", _events);
-        var moment = (string)(await export.ExecuteScalarAsync(cancellationToken))!;
-        await using var import = new NpgsqlCommand($"set transaction snapshot '{moment}'", _receipts);
+        var snapshot = (string)(await export.ExecuteScalarAsync(cancellationToken))!;
+        await using var import = new NpgsqlCommand($"set transaction snapshot '{snapshot}'", _receipts);
         await import.ExecuteNonQueryAsync(cancellationToken);
         await using var size = new NpgsqlCommand(
             $"set local enable_sort = off; select coalesce(sum(version), 0)::bigint from {_schema}.mt_streams where {AccountStream}", _events);
@@ -169,7 +169,7 @@ internal sealed class StoreScan : IAsyncDisposable
         try
         {
             var recorded = WireEvent.Parser.ParseFrom(receipt);
-            if (Guid.TryParse(recorded.TransactionId, out var told) && told == id)
+            if (Guid.TryParse(recorded.TransactionId, out var recordedId) && recordedId == id)
             {
                 return recorded;
             }

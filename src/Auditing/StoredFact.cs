@@ -2,26 +2,26 @@ using System.Text.Json;
 
 namespace Billing.Auditing;
 
-/// <summary>An event as the store holds it, read from its JSON by the auditor's own code: with the backends' reader an audit
-/// would make the backends' mistakes and find nothing.</summary>
-/// <param name="Kind">What happened.</param>
-/// <param name="TransactionId">Of which transaction; empty for a change of a limit from before they had one.</param>
-/// <param name="Amount">What was to be paid, or the new limit.</param>
-/// <param name="Currency">ISO 4217.</param>
-/// <param name="Reason">Why a payment was declined, a number of the contract's DeclineReason; 0 otherwise.</param>
+/// <summary>A stored event, parsed from its JSON by code of the auditor: an audit with the backends' parser would repeat the
+/// backends' mistakes and find nothing.</summary>
+/// <param name="Kind">The kind of event.</param>
+/// <param name="TransactionId">The transaction id; empty for a limit change in the old format, which has none.</param>
+/// <param name="Amount">The amount of the payment, or the new limit.</param>
+/// <param name="Currency">The currency (ISO 4217).</param>
+/// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
 internal sealed record StoredFact(TransactionKind Kind, Guid TransactionId, decimal Amount, string Currency, int Reason = 0)
 {
-    /// <summary>DeclineReason.CREDIT_LIMIT_EXCEEDED, as it is stored.</summary>
+    /// <summary>The stored number of DeclineReason.CREDIT_LIMIT_EXCEEDED.</summary>
     public const int LimitExceeded = 1;
 
-    /// <summary>DeclineReason.CURRENCY_MISMATCH, as it is stored.</summary>
+    /// <summary>The stored number of DeclineReason.CURRENCY_MISMATCH.</summary>
     public const int OtherCurrency = 2;
 
-    /// <summary>Reads a stored event.</summary>
-    /// <param name="type">The name of its shape.</param>
+    /// <summary>Parses a stored event.</summary>
+    /// <param name="type">Its event type.</param>
     /// <param name="json">Its content.</param>
-    /// <exception cref="FormatException">The shape is not known, or the content lacks something that the shape has; the
-    /// message says what.</exception>
+    /// <exception cref="FormatException">The type is unknown, or a field is missing or invalid; the message contains the cause.
+    /// </exception>
     public static StoredFact Read(string type, ReadOnlyMemory<byte> json)
     {
         try
@@ -35,7 +35,7 @@ internal sealed record StoredFact(TransactionKind Kind, Guid TransactionId, deci
                     TransactionKind.Declined, Id(content), Number(content, "Amount"), CurrencyOf(content), Of(content, "Reason").GetInt32()),
                 "credit_limit_changed_v1" => new(TransactionKind.LimitChanged, Guid.Empty, Number(content, "Limit"), CurrencyOf(content)),
                 "credit_limit_changed_v2" => new(TransactionKind.LimitChanged, Id(content), Number(content, "Limit"), CurrencyOf(content)),
-                _ => throw new FormatException($"'{type}' is no type of event that this version of the audit knows."),
+                _ => throw new FormatException($"'{type}' is not an event type that this version of the audit knows."),
             };
         }
         catch (Exception e) when (e is JsonException or InvalidOperationException)

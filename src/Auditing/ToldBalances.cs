@@ -2,49 +2,49 @@ using Billing.Client.Load;
 
 namespace Billing.Auditing;
 
-/// <summary>Balances that clients were told, each of an account as of a version, to be compared with the fold as it passes
-/// there. One caller at a time.</summary>
-/// <param name="unbalanced">Takes what differs.</param>
+/// <summary>The balances that clients received, each of an account at a version. Each is compared with the sum of the events
+/// when the computation reaches its version. Not thread-safe.</summary>
+/// <param name="unbalanced">Receives the differences.</param>
 internal sealed class ToldBalances(Findings unbalanced)
 {
     private readonly Dictionary<(string StreamId, long Version), decimal> _unmatched = [];
 
-    /// <summary>Balances that were told, each time counted.</summary>
+    /// <summary>Number of added balances, including repeated ones.</summary>
     public long Count { get; private set; }
 
-    /// <summary>Takes a balance; before the events.</summary>
-    public void Add(in JournalEntry told)
+    /// <summary>Adds a balance. Call this before the events are read.</summary>
+    public void Add(in JournalEntry entry)
     {
         Count++;
-        var balance = told.Balance ?? 0;
-        if (told.Version == 0)
+        var balance = entry.Balance ?? 0;
+        if (entry.Version == 0)
         {
             if (balance != 0)
             {
-                unbalanced.Add($"{told.StreamId}: told balance {balance} of version 0, which owes nothing");
+                unbalanced.Add($"{entry.StreamId}: answered balance {balance} of version 0, at which nothing is owed");
             }
         }
-        else if (!_unmatched.TryAdd((told.StreamId, told.Version), balance) && _unmatched[(told.StreamId, told.Version)] != balance)
+        else if (!_unmatched.TryAdd((entry.StreamId, entry.Version), balance) && _unmatched[(entry.StreamId, entry.Version)] != balance)
         {
-            unbalanced.Add($"{told.StreamId}: told balance {_unmatched[(told.StreamId, told.Version)]} and balance {balance}, both of version {told.Version}");
+            unbalanced.Add($"{entry.StreamId}: answered balance {_unmatched[(entry.StreamId, entry.Version)]} and balance {balance}, both of version {entry.Version}");
         }
     }
 
-    /// <summary>Compares with the fold at a version.</summary>
+    /// <summary>Compares the balances at a version with the sum of the events up to it.</summary>
     public void Pass(string streamId, long version, decimal balance)
     {
-        if (_unmatched.Count > 0 && _unmatched.Remove((streamId, version), out var told) && told != balance)
+        if (_unmatched.Count > 0 && _unmatched.Remove((streamId, version), out var answered) && answered != balance)
         {
-            unbalanced.Add($"{streamId}: told balance {told} of version {version}; the events up to it sum up to {balance}");
+            unbalanced.Add($"{streamId}: answered balance {answered} of version {version}; the events up to it sum up to {balance}");
         }
     }
 
-    /// <summary>Finds balances of versions that no event has. Call this when all events are in.</summary>
+    /// <summary>Finds balances at versions that no event has. Call this after all events are read.</summary>
     public void Conclude()
     {
         foreach (var ((streamId, version), balance) in _unmatched)
         {
-            unbalanced.Add($"{streamId}: told balance {balance} of version {version}, which no event has");
+            unbalanced.Add($"{streamId}: answered balance {balance} of version {version}, but no event has this version");
         }
     }
 }

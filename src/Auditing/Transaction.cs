@@ -7,7 +7,7 @@ using WireEvent = Billing.Wire.V1.Event;
 
 namespace Billing.Auditing;
 
-/// <summary>What a transaction did.</summary>
+/// <summary>The kind of a transaction.</summary>
 internal enum TransactionKind : byte
 {
     Nothing,
@@ -16,26 +16,26 @@ internal enum TransactionKind : byte
     LimitChanged,
 }
 
-/// <summary>One transaction, as an event or a receipt tells it.</summary>
+/// <summary>One transaction according to an event or a receipt.</summary>
 /// <param name="StreamId">The account's stream.</param>
-/// <param name="Version">The position in it.</param>
-/// <param name="Kind">What it did.</param>
-/// <param name="Currency">ISO 4217.</param>
-/// <param name="Amount">What was to be paid, or the new limit.</param>
-/// <param name="Balance">What the account owes after it.</param>
-/// <param name="Reason">Why it was declined, a number of the contract's DeclineReason; 0 where it was not.</param>
+/// <param name="Version">Its version in the stream.</param>
+/// <param name="Kind">Its kind.</param>
+/// <param name="Currency">The currency (ISO 4217).</param>
+/// <param name="Amount">The amount of the payment, or the new limit.</param>
+/// <param name="Balance">The balance of the account after it.</param>
+/// <param name="Reason">The reason of a declined payment, a number of the contract's DeclineReason; 0 otherwise.</param>
 internal readonly record struct Transaction(
     string StreamId, long Version, TransactionKind Kind, string Currency, decimal Amount, decimal Balance, int Reason = 0)
 {
-    /// <summary>An event's transaction.</summary>
+    /// <summary>Returns the transaction of an event.</summary>
     /// <param name="streamId">The account's stream.</param>
-    /// <param name="version">The event's position in it.</param>
+    /// <param name="version">The event's version.</param>
     /// <param name="fact">The event.</param>
-    /// <param name="balance">What the account owes after it.</param>
+    /// <param name="balance">The balance of the account after it.</param>
     public static Transaction Of(string streamId, long version, StoredFact fact, decimal balance) =>
         new(streamId, version, fact.Kind, fact.Currency, fact.Amount, balance, fact.Reason);
 
-    /// <summary>The transaction of the event that a receipt holds.</summary>
+    /// <summary>Returns the transaction of the event in a receipt.</summary>
     public static Transaction Of(WireEvent recorded)
     {
         var (kind, amount) = recorded.FactCase switch
@@ -50,13 +50,13 @@ internal readonly record struct Transaction(
             recorded.Balance?.ToDecimal() ?? 0, (int)(recorded.PaymentDeclined?.Reason ?? 0));
     }
 
-    /// <summary>Whether a client was told this, leaving the balance aside. A client without an answer was told neither
-    /// outcome nor version.</summary>
-    public bool Agrees(in JournalEntry told) =>
-        StreamId == told.StreamId && Currency == told.Currency && Amount == told.Amount
+    /// <summary>Returns whether a journal entry agrees with this transaction; does not compare the balance. The entry of an
+    /// unanswered payment has neither outcome nor version.</summary>
+    public bool Agrees(in JournalEntry entry) =>
+        StreamId == entry.StreamId && Currency == entry.Currency && Amount == entry.Amount
         && Kind is TransactionKind.Accepted or TransactionKind.Declined
-        && (told.Outcome == PaymentOutcome.Unspecified || (Outcome == told.Outcome && Version == told.Version))
-        && (told.Reason == DeclineReason.Unspecified || (int)told.Reason == Reason);
+        && (entry.Outcome == PaymentOutcome.Unspecified || (Outcome == entry.Outcome && Version == entry.Version))
+        && (entry.Reason == DeclineReason.Unspecified || (int)entry.Reason == Reason);
 
     private PaymentOutcome Outcome =>
         Kind == TransactionKind.Accepted ? PaymentOutcome.Accepted : PaymentOutcome.Declined;

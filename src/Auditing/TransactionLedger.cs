@@ -4,9 +4,9 @@ using Billing.V1;
 
 namespace Billing.Auditing;
 
-/// <summary>Every transaction by its id, with who tells of it: events, receipts and journals. Events and receipts are read at
-/// the same time, and whichever comes second is compared with the first, so that a transaction is held once. Safe from any
-/// thread.</summary>
+/// <summary>Every transaction by its id, with its sources: events, receipts and journals. Events and receipts are read
+/// concurrently, and the second of the two is compared with the first, so that a transaction is only kept once. Thread-safe.
+/// </summary>
 internal sealed class TransactionLedger
 {
     private const int ShardCount = 16;
@@ -14,13 +14,13 @@ internal sealed class TransactionLedger
     private readonly Findings _unbalanced;
     private readonly Dictionary<Guid, Entry>[] _shards;
 
-    /// <param name="expected">About how many transactions there are.</param>
-    /// <param name="unbalanced">Takes what does not agree.</param>
+    /// <param name="expected">The approximate number of transactions.</param>
+    /// <param name="unbalanced">Receives the differences between sources.</param>
     public TransactionLedger(long expected, Findings unbalanced)
     {
         _unbalanced = unbalanced;
-        var share = (int)Math.Min(expected / ShardCount * 21 / 20, 100_000_000);
-        _shards = [.. Enumerable.Range(0, ShardCount).Select(_ => new Dictionary<Guid, Entry>(share))];
+        var capacity = (int)Math.Min(expected / ShardCount * 21 / 20, 100_000_000);
+        _shards = [.. Enumerable.Range(0, ShardCount).Select(_ => new Dictionary<Guid, Entry>(capacity))];
     }
 
     /// <summary>Acknowledged payments without an event.</summary>
@@ -43,7 +43,7 @@ internal sealed class TransactionLedger
         EventTwice = 16,
     }
 
-    /// <summary>Takes an event's transaction. Of several with one id the first counts.</summary>
+    /// <summary>Adds the transaction of an event. Of several events with the same id the first counts.</summary>
     public void AddEvent(Guid id, in Transaction transaction)
     {
         var shard = Shard(id);
@@ -68,7 +68,7 @@ internal sealed class TransactionLedger
         }
     }
 
-    /// <summary>Takes the transaction of a receipt.</summary>
+    /// <summary>Adds the transaction of a receipt.</summary>
     public void AddReceipt(Guid id, in Transaction transaction)
     {
         var shard = Shard(id);
@@ -91,27 +91,28 @@ internal sealed class TransactionLedger
         }
     }
 
-    /// <summary>Takes what a client was told. Call this when all events are in.</summary>
-    public void AddAnswer(in JournalEntry told)
+    /// <summary>Adds the journal entry of a payment. Call this after all events are added.</summary>
+    public void AddAnswer(in JournalEntry answer)
     {
-        var shard = Shard(told.TransactionId);
+        var shard = Shard(answer.TransactionId);
         lock (shard)
         {
-            ref var entry = ref CollectionsMarshal.GetValueRefOrAddDefault(shard, told.TransactionId, out _);
-            var isAnswer = told.Outcome != PaymentOutcome.Unspecified;
+            ref var entry = ref CollectionsMarshal.GetValueRefOrAddDefault(shard, answer.TransactionId, out _);
+            var isAnswer = answer.Outcome != PaymentOutcome.Unspecified;
             if (entry.Has(Sources.Event))
             {
-                Compare(told, entry.Transaction);
+                Compare(answer, entry.Transaction);
             }
             else if (isAnswer && !entry.Has(Sources.Answer))
             {
-                Lost.Add($"{told}");
+                Lost.Add($"{answer}");
             }
             entry.Sources |= isAnswer ? Sources.Answer : Sources.NoAnswer;
         }
     }
 
-    /// <summary>Finds what has no counterpart, and counts. Call this when everything is in.</summary>
+    /// <summary>Finds events without receipts and receipts without events, and returns the counts. Call this after everything is
+    /// added.</summary>
     public TransactionCounts Conclude()
     {
         var counts = default(TransactionCounts);
@@ -138,20 +139,20 @@ internal sealed class TransactionLedger
 
     private Dictionary<Guid, Entry> Shard(Guid id) => _shards[(uint)id.GetHashCode() % ShardCount];
 
-    private void Compare(in JournalEntry told, in Transaction recorded)
+    private void Compare(in JournalEntry answer, in Transaction recorded)
     {
-        if (!recorded.Agrees(told))
+        if (!recorded.Agrees(answer))
         {
-            Wrong.Add($"told {told}; recorded {recorded}");
+            Wrong.Add($"answered {answer}; recorded {recorded}");
         }
-        else if (told.Balance is { } balance && balance != recorded.Balance)
+        else if (answer.Balance is { } balance && balance != recorded.Balance)
         {
-            _unbalanced.Add($"{told.TransactionId}: told balance {balance}; the events up to {recorded.StreamId} version {recorded.Version} sum up to {recorded.Balance}");
+            _unbalanced.Add($"{answer.TransactionId}: answered balance {balance}; the events up to {recorded.StreamId} version {recorded.Version} sum up to {recorded.Balance}");
         }
     }
 
     private void Differ(Guid id, in Transaction receipt, in Transaction recorded) =>
-        _unbalanced.Add($"{id}: the receipt says {receipt}; the events say {recorded}");
+        _unbalanced.Add($"{id}: the receipt has {receipt}; the events have {recorded}");
 
     private void Unmatched(Guid id, in Entry entry)
     {
@@ -161,7 +162,7 @@ internal sealed class TransactionLedger
         }
         else
         {
-            _unbalanced.Add($"{id}: a receipt without an event, which says {entry.Transaction}");
+            _unbalanced.Add($"{id}: a receipt without an event: {entry.Transaction}");
         }
     }
 
@@ -174,5 +175,5 @@ internal sealed class TransactionLedger
     }
 }
 
-/// <summary>How many of the payments in the journals have an answer, and how many are in the store.</summary>
+/// <summary>Numbers of payments in the journals with and without an answer, and how many of each are in the store.</summary>
 internal record struct TransactionCounts(long Acknowledged, long Recorded, long Unanswered, long UnansweredRecorded);

@@ -9,21 +9,20 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.Chaos;
 
-/// <summary>Records that nobody of the platform would send, one of each sort on each topic. On the request topics that is
-/// garbage, commands with a fault, commands without one that belong elsewhere, and whatever belongs on the other topics: all
-/// of it in the dead letters. On the others it is <see cref="StrayRecords"/>. None may stop a service or reach an account.
-/// </summary>
+/// <summary>Records that no service of the platform would send, one of each kind on each topic. On the request topics these are
+/// garbage, invalid commands, valid commands of other topics, and records of other kinds: all of them must be sent to the dead
+/// letters. On the other topics these are <see cref="StrayRecords"/>. None may stop a service or affect an account.</summary>
 public static class BadRecords
 {
     private const string Account = "chaos";
 
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(15);
 
-    // As near to the brokers' limit for a record (1,048,588 bytes with all overhead) as a producer gets.
+    // About the largest value below the brokers' limit for a record (1,048,588 bytes with all overhead).
     private const int OversizedBytes = 1_048_400;
 
-    /// <summary>Sends them and waits until the brokers have them.</summary>
-    /// <returns>How many of them belong in the dead letters.</returns>
+    /// <summary>Sends the records and waits until the brokers have acknowledged them.</summary>
+    /// <returns>The number of records that must be sent to the dead letters.</returns>
     public static async Task<int> SendAsync(string bootstrapServers, CancellationToken cancellationToken)
     {
         using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
@@ -55,10 +54,10 @@ public static class BadRecords
         }
     }
 
-    /// <summary>Commands of a topic with something missing, too much or out of range.</summary>
+    /// <summary>Returns commands of a topic in which a field is missing, invalid or out of range.</summary>
     public static IEnumerable<Message<string, byte[]>> Spoiled(string topic)
     {
-        var sound = PaymentTypes.All.SelectMany(Commands).Where(command => CommandRoute.Of(command).Topic == topic).ToList();
+        var valid = PaymentTypes.All.SelectMany(Commands).Where(command => CommandRoute.Of(command).Topic == topic).ToList();
         Action<Command>[] spoils =
         [
             command => command.TransactionId = "",
@@ -76,13 +75,13 @@ public static class BadRecords
             command => (command.Statement ?? new()).Limit = int.MaxValue,
             command => (command.Statement ?? new()).AfterVersion = long.MinValue,
         ];
-        foreach (var command in sound)
+        foreach (var command in valid)
         {
             foreach (var spoil in spoils)
             {
                 var spoiled = command.Clone();
                 spoil(spoiled);
-                // Not every command has every field.
+                // The change has no effect on a command without the field.
                 if (!spoiled.Equals(command))
                 {
                     yield return Record("1", spoiled.ToByteArray());
@@ -91,7 +90,7 @@ public static class BadRecords
         }
     }
 
-    /// <summary>Commands that keep every rule, and do not belong on a topic, or not under their key.</summary>
+    /// <summary>Returns valid commands that belong on another topic, or have a wrong key.</summary>
     public static IEnumerable<Message<string, byte[]>> Misplaced(string topic)
     {
         var commands = PaymentTypes.All.SelectMany(Commands).ToList();
@@ -102,7 +101,7 @@ public static class BadRecords
             .Append(Record("1", here, key: null));
     }
 
-    /// <summary>A record of a wire version and a value; both may be missing.</summary>
+    /// <summary>Returns a record with a wire version and a value; both may be absent.</summary>
     public static Message<string, byte[]> Record(string? version, byte[]? value, string? key = Account)
     {
         var headers = new Headers();
@@ -113,7 +112,7 @@ public static class BadRecords
         return new Message<string, byte[]> { Key = key!, Value = value!, Headers = headers };
     }
 
-    /// <summary>A payment that is sound but for what the caller changes.</summary>
+    /// <summary>Returns a valid payment, which the caller may change.</summary>
     public static Command Command(string proxyTopic, PaymentType type = PaymentType.Visa)
     {
         var command = new Command { TransactionId = Guid.NewGuid().ToString(), ProxyTopic = proxyTopic };
@@ -127,7 +126,7 @@ public static class BadRecords
         return command;
     }
 
-    /// <summary>One command of each kind, for an account of a payment type.</summary>
+    /// <summary>Returns one command of each kind, for an account of a payment type.</summary>
     public static IEnumerable<Command> Commands(PaymentType type)
     {
         yield return Command(Topics.Replies("nobody"), type);
@@ -149,7 +148,7 @@ public static class BadRecords
         return command;
     }
 
-    /// <summary>A value as large as the brokers take.</summary>
+    /// <summary>Returns a value of the largest size that the brokers accept.</summary>
     public static byte[] Oversized()
     {
         var value = new byte[OversizedBytes];

@@ -1,6 +1,6 @@
 namespace Billing.Chaos;
 
-/// <summary>When each call began and was answered, retries included. Safe from any thread.</summary>
+/// <summary>The start and end of each call, including its retries. Thread-safe.</summary>
 public sealed class CallTimes
 {
     private readonly Lock _gate = new();
@@ -8,9 +8,9 @@ public sealed class CallTimes
     private readonly List<string> _what = [];
 
     /// <summary>Adds a call.</summary>
-    /// <param name="start">When it began.</param>
-    /// <param name="end">When it was answered.</param>
-    /// <param name="what">What it asked, for people.</param>
+    /// <param name="start">The timestamp at which it began.</param>
+    /// <param name="end">The timestamp at which it was answered.</param>
+    /// <param name="what">Its description, as text.</param>
     public void Add(long start, long end, string what)
     {
         lock (_gate)
@@ -20,7 +20,7 @@ public sealed class CallTimes
         }
     }
 
-    /// <summary>The slowest calls, slowest first.</summary>
+    /// <summary>Returns the slowest calls, slowest first.</summary>
     public IReadOnlyList<(long Start, long End, string What)> Slowest(int count)
     {
         lock (_gate)
@@ -29,10 +29,10 @@ public sealed class CallTimes
         }
     }
 
-    /// <summary>The longest call of each window. A call belongs to the window in which it spent most of its time, with all
-    /// of its time; one that touches none belongs to none.</summary>
-    /// <param name="windows">Begin and end of each, in order of time; they do not overlap.</param>
-    /// <returns>A duration for each window; 0 where no call belongs to it.</returns>
+    /// <summary>Returns the duration of the longest call of each window. A call with its whole duration belongs to the window
+    /// with which it overlaps most; a call that overlaps with none belongs to none.</summary>
+    /// <param name="windows">Start and end of each window, in order of time, without overlap.</param>
+    /// <returns>A duration for each window; 0 if no call belongs to it.</returns>
     public IReadOnlyList<long> LongestOf(IReadOnlyList<(long Start, long End)> windows)
     {
         var longest = new long[windows.Count];

@@ -3,29 +3,29 @@ using Billing.LocalStack;
 
 namespace Billing.Chaos;
 
-/// <summary>One soak.</summary>
+/// <summary>The options of a soak.</summary>
 public sealed record ChaosOptions
 {
-    /// <summary>Decides the faults, and the accounts and amounts of the traffic.</summary>
+    /// <summary>The seed of the faults, and of the accounts and amounts of the traffic.</summary>
     public int Seed { get; init; } = 1;
 
-    /// <summary>How long faults go on.</summary>
+    /// <summary>The time during which faults are injected.</summary>
     public TimeSpan Duration { get; init; } = TimeSpan.FromMinutes(3);
 
-    /// <summary>Workers, each with one request at a time.</summary>
+    /// <summary>Number of workers, each with one request at a time.</summary>
     public int Workers { get; init; } = 64;
 
-    /// <summary>Payments per second at most, all workers together.</summary>
+    /// <summary>Maximum payments per second of all workers together.</summary>
     public int Rate { get; init; } = 300;
 
-    /// <summary>What to run it on.</summary>
+    /// <summary>The stack on which the soak runs.</summary>
     public StackOptions Stack { get; init; } = new();
 
-    /// <summary>What there is to strike.</summary>
+    /// <summary>The targets of the faults.</summary>
     public FaultTargets Targets => new(Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers);
 
-    /// <summary>A card network that is quicker than the billing prototype's, so that a soak of minutes sees many payments,
-    /// and still slow enough for a kill to meet payments in flight.</summary>
+    /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes many
+    /// payments, and still slow enough that payments are in flight when a process is killed.</summary>
     public static IReadOnlyDictionary<string, string> ShortJitter { get; } = new Dictionary<string, string>
     {
         ["Billing__Jitter__PaymentMin"] = "00:00:00.010",

@@ -8,9 +8,9 @@ using Npgsql;
 
 namespace Billing.Chaos;
 
-/// <summary>Payments put on the topics as a proxy does, with no deadline and with nobody who asks again. Callers that ask
-/// again hide a backend that forgets: of these payments, each one that the brokers have acknowledged must be in the books.
-/// </summary>
+/// <summary>Payments that are produced to the topics as a proxy does, without a deadline and without a caller that retries:
+/// retries would hide a backend that loses commands. Each payment that the brokers have acknowledged must be in the event
+/// store.</summary>
 internal sealed class DirectCommands : IDisposable
 {
     private const int Accounts = 200;
@@ -42,10 +42,10 @@ internal sealed class DirectCommands : IDisposable
         }).SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
     }
 
-    /// <summary>Commands that the brokers have acknowledged.</summary>
+    /// <summary>Number of commands that the brokers have acknowledged.</summary>
     public int Acknowledged => _acknowledged.Count;
 
-    /// <summary>Sends until cancelled, and returns when the brokers have what was sent.</summary>
+    /// <summary>Sends until cancelled; returns when the brokers have acknowledged or rejected all sent commands.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         await CreateReplyTopicAsync();
@@ -63,8 +63,8 @@ internal sealed class DirectCommands : IDisposable
         }
     }
 
-    /// <summary>Waits until each acknowledged command is in the books.</summary>
-    /// <returns>The transaction ids of those that are not, at the end of the bound.</returns>
+    /// <summary>Waits until each acknowledged command is in the event store.</summary>
+    /// <returns>The transaction ids of those that are still missing at the end of the bound.</returns>
     public async Task<IReadOnlyList<string>> MissingAsync(string connectionString, TimeSpan bound, CancellationToken cancellationToken)
     {
         var missing = _acknowledged.ToHashSet();
@@ -111,11 +111,11 @@ internal sealed class DirectCommands : IDisposable
         }
         catch (ProduceException<string, byte[]>)
         {
-            // Not taken, so nothing is promised.
+            // Not acknowledged, so it need not be in the event store.
         }
     }
 
-    // Nobody reads it; but backends publish to it, and would wait for a topic that does not exist.
+    // The replies are not read, but backends publish them and would wait for a topic that does not exist.
     private async Task CreateReplyTopicAsync()
     {
         using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _bootstrapServers })

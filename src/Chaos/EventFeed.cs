@@ -8,30 +8,30 @@ using Npgsql;
 
 namespace Billing.Chaos;
 
-/// <summary>Compares the topic of events with the event store: whatever is recorded must be published, at least once. There is
-/// no outbox; a command that is not settled is one, and this is what would be missing if a command were settled too early.
-/// </summary>
+/// <summary>Compares the event topic with the event store: every recorded event must be published at least once. There is no
+/// outbox; instead a command is settled only after its events are published. If it were settled earlier, events would be missing
+/// here.</summary>
 public static class EventFeed
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan AnswerBound = TimeSpan.FromSeconds(20);
 
-    /// <summary>Reads the topic until it holds every event of the store.</summary>
+    /// <summary>Reads the topic until every event of the store was read.</summary>
     /// <param name="bootstrapServers">The brokers.</param>
     /// <param name="connectionString">The event store.</param>
-    /// <param name="bound">How long what is missing may take to come: a command that is delivered again publishes again.</param>
+    /// <param name="bound">The time limit for missing events; they are published when their commands are delivered again.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The events that did not come, as <c>stream@version</c>.</returns>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>The events that were not published, as <c>stream@version</c>.</returns>
     public static async Task<IReadOnlyList<string>> MissingAsync(
         string bootstrapServers, string connectionString, TimeSpan bound, TimeProvider time, CancellationToken cancellationToken)
     {
         var missing = await RecordedAsync(connectionString, cancellationToken);
-        await Task.Run(() => Strike(missing, bootstrapServers, bound, time, cancellationToken), cancellationToken);
+        await Task.Run(() => RemovePublished(missing, bootstrapServers, bound, time, cancellationToken), cancellationToken);
         return [.. missing.Select(e => string.Create(CultureInfo.InvariantCulture, $"{e.Stream}@{e.Version}")).Order(StringComparer.Ordinal)];
     }
 
-    private static void Strike(
+    private static void RemovePublished(
         HashSet<(string Stream, long Version)> missing, string bootstrapServers, TimeSpan bound, TimeProvider time,
         CancellationToken cancellationToken)
     {

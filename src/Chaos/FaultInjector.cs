@@ -4,14 +4,14 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Chaos;
 
-/// <summary>A fault that was caused.</summary>
-/// <param name="Fault">What was planned.</param>
-/// <param name="Injected">When it struck, as a timestamp of the soak's clock.</param>
-/// <param name="Recovered">When everything was as before.</param>
+/// <summary>An injected fault.</summary>
+/// <param name="Fault">The planned fault.</param>
+/// <param name="Injected">The timestamp of the soak's clock at which it was injected.</param>
+/// <param name="Recovered">The timestamp at which it was repaired.</param>
 public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
-/// <summary>Causes faults and mends them. What one fault has struck no other touches before it is mended; of the proxies and
-/// of the brokers one is away at a time, whatever the schedule says.</summary>
+/// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
+/// and one broker are down at a time, whatever the schedule contains.</summary>
 public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<string> say) : IDisposable
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
@@ -21,26 +21,26 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
     private int _endedThemselves;
     private int _badRecords;
 
-    /// <summary>Services that ended without having been told to.</summary>
+    /// <summary>Number of services that ended by themselves.</summary>
     public int EndedThemselves => Volatile.Read(ref _endedThemselves);
 
-    /// <summary>Records sent that belong in the dead letters.</summary>
+    /// <summary>Number of sent records that must be in the dead letters.</summary>
     public int BadRecordsSent => Volatile.Read(ref _badRecords);
 
-    /// <summary>Causes a fault, waits as long as it lasts, and mends it.</summary>
-    /// <param name="fault">Which.</param>
-    /// <param name="striking">Called at the moment it strikes.</param>
-    /// <param name="cancellationToken">Leaves everything as it is then.</param>
-    public async Task<InjectedFault> RunAsync(Fault fault, Action striking, CancellationToken cancellationToken)
+    /// <summary>Injects a fault, waits for its duration, and repairs it.</summary>
+    /// <param name="fault">The fault.</param>
+    /// <param name="injecting">Is called immediately before the injection.</param>
+    /// <param name="cancellationToken">Cancels, possibly without the repair.</param>
+    public async Task<InjectedFault> RunAsync(Fault fault, Action injecting, CancellationToken cancellationToken)
     {
         var pool = FaultProfile.Of(fault.Kind).Pool;
         var gate = Gate(pool, fault.Target);
         await gate.WaitAsync(cancellationToken);
         try
         {
-            striking();
+            injecting();
             var injected = time.GetTimestamp();
-            await CauseAsync(fault, cancellationToken);
+            await InjectAsync(fault, cancellationToken);
             return new InjectedFault(fault, injected, time.GetTimestamp());
         }
         finally
@@ -49,7 +49,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
         }
     }
 
-    /// <summary>Starts services again that have ended themselves, as an orchestrator does, until cancelled.</summary>
+    /// <summary>Restarts services that have ended by themselves, as an orchestrator does, until cancelled.</summary>
     public async Task WatchAsync(CancellationToken cancellationToken)
     {
         using var timer = new PeriodicTimer(WatchInterval, time);
@@ -64,7 +64,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
                 }
                 try
                 {
-                    // While the gate was not held, a fault may have begun and ended.
+                    // Before the gate was acquired, a fault may have begun and ended.
                     if (stack.Services.Contains(service))
                     {
                         Interlocked.Increment(ref _endedThemselves);
@@ -89,7 +89,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
         }
     }
 
-    private async Task CauseAsync(Fault fault, CancellationToken cancellationToken)
+    private async Task InjectAsync(Fault fault, CancellationToken cancellationToken)
     {
         switch (fault.Kind)
         {
@@ -145,7 +145,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
         }
     }
 
-    // A service that starts while a broker or PostgreSQL is away may give up; an orchestrator starts it again.
+    // A service that starts while a broker or PostgreSQL is unavailable may fail; an orchestrator restarts it.
     private async Task ReviveAsync(ServiceRole role, int number, CancellationToken cancellationToken)
     {
         while (true)

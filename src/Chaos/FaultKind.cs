@@ -1,6 +1,6 @@
 namespace Billing.Chaos;
 
-/// <summary>What a soak does to the stack.</summary>
+/// <summary>The kind of a fault that a soak injects into the stack.</summary>
 public enum FaultKind
 {
     /// <summary>kill -9.</summary>
@@ -12,10 +12,11 @@ public enum FaultKind
     /// <summary>kill -9.</summary>
     KillProxy,
 
-    /// <summary>SIGSTOP for longer than its session: its partitions move, and it wakes up as a stale owner.</summary>
+    /// <summary>SIGSTOP for longer than its session timeout: its partitions are reassigned, and it resumes as a stale owner.
+    /// </summary>
     FreezePaymentBackend,
 
-    /// <summary>SIGSTOP, shortly.</summary>
+    /// <summary>A short SIGSTOP.</summary>
     FreezeProxy,
 
     /// <summary>SIGTERM, as in a rolling restart.</summary>
@@ -30,25 +31,26 @@ public enum FaultKind
     /// <summary>kill -9.</summary>
     KillBroker,
 
-    /// <summary>The server stops at once, without a checkpoint, and recovers when it is started again.</summary>
+    /// <summary>The server stops immediately, without a checkpoint, and recovers when it is started again.</summary>
     CrashPostgres,
 
-    /// <summary>SIGSTOP of the server and all its sessions: connections stay open and answer nothing.</summary>
+    /// <summary>SIGSTOP of the server and all its sessions: connections stay open, but nothing is answered.</summary>
     FreezePostgres,
 
     /// <summary>Garbage, oversized, wrong-version and forged records on the request topics.</summary>
     BadRecords,
 }
 
-/// <summary>What is known of each kind of fault.</summary>
-/// <param name="Name">As people read it.</param>
-/// <param name="Pool">What has members of which one is chosen.</param>
-/// <param name="ShortestMs">How long it lasts at least, in milliseconds; for what is killed, until it is started again.</param>
-/// <param name="LongestMs">How long it lasts at most, in milliseconds.</param>
-/// <param name="TargetSeconds">The service gap that it should stay below, in seconds; null where there is no promise.</param>
+/// <summary>The properties of a kind of fault.</summary>
+/// <param name="Name">Its name as text for the console.</param>
+/// <param name="Pool">The pool from which the target is chosen.</param>
+/// <param name="ShortestMs">Its minimum duration in milliseconds; for a kill, the time until the restart.</param>
+/// <param name="LongestMs">Its maximum duration in milliseconds.</param>
+/// <param name="TargetSeconds">The maximum service interruption that it should cause, in seconds; null if there is no target.
+/// </param>
 public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, int LongestMs, int? TargetSeconds)
 {
-    /// <summary>The profile of a kind.</summary>
+    /// <summary>Returns the profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch
     {
         FaultKind.KillPaymentBackend => new("kill -9 payment backend", FaultPool.PaymentBackends, 500, 3000, 6),
@@ -67,24 +69,24 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
     };
 }
 
-/// <summary>What a fault strikes one of.</summary>
+/// <summary>A group of processes from which the target of a fault is chosen.</summary>
 public enum FaultPool
 {
-    /// <summary>Nothing in particular.</summary>
+    /// <summary>No process.</summary>
     None,
 
-    /// <summary>Of these, one at a time is away at most: callers always find another.</summary>
+    /// <summary>The proxies. At most one is down at a time, so that callers can always use another.</summary>
     Proxies,
 
-    /// <summary>The write side.</summary>
+    /// <summary>The payment backends.</summary>
     PaymentBackends,
 
-    /// <summary>The read side.</summary>
+    /// <summary>The balance backends.</summary>
     BalanceBackends,
 
-    /// <summary>Of these, one at a time is away at most: a majority remains.</summary>
+    /// <summary>The brokers. At most one is down at a time, so that a majority remains.</summary>
     Brokers,
 
-    /// <summary>The one event store.</summary>
+    /// <summary>The PostgreSQL server.</summary>
     Postgres,
 }

@@ -2,17 +2,17 @@ using System.Globalization;
 
 namespace Billing.Chaos;
 
-/// <summary>One fault.</summary>
-/// <param name="At">When, from the start of the soak.</param>
-/// <param name="Kind">What.</param>
-/// <param name="Target">Which one of its pool, from 1.</param>
-/// <param name="Lasts">How long; for what is killed, until it is started again.</param>
+/// <summary>A planned fault.</summary>
+/// <param name="At">Its start, from the start of the soak.</param>
+/// <param name="Kind">Its kind.</param>
+/// <param name="Target">The number of its target in the pool, from 1.</param>
+/// <param name="Lasts">Its duration; for a kill, the time until the restart.</param>
 public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Lasts)
 {
-    /// <summary>When it is mended.</summary>
+    /// <summary>Its end, from the start of the soak.</summary>
     public TimeSpan Until => At + Lasts;
 
-    /// <summary>What happens to whom, e.g. <c>kill -9 broker 2, back after 5.2 s</c>.</summary>
+    /// <summary>Its description, e.g. <c>kill -9 broker 2, back after 5.2 s</c>.</summary>
     public string What
     {
         get
@@ -25,14 +25,14 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
     }
 }
 
-/// <summary>What there is to strike.</summary>
-/// <param name="Proxies">Proxies; with fewer than two, none is struck.</param>
-/// <param name="PaymentBackends">Payment backends.</param>
-/// <param name="BalanceBackends">Balance backends.</param>
-/// <param name="Brokers">Brokers; with fewer than three, none is struck.</param>
+/// <summary>The possible targets of faults.</summary>
+/// <param name="Proxies">Number of proxies; they get no faults if there are fewer than two.</param>
+/// <param name="PaymentBackends">Number of payment backends.</param>
+/// <param name="BalanceBackends">Number of balance backends.</param>
+/// <param name="Brokers">Number of brokers; they get no faults if there are fewer than three.</param>
 public sealed record FaultTargets(int Proxies, int PaymentBackends, int BalanceBackends, int Brokers)
 {
-    /// <summary>How many members a pool has that may be struck.</summary>
+    /// <summary>Returns the number of possible targets in a pool.</summary>
     public int In(FaultPool pool) => pool switch
     {
         FaultPool.Proxies => Proxies < 2 ? 0 : Proxies,
@@ -43,9 +43,9 @@ public sealed record FaultTargets(int Proxies, int PaymentBackends, int BalanceB
     };
 }
 
-/// <summary>Computes the faults of a soak before it begins, from its seed alone, so that a soak that found something can be
-/// had again. The kinds come in rounds, each kind once a round in random order, and each fault is mended before the next
-/// one strikes, though what was killed may still be starting.</summary>
+/// <summary>Computes the faults of a soak before it begins, from its seed only, so that a soak that found an error can be
+/// repeated. The kinds occur in rounds, each kind once per round in random order. Each fault ends before the next one begins,
+/// but a killed process may still be starting.</summary>
 public static class FaultSchedule
 {
     private static readonly TimeSpan First = TimeSpan.FromSeconds(2);
@@ -54,14 +54,14 @@ public static class FaultSchedule
     private const int PauseMinMs = 2000;
     private const int PauseMaxMs = 5000;
 
-    // What was away has to start and catch up before another of its pool may go.
+    // A restarted process must start and catch up before the next fault of its pool.
     private static readonly TimeSpan BrokerRest = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan ProxyRest = TimeSpan.FromSeconds(8);
 
-    /// <summary>The faults, in order of time.</summary>
-    /// <param name="seed">Decides everything.</param>
-    /// <param name="duration">Every fault begins before it. Three minutes are enough for every kind.</param>
-    /// <param name="targets">What there is to strike.</param>
+    /// <summary>Returns the faults, in order of time.</summary>
+    /// <param name="seed">The seed of all random choices.</param>
+    /// <param name="duration">The time within which every fault begins. Three minutes are enough for every kind.</param>
+    /// <param name="targets">The possible targets.</param>
     public static IReadOnlyList<Fault> Create(int seed, TimeSpan duration, FaultTargets targets)
     {
         var random = new Random(seed);
@@ -76,9 +76,9 @@ public static class FaultSchedule
                 at, kind, random.Next(targets.In(profile.Pool)) + 1,
                 TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)));
             faults.Add(fault);
-            // What a fault costs must not be taken for what the next one does: others have until its target to take over.
-            var takenOver = fault.At + TimeSpan.FromSeconds(profile.TargetSeconds ?? 0);
-            at = (fault.Until > takenOver ? fault.Until : takenOver)
+            // The next fault begins after the target time for the fail-over, so that the effects of both can be told apart.
+            var failedOver = fault.At + TimeSpan.FromSeconds(profile.TargetSeconds ?? 0);
+            at = (fault.Until > failedOver ? fault.Until : failedOver)
                 + TimeSpan.FromMilliseconds(random.Next(PauseMinMs, PauseMaxMs));
         }
         return faults;

@@ -1,7 +1,7 @@
 namespace Billing.Chaos;
 
-/// <summary>Bounds a rate, for any number of callers together. What was missed is not made up for: a pause of the system is
-/// not followed by a burst.</summary>
+/// <summary>Limits the rate of any number of callers together. Missed turns are not made up for, so that a pause of the system
+/// is not followed by a burst.</summary>
 internal sealed class Pace(int perSecond, TimeProvider time)
 {
     private readonly Lock _gate = new();

@@ -2,8 +2,8 @@ using Billing.Messaging.Kafka;
 
 namespace Billing.Chaos;
 
-/// <summary>Counts the records that became dead letters since a moment, each by where it came from: one that was delivered
-/// again may have been put aside twice.</summary>
+/// <summary>Counts the records that were sent to the dead letters since a point in time. Each origin (topic, partition and
+/// offset) counts once, because a record that is delivered again can be sent to the dead letters twice.</summary>
 public sealed class PutAside
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
@@ -17,17 +17,17 @@ public sealed class PutAside
         _before = Origins();
     }
 
-    /// <summary>Fixes the moment.</summary>
+    /// <summary>Starts the count.</summary>
     /// <param name="bootstrapServers">The brokers.</param>
     public static Task<PutAside> FromNowOnAsync(string bootstrapServers) =>
         Task.Run(() => new PutAside(new KafkaOptions { BootstrapServers = bootstrapServers }));
 
-    /// <summary>Waits until so many records were put aside.</summary>
-    /// <param name="expected">How many.</param>
-    /// <param name="bound">How long they may take to come.</param>
+    /// <summary>Waits until the expected number of records is in the dead letters.</summary>
+    /// <param name="expected">The expected number.</param>
+    /// <param name="bound">The time limit.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>How many there are: at least as many as expected, or fewer when the bound has passed.</returns>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>The number of records: at least the expected number, or fewer after the time limit.</returns>
     public async Task<int> CountAsync(int expected, TimeSpan bound, TimeProvider time, CancellationToken cancellationToken)
     {
         var start = time.GetTimestamp();
@@ -45,7 +45,7 @@ public sealed class PutAside
     private HashSet<(string Topic, string Partition, string Offset)> Origins()
     {
         using var archive = new DeadLetterArchive(_kafka);
-        // What somebody else has written there has no origin.
+        // Records that were written there by others have no origin.
         return [.. archive.Read().Where(letter => letter.Topic.Length > 0).Select(letter => (letter.Topic, letter.Partition, letter.Offset))];
     }
 }

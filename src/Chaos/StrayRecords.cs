@@ -9,38 +9,39 @@ using Letters = Billing.Messaging.Kafka.DeadLetters;
 
 namespace Billing.Chaos;
 
-/// <summary>Records of every kind that the platform knows, sound and not, for topics where they do not belong: on the topic of
-/// events what is no event, or none that fits its account; on a proxy's reply topic what is no reply, or answers no call; in
-/// the dead letters what was never put aside. None may stop a service, change a balance or answer a call.</summary>
+/// <summary>Valid and invalid records of every kind, for topics where they do not belong: for the event topic, records that are
+/// not events, and events that do not fit their account; for the reply topic of a proxy, records that are not replies, and
+/// replies to no call; for the dead letters, records that were not sent there by a backend. None may stop a service, change a
+/// balance or answer a call.</summary>
 public static class StrayRecords
 {
-    /// <summary>What to send to the topic of events.</summary>
+    /// <summary>Returns the records for the event topic.</summary>
     public static IEnumerable<Message<string, byte[]>> ForEvents() =>
     [
         .. Garbage(), .. Commands(), .. Replies(), DeadLetter(),
-        Sound(Event(fact => fact.StreamId = "")),
-        Sound(Event(fact => fact.Version = 0)),
-        Sound(Event(fact => fact.Version = -1)),
-        // Far ahead of the account, of a fact or balance that is missing, and of a balance that does not follow.
-        Sound(Event(fact => fact.Version = long.MaxValue)),
-        Sound(Event(fact => fact.PaymentAccepted = null)),
-        Sound(Event(fact => fact.PaymentAccepted.Amount = null)),
-        Sound(Event(fact => fact.Balance = null)),
-        Sound(Event(fact => fact.Balance = (-1m).ToMoney("USD"))),
-        Sound(Event(fact => fact.Balance = new Money { CurrencyCode = "USD", Units = long.MaxValue, Nanos = 999_999_999 })),
-        Sound(Event(fact => fact.TransactionId = "no id")),
-        Sound(Event(fact => fact.DecidedUnixUs = long.MaxValue)),
+        Versioned(Event(fact => fact.StreamId = "")),
+        Versioned(Event(fact => fact.Version = 0)),
+        Versioned(Event(fact => fact.Version = -1)),
+        // A version far ahead of the account, a missing fact or balance, and a balance that does not match the event.
+        Versioned(Event(fact => fact.Version = long.MaxValue)),
+        Versioned(Event(fact => fact.PaymentAccepted = null)),
+        Versioned(Event(fact => fact.PaymentAccepted.Amount = null)),
+        Versioned(Event(fact => fact.Balance = null)),
+        Versioned(Event(fact => fact.Balance = (-1m).ToMoney("USD"))),
+        Versioned(Event(fact => fact.Balance = new Money { CurrencyCode = "USD", Units = long.MaxValue, Nanos = 999_999_999 })),
+        Versioned(Event(fact => fact.TransactionId = "no id")),
+        Versioned(Event(fact => fact.DecidedUnixUs = long.MaxValue)),
         BadRecords.Record("2", Event().ToByteArray()),
         BadRecords.Record(version: null, Event().ToByteArray()),
     ];
 
-    /// <summary>What to send to a reply topic.</summary>
+    /// <summary>Returns the records for a reply topic.</summary>
     public static IEnumerable<Message<string, byte[]>> ForReplies() => [.. Garbage(), .. Commands(), .. Events(), .. Replies(), DeadLetter()];
 
-    /// <summary>What to send to the dead letters.</summary>
+    /// <summary>Returns the records for the dead letters.</summary>
     public static IEnumerable<Message<string, byte[]>> ForDeadLetters() => [.. Garbage(), .. Commands(), .. Events(), .. Replies()];
 
-    /// <summary>What to send to a request topic, beside commands.</summary>
+    /// <summary>Returns the records for a request topic, in addition to commands.</summary>
     public static IEnumerable<Message<string, byte[]>> ForRequests() => [.. Events(), .. Replies(), DeadLetter()];
 
     private static IEnumerable<Message<string, byte[]>> Garbage()
@@ -53,20 +54,20 @@ public static class StrayRecords
     }
 
     private static IEnumerable<Message<string, byte[]>> Commands() =>
-        BadRecords.Commands(PaymentType.Visa).Select(command => Sound(command));
+        BadRecords.Commands(PaymentType.Visa).Select(command => Versioned(command));
 
     private static IEnumerable<Message<string, byte[]>> Events()
     {
-        yield return Sound(Event());
-        yield return Sound(Event(fact => fact.PaymentDeclined = new PaymentDeclined
+        yield return Versioned(Event());
+        yield return Versioned(Event(fact => fact.PaymentDeclined = new PaymentDeclined
         {
             Amount = 1m.ToMoney("USD"),
             Reason = DeclineReason.CreditLimitExceeded,
         }));
-        yield return Sound(Event(fact => fact.CreditLimitChanged = new CreditLimitChanged { Limit = 1m.ToMoney("USD") }));
+        yield return Versioned(Event(fact => fact.CreditLimitChanged = new CreditLimitChanged { Limit = 1m.ToMoney("USD") }));
     }
 
-    // Of calls that nobody made: 0 is no correlation id, and the others begin at random.
+    // Replies to no call: 0 is not a valid correlation id, and the proxies' correlation ids start at a random number.
     private static IEnumerable<Message<string, byte[]>> Replies()
     {
         var id = Guid.NewGuid().ToString();
@@ -79,7 +80,7 @@ public static class StrayRecords
             new() { CorrelationId = 5, Error = new Wire.V1.Error { StatusCode = (int)StatusCode.OK } },
             new() { CorrelationId = 0 },
         ];
-        return replies.Select(reply => Sound(new ReplyBatch { Replies = { reply } }));
+        return replies.Select(reply => Versioned(new ReplyBatch { Replies = { reply } }));
     }
 
     private static Message<string, byte[]> DeadLetter()
@@ -92,9 +93,9 @@ public static class StrayRecords
         return letter;
     }
 
-    private static Message<string, byte[]> Sound(IMessage message) => BadRecords.Record("1", message.ToByteArray());
+    private static Message<string, byte[]> Versioned(IMessage message) => BadRecords.Record("1", message.ToByteArray());
 
-    // The account is a new one each time, so that no view holds anything of it.
+    // A new account each time, so that no balance view contains it.
     private static Event Event(Action<Event>? spoil = null)
     {
         var id = Guid.NewGuid().ToString();

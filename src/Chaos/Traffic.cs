@@ -7,13 +7,13 @@ using Grpc.Core;
 
 namespace Billing.Chaos;
 
-/// <summary>Workers that pay and look, each one request at a time, and do not rest until every payment has an answer: a call
-/// that fails after the client's own retries is asked again with the same transaction id. Some payments are sent twice at the
-/// same time through two proxies, some balances are asked for as of the payment just made.</summary>
+/// <summary>Workers that make payments and check balances, each with one request at a time, until every payment has an answer: a
+/// call that fails after the client's own retries is repeated with the same transaction id. Some payments are sent twice at the
+/// same time through two proxies, and some balances are requested with the version of the payment just made.</summary>
 public sealed class Traffic : IAsyncDisposable
 {
     private const int WorkersPerClient = 8;
-    private static readonly TimeSpan AskAgainAfter = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
 
     private readonly TrafficOptions _options;
     private readonly TimeProvider _time;
@@ -26,13 +26,13 @@ public sealed class Traffic : IAsyncDisposable
     private readonly ConcurrentQueue<string> _violations = new();
     private readonly List<Task> _workers = [];
     private volatile bool _stopping;
-    private bool _journalIsWhole;
+    private bool _journalIsComplete;
     private int _answered;
     private int _unanswered;
     private int _declined;
     private int _twins;
     private int _balances;
-    private long _askedAgain;
+    private long _retriedByWorkers;
 
     /// <summary>Creates the traffic; nothing is sent before <see cref="Start"/>.</summary>
     public Traffic(TrafficOptions options, TimeProvider time)
@@ -45,27 +45,27 @@ public sealed class Traffic : IAsyncDisposable
         _pace = new Pace(options.Rate, time);
     }
 
-    /// <summary>When each call began and was answered.</summary>
+    /// <summary>The start and end of each call.</summary>
     public CallTimes Calls { get; } = new();
 
-    /// <summary>Payments answered so far.</summary>
+    /// <summary>Number of payments answered so far.</summary>
     public int Answered => Volatile.Read(ref _answered);
 
-    /// <summary>Calls sent again so far: by the client itself, and by asking again.</summary>
-    public long SentAgain => _clients.Concat(_single).Sum(c => c.Retried) + Interlocked.Read(ref _askedAgain);
+    /// <summary>Number of retries so far, by the client and by the workers.</summary>
+    public long SentAgain => _clients.Concat(_single).Sum(c => c.Retried) + Interlocked.Read(ref _retriedByWorkers);
 
-    /// <summary>Gives some accounts a low credit limit, so that payments are declined too; before <see cref="Start"/>.
-    /// </summary>
+    /// <summary>Gives some accounts a low credit limit, so that some payments are declined. Call this before
+    /// <see cref="Start"/>.</summary>
     /// <exception cref="RpcException">A limit could not be set.</exception>
     public Task SetLowLimitsAsync(CancellationToken cancellationToken) =>
         LowLimits.SetAsync(_clients[0], _options.AccountPrefix, _options.Accounts, cancellationToken);
 
-    /// <summary>Begins.</summary>
+    /// <summary>Starts the workers.</summary>
     public void Start() => _workers.AddRange(
         Enumerable.Range(0, _options.Workers).Select(worker => Task.Run(() => WorkAsync(worker))));
 
-    /// <summary>Waits until so many more payments are answered.</summary>
-    /// <exception cref="TimeoutException">They were not within the bound.</exception>
+    /// <summary>Waits until the given number of further payments is answered.</summary>
+    /// <exception cref="TimeoutException">They were not answered within the bound.</exception>
     public async Task WaitForMoreAsync(int count, TimeSpan bound, CancellationToken cancellationToken)
     {
         var goal = Answered + count;
@@ -81,14 +81,14 @@ public sealed class Traffic : IAsyncDisposable
         }
     }
 
-    /// <summary>Lets every worker finish the payment it is at, and completes the journal.</summary>
-    /// <param name="bound">How long that may take; what has no answer by then is noted as such.</param>
+    /// <summary>Lets every worker finish its current payment, and completes the journal.</summary>
+    /// <param name="bound">The time limit; payments without an answer by then are journalled as unanswered.</param>
     public async Task<TrafficResult> StopAsync(TimeSpan bound)
     {
         _stopping = true;
         _giveUp.CancelAfter(bound);
         await Task.WhenAll(_workers);
-        _journalIsWhole = true;
+        _journalIsComplete = true;
         await _journal.DisposeAsync();
         return new TrafficResult
         {
@@ -98,19 +98,19 @@ public sealed class Traffic : IAsyncDisposable
             Balances = _balances,
             Unanswered = _unanswered,
             Retried = _clients.Concat(_single).Sum(c => c.Retried),
-            AskedAgain = Interlocked.Read(ref _askedAgain),
+            AskedAgain = Interlocked.Read(ref _retriedByWorkers),
             Failures = _failures.ToDictionary(StringComparer.Ordinal),
             Violations = [.. _violations],
         };
     }
 
-    /// <summary>Gives up what is under way and closes the connections.</summary>
+    /// <summary>Cancels the calls in flight and closes the connections.</summary>
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
         await _giveUp.CancelAsync();
         await Task.WhenAll(_workers);
-        if (!_journalIsWhole)
+        if (!_journalIsComplete)
         {
             await _journal.DisposeAsync();
         }
@@ -149,7 +149,7 @@ public sealed class Traffic : IAsyncDisposable
     {
         try
         {
-            var paid = await AskAsync("payment of " + StreamOf(payment), (client, token) => client.MakePaymentAsync(payment, token), first, then);
+            var paid = await CallAsync("payment of " + StreamOf(payment), (client, token) => client.MakePaymentAsync(payment, token), first, then);
             Interlocked.Increment(ref _answered);
             if (paid.Outcome == PaymentOutcome.Declined)
             {
@@ -170,7 +170,7 @@ public sealed class Traffic : IAsyncDisposable
     {
         var one = random.Next(_single.Length);
         var other = (one + 1 + random.Next(_single.Length - 1)) % _single.Length;
-        var twin = AskAsync("copy of a payment of " + StreamOf(payment), (proxy, token) => proxy.MakePaymentAsync(payment, token), _single[other], client);
+        var twin = CallAsync("copy of a payment of " + StreamOf(payment), (proxy, token) => proxy.MakePaymentAsync(payment, token), _single[other], client);
         MakePaymentResponse paid;
         try
         {
@@ -185,7 +185,7 @@ public sealed class Traffic : IAsyncDisposable
         Interlocked.Increment(ref _twins);
         if (!paid.Equals(second))
         {
-            _violations.Enqueue($"unequal answers to one payment: {paid} and {second}");
+            _violations.Enqueue($"different answers to the same payment: {paid} and {second}");
         }
         return paid;
     }
@@ -198,17 +198,17 @@ public sealed class Traffic : IAsyncDisposable
             PaymentType = payment.PaymentType,
             MinVersion = version,
         };
-        var balance = await AskAsync("balance of " + StreamOf(payment), (proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
+        var balance = await CallAsync("balance of " + StreamOf(payment), (proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
         Interlocked.Increment(ref _balances);
         _journal.Add(JournalEntry.Of(request, balance));
         if (balance.Version < version)
         {
             _violations.Enqueue(
-                $"a balance of {StreamOf(payment)} older than asked for: version {balance.Version}, not {version}");
+                $"a balance of {StreamOf(payment)} is older than requested: version {balance.Version}, not {version}");
         }
     }
 
-    private async Task<T> AskAsync<T>(
+    private async Task<T> CallAsync<T>(
         string what, Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first, BillingClient then)
     {
         var start = _time.GetTimestamp();
@@ -218,18 +218,18 @@ public sealed class Traffic : IAsyncDisposable
             try
             {
                 var answer = await call(client, _giveUp.Token);
-                Calls.Add(start, _time.GetTimestamp(), $"{what}, asked {tries} times");
+                Calls.Add(start, _time.GetTimestamp(), $"{what}, attempts: {tries}");
                 return answer;
             }
             catch (RpcException e)
             {
-                // What cannot be asked again with hope is asked again too: a payment without an answer is what a soak must
-                // not end with, and the failure is counted.
+                // Errors that are not retryable are also retried and counted, because every payment must have an answer at the
+                // end of a soak.
                 _giveUp.Token.ThrowIfCancellationRequested();
                 _failures.AddOrUpdate($"{e.StatusCode} {BillingClient.Reason(e)}".TrimEnd(), 1, static (_, count) => count + 1);
             }
-            Interlocked.Increment(ref _askedAgain);
-            await Task.Delay(AskAgainAfter, _time, _giveUp.Token);
+            Interlocked.Increment(ref _retriedByWorkers);
+            await Task.Delay(RetryDelay, _time, _giveUp.Token);
         }
     }
 
@@ -245,7 +245,7 @@ public sealed class Traffic : IAsyncDisposable
 
     private BillingClient Connect(IEnumerable<string> proxies, int? retriesMax = null)
     {
-        // Whatever is broken here is broken on purpose, and not to be spared.
+        // No limit on the share of retries: the faults are intentional, and the proxies need not be protected from retries.
         var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null };
         options.RetriesMax = retriesMax ?? options.RetriesMax;
         foreach (var proxy in proxies)

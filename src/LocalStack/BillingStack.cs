@@ -10,8 +10,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.LocalStack;
 
-/// <summary>The whole system as processes on this machine: PostgreSQL, Kafka, proxies, payment and balance backends. This
-/// is the picture of the design, executable.</summary>
+/// <summary>The whole system as processes on this machine: PostgreSQL, Kafka, proxies, payment and balance backends.</summary>
 public sealed class BillingStack : IAsyncDisposable
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(15);
@@ -23,10 +22,10 @@ public sealed class BillingStack : IAsyncDisposable
     private LocalKafka? _kafka;
     private string? _brokers;
 
-    // Fixed when the stack starts: every proxy must know the same backends, those that are down too.
+    // Fixed when the stack starts: every proxy must know the same backends, including those that are down.
     private string[] _backendAddresses = [];
 
-    // Replaced as a whole, so that whoever enumerates it sees one state: services come and go while others look.
+    // Replaced as a whole, so that an enumeration sees one state while services are added and removed concurrently.
     private volatile IReadOnlyList<ServiceProcess> _services = [];
 
     private BillingStack(StackOptions options, StackFolder folder, FreePorts ports)
@@ -36,28 +35,28 @@ public sealed class BillingStack : IAsyncDisposable
         Folder = folder;
     }
 
-    /// <summary>Data and logs.</summary>
+    /// <summary>The folder of the data and logs.</summary>
     public StackFolder Folder { get; }
 
-    /// <summary>How commands travel: <c>kafka</c>, <c>embedded</c> or <c>direct</c>.</summary>
+    /// <summary>The transport of commands: <c>kafka</c>, <c>embedded</c> or <c>direct</c>.</summary>
     public string Transport => IsDirect ? "direct" : _brokers is null ? "embedded" : "kafka";
 
-    /// <summary>What proxies and backends speak over <c>direct</c>; null elsewhere.</summary>
+    /// <summary>The protocol between proxies and backends over <c>direct</c>; null with other transports.</summary>
     public string? Protocol => IsDirect ? _options.Protocol : null;
 
-    /// <summary>Addresses of the brokers; null where there is no Kafka.</summary>
+    /// <summary>Addresses of the brokers; null without Kafka.</summary>
     public string? BootstrapServers => _brokers;
 
     /// <summary>Npgsql's connection string of the event store.</summary>
     public string ConnectionString { get; private set; } = "";
 
-    /// <summary>The stack's own PostgreSQL, where it has one.</summary>
+    /// <summary>The PostgreSQL server that the stack started; null if it uses another one.</summary>
     public LocalPostgres? Postgres => _postgres;
 
-    /// <summary>The stack's own Kafka, where it has one.</summary>
+    /// <summary>The Kafka cluster that the stack started; null if it uses none or another one.</summary>
     public LocalKafka? Kafka => _kafka;
 
-    /// <summary>What the proxies and their callers prove themselves with; null where nobody asks.</summary>
+    /// <summary>The credentials of the proxies and their callers; null without authentication.</summary>
     public StackCredentials? Credentials { get; private init; }
 
     /// <summary>The services, proxies first.</summary>
@@ -66,13 +65,14 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>Addresses of the proxies.</summary>
     public IReadOnlyList<string> ProxyAddresses => [.. _services.Where(s => s.IsFront).Select(s => s.Address)];
 
-    /// <summary>Addresses of the proxies for REST.</summary>
+    /// <summary>REST addresses of the proxies.</summary>
     public IReadOnlyList<string> RestAddresses => [.. _services.Select(s => s.RestAddress).OfType<string>()];
 
-    /// <summary>Where the proxies serve operators; none where that is not an address of its own.</summary>
+    /// <summary>Addresses on which the proxies serve operators; empty if the proxies have no separate address for that.</summary>
     public IReadOnlyList<string> AdminAddresses => [.. _services.Select(s => s.AdminAddress).OfType<string>()];
 
-    /// <summary>Where the backends listen for commands over <c>direct</c>, <c>host:port</c>; none elsewhere.</summary>
+    /// <summary>Addresses (<c>host:port</c>) on which the backends listen for commands over <c>direct</c>; empty with other
+    /// transports.</summary>
     public IReadOnlyList<string> BackendAddresses => _backendAddresses;
 
     /// <summary>Every process of the stack.</summary>
@@ -98,7 +98,7 @@ public sealed class BillingStack : IAsyncDisposable
         };
         try
         {
-            // Before anything is started, so that a port that is taken costs nothing.
+            // First, so that a port that is in use fails the start before anything was started.
             stack._ports.Take(options.FixedPorts);
             await Task.WhenAll(
                 stack.StartPostgresAsync(progress, cancellationToken), stack.StartKafkaAsync(progress, cancellationToken));
@@ -112,14 +112,13 @@ public sealed class BillingStack : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts one more service, or one again that has ended, on the port it had, and waits until it is ready.
+    /// <summary>Starts one more service, or restarts one that has ended on its previous port, and waits until it is ready.
     /// </summary>
-    /// <param name="role">What it does.</param>
-    /// <param name="number">Which of its role it is, from 1.</param>
-    /// <param name="cancellationToken">Gives up waiting; the service goes on.</param>
-    /// <param name="settings">Settings of this service alone, by their names as environment variables; they win over all
-    /// others.</param>
-    /// <exception cref="StackException">It ended, or took too long.</exception>
+    /// <param name="role">Its role.</param>
+    /// <param name="number">Its number within the role, from 1.</param>
+    /// <param name="cancellationToken">Cancels the wait; the service keeps running.</param>
+    /// <param name="settings">Settings of this service only, keyed by environment variable; they override all others.</param>
+    /// <exception cref="StackException">It ended, or was not ready in time.</exception>
     public async Task<ServiceProcess> AddAsync(
         ServiceRole role, int number, CancellationToken cancellationToken, IReadOnlyDictionary<string, string>? settings = null)
     {
@@ -136,7 +135,7 @@ public sealed class BillingStack : IAsyncDisposable
         }
     }
 
-    /// <summary>Stops a service in good order and forgets it.</summary>
+    /// <summary>Stops a service gracefully and removes it from <see cref="Services"/>.</summary>
     public async Task RemoveAsync(ServiceProcess service)
     {
         await service.Process.StopAsync(StopBound);
@@ -152,7 +151,7 @@ public sealed class BillingStack : IAsyncDisposable
     {
         if (!_options.Detached)
         {
-            // Proxies first, so that the calls they have taken are still answered.
+            // Proxies first, so that the calls they have accepted are still answered.
             await StopAllAsync(s => s.IsFront);
             await StopAllAsync(s => !s.IsFront);
         }
@@ -214,7 +213,7 @@ public sealed class BillingStack : IAsyncDisposable
             case "embedded":
                 break;
             case "auto" when KafkaPrograms.FindHome() is null:
-                progress.Report("No Kafka is at hand: using the embedded transport");
+                progress.Report("Kafka is not installed: using the embedded transport");
                 break;
             case "auto":
                 _kafka = await LocalKafka.StartNewAsync(
@@ -232,7 +231,7 @@ public sealed class BillingStack : IAsyncDisposable
         }
     }
 
-    // Services may not make topics of their own but those for replies.
+    // The services themselves may only create their reply topics.
     private async Task AllowServicesAsync(string brokers)
     {
         var options = new KafkaOptions { BootstrapServers = brokers };
@@ -323,8 +322,8 @@ public sealed class BillingStack : IAsyncDisposable
         }
         if (_kafka is not null)
         {
-            // The stack's own brokers allow shorter sessions than Kafka's defaults do; it is longer than they take to replace
-            // one of them, so that a group whose coordinator dies need not form again.
+            // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer than the
+            // fail-over of a broker, so that a group whose coordinator dies need not rebalance.
             settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
             settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
         }
@@ -375,7 +374,7 @@ public sealed class BillingStack : IAsyncDisposable
         switch (role)
         {
             case ServiceRole.DirectBackend when number > _backendAddresses.Length:
-                throw new StackException($"The proxies share the accounts out over {_backendAddresses.Length} backends; there is no backend {number}.");
+                throw new StackException($"The proxies distribute the accounts over {_backendAddresses.Length} backends; there is no backend {number}.");
             case ServiceRole.DirectBackend:
                 settings["Billing__Direct__Listen"] = _backendAddresses[number - 1];
                 break;

@@ -7,10 +7,10 @@ using Grpc.Net.Client;
 
 namespace Billing.LocalStack;
 
-/// <summary>What a service of the stack does.</summary>
+/// <summary>The role of a service in the stack.</summary>
 public enum ServiceRole
 {
-    /// <summary>Takes calls.</summary>
+    /// <summary>Accepts calls.</summary>
     Proxy,
 
     /// <summary>Serves MakePayment.</summary>
@@ -22,20 +22,20 @@ public enum ServiceRole
     /// <summary>Serves both for its share of the accounts, called by the proxies without Kafka.</summary>
     DirectBackend,
 
-    /// <summary>All of these in one process, where there is no Kafka.</summary>
+    /// <summary>All of these in one process, without Kafka.</summary>
     Embedded,
 }
 
-/// <summary>One service of the stack, running.</summary>
+/// <summary>A running service of the stack.</summary>
 public sealed class ServiceProcess
 {
-    /// <summary>The setting that says where a proxy listens for REST, as an environment variable.</summary>
+    /// <summary>The setting of a proxy's REST address, as an environment variable.</summary>
     public const string RestUrl = "Billing__Rest__Url";
 
     private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan ReconnectBackoff = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>The setting that says where a proxy serves operators, as an environment variable.</summary>
+    /// <summary>The setting of a proxy's address for operators, as an environment variable.</summary>
     public const string AdminUrl = "Billing__Admin__Url";
 
     private readonly StackCredentials? _credentials;
@@ -53,28 +53,28 @@ public sealed class ServiceProcess
         Process = process;
     }
 
-    /// <summary>What it does.</summary>
+    /// <summary>Its role.</summary>
     public ServiceRole Role { get; }
 
-    /// <summary>Which of its role it is, from 1.</summary>
+    /// <summary>Its number within the role, from 1.</summary>
     public int Number { get; }
 
-    /// <summary>Where it listens: a proxy for gRPC, a backend for health checks.</summary>
+    /// <summary>The address on which it listens: a proxy for gRPC, a backend for health checks.</summary>
     public string Address { get; }
 
-    /// <summary>Where a proxy listens for REST; null for a backend.</summary>
+    /// <summary>The address on which a proxy listens for REST; null for a backend.</summary>
     public string? RestAddress { get; }
 
-    /// <summary>Where a proxy serves operators; null where it has no address of its own for that.</summary>
+    /// <summary>The address on which a proxy serves operators; null if it has no separate address for that.</summary>
     public string? AdminAddress { get; }
 
-    /// <summary>Whether calls are made to it from outside.</summary>
+    /// <summary>Whether it accepts calls from outside the stack.</summary>
     public bool IsFront => IsFrontRole(Role);
 
     /// <summary>Its process.</summary>
     public ChildProcess Process { get; }
 
-    /// <summary>Whether services of a role take calls from outside.</summary>
+    /// <summary>Returns whether services of a role accept calls from outside the stack.</summary>
     public static bool IsFrontRole(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
 
     /// <summary>Starts a service; it may not be ready yet.</summary>
@@ -110,11 +110,11 @@ public sealed class ServiceProcess
         return new ServiceProcess(role, number, address, settings, credentials, process);
     }
 
-    /// <summary>Waits until the service takes work.</summary>
-    /// <exception cref="StackException">It ended, or took too long.</exception>
+    /// <summary>Waits until the service is ready.</summary>
+    /// <exception cref="StackException">It ended, or was not ready in time.</exception>
     public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
     {
-        // One connection for all the questions: a new one for each keeps a machine busy that has services to start.
+        // One connection for all health checks: a new one for each takes processor time that the starting services need.
         if (IsFront)
         {
             using var channel = Connect();
@@ -129,7 +129,7 @@ public sealed class ServiceProcess
     {
         HttpHandler = _credentials?.Handler(),
         DisposeHttpClient = true,
-        // A channel that found nobody listening does not try again for a second, and then for longer.
+        // By default a channel whose connection was refused waits for a second before it reconnects, and then longer.
         InitialReconnectBackoff = ReconnectBackoff,
         MaxReconnectBackoff = ReconnectBackoff,
     });

@@ -4,8 +4,7 @@ using Billing.IntegrationTests.Services;
 
 namespace Billing.ChaosTests;
 
-/// <summary>Payments that go on while something fails, and the proof at the end that each of them is in the books once.
-/// </summary>
+/// <summary>Payments that continue during a failure, with an audit at the end that each of them is recorded once.</summary>
 internal sealed class AuditedTraffic : IAsyncDisposable
 {
     private readonly StackFixture _stack;
@@ -30,23 +29,23 @@ internal sealed class AuditedTraffic : IAsyncDisposable
         _traffic.Start();
     }
 
-    /// <summary>Waits until so many more payments are answered.</summary>
+    /// <summary>Waits until the given number of further payments is answered.</summary>
     public Task WaitForMoreAsync(int count) => _traffic.WaitForMoreAsync(count, Conditions.Patience, CancellationToken.None);
 
-    /// <summary>Stops paying: every payment must have its answer, and the books must hold each once.</summary>
+    /// <summary>Stops the payments and asserts that every payment is answered and recorded once.</summary>
     public async Task<TrafficResult> EndCleanAsync()
     {
-        var seen = await _traffic.StopAsync(Conditions.Patience);
+        var result = await _traffic.StopAsync(Conditions.Patience);
         var audit = await new Auditor(_stack.ConnectionString).RunAsync([_journal], CancellationToken.None);
-        Assert.Empty(seen.Violations);
-        Assert.Equal(0, seen.Unanswered);
+        Assert.Empty(result.Violations);
+        Assert.Equal(0, result.Unanswered);
         Assert.Empty(audit.Lost);
         Assert.Empty(audit.Doubled);
         Assert.Empty(audit.Wrong);
         Assert.True(audit.IsClean);
-        Assert.Empty(AnswerCount.Differences(audit, seen.Payments, seen.Balances));
-        Assert.Equal(seen.Payments, audit.Recorded);
-        return seen;
+        Assert.Empty(AnswerCount.Differences(audit, result.Payments, result.Balances));
+        Assert.Equal(result.Payments, audit.Recorded);
+        return result;
     }
 
     public async ValueTask DisposeAsync()

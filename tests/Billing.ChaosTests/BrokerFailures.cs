@@ -8,8 +8,9 @@ using Grpc.Core;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The whole table over three brokers. Garbage, other wire versions and forged reply topics one by one are in the
-/// integration tests (KafkaFailures); here they come together, at their largest, while payments go on.</summary>
+/// <summary>The whole table of failures with three brokers. The integration tests (KafkaFailures) send garbage, other wire
+/// versions and forged reply topics one by one; here they are sent together, with the largest sizes, while payments continue.
+/// </summary>
 [Collection(OverBrokers.Name)]
 public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
 {
@@ -20,7 +21,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     protected override ServiceRole Front => ServiceRole.Proxy;
 
     [Fact]
-    public async Task A_proxy_killed_fails_its_calls_with_UNAVAILABLE_and_the_client_goes_elsewhere_with_the_same_id()
+    public async Task Calls_of_a_killed_proxy_fail_with_UNAVAILABLE_and_the_client_retries_on_another_with_the_same_id()
     {
         var prefix = StackFixture.NewAccount();
         var requests = Enumerable.Range(0, 400).Select(i => StackFixture.Payment($"{prefix}-{i}")).ToList();
@@ -43,7 +44,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     }
 
     [Fact]
-    public async Task A_broker_of_three_killed_and_started_again_costs_a_delay()
+    public async Task A_killed_and_restarted_broker_of_three_only_causes_a_delay()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(150);
@@ -58,25 +59,25 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
     }
 
     [Fact]
-    public async Task A_backend_that_slept_past_its_session_finds_that_others_have_done_its_work()
+    public async Task A_backend_that_is_frozen_past_its_session_timeout_loses_its_partitions_to_others()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(150);
-        var (sleeper, other) = (Stack.Of(ServiceRole.PaymentBackend).First(), Stack.Of(ServiceRole.PaymentBackend).Last());
-        var (sleeps, takesOver) = (new LogTail(sleeper.Process), new LogTail(other.Process));
+        var (frozen, other) = (Stack.Of(ServiceRole.PaymentBackend).First(), Stack.Of(ServiceRole.PaymentBackend).Last());
+        var (frozenLog, otherLog) = (new LogTail(frozen.Process), new LogTail(other.Process));
 
-        sleeper.Process.Pause();
-        await takesOver.WaitForAsync("Assigned billing.payments");
+        frozen.Process.Pause();
+        await otherLog.WaitForAsync("Assigned billing.payments");
         await traffic.WaitForMoreAsync(150);
-        sleeper.Process.Resume();
-        await sleeps.WaitForAsync("Lost billing.payments", "A batch was not stored");
+        frozen.Process.Resume();
+        await frozenLog.WaitForAsync("Lost billing.payments", "A batch was not stored");
         await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
     }
 
     [Fact]
-    public async Task Records_of_every_kind_on_every_topic_where_they_do_not_belong_stop_nothing_and_commands_become_dead_letters()
+    public async Task Misplaced_records_of_every_kind_stop_nothing_and_those_on_request_topics_become_dead_letters()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(100);
@@ -94,7 +95,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         using var patience = new CancellationTokenSource(Conditions.Patience, TimeProvider.System);
         while (found.Count < sent)
         {
-            // What was sent to the dead letters themselves was never put aside.
+            // Records without an origin were sent to the dead-letter topic directly.
             var letter = consumer.Consume(patience.Token);
             if (letter.Message.Headers.TryGetLastBytes(DeadLetters.TopicHeader, out _))
             {

@@ -6,7 +6,7 @@ using Grpc.Core;
 
 namespace Billing.ChaosTests;
 
-/// <summary>Waits for what must become true, within bounds.</summary>
+/// <summary>Waits for conditions, with a time limit.</summary>
 internal static class Conditions
 {
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(120);
@@ -24,7 +24,7 @@ internal static class Conditions
         }
     }
 
-    /// <summary>Asks again, as a caller whose call's outcome is unknown does, until there is an answer.</summary>
+    /// <summary>Retries a payment until it is answered, as a caller that does not know the outcome.</summary>
     public static async Task<MakePaymentResponse> AskUntilAnsweredAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
     {
         MakePaymentResponse? answer = null;
@@ -43,7 +43,7 @@ internal static class Conditions
         return answer!;
     }
 
-    /// <summary>Asks while the event store is away.</summary>
+    /// <summary>Makes a payment while the event store is unavailable.</summary>
     public static async Task<RpcException> FailsWhileStoreIsAwayAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request) =>
         await Assert.ThrowsAsync<RpcException>(
             () => proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(60))).ResponseAsync);
@@ -56,17 +56,17 @@ internal static class Conditions
 
     public static DateTime In(TimeSpan time) => (TimeProvider.System.GetUtcNow() + time).UtcDateTime;
 
-    /// <summary>Starts the services again that have ended.</summary>
+    /// <summary>Restarts the services that have ended.</summary>
     public static async Task ReviveAsync(BillingStack stack)
     {
-        foreach (var gone in stack.Services.Where(s => s.Process.HasExited).ToList())
+        foreach (var ended in stack.Services.Where(s => s.Process.HasExited).ToList())
         {
-            await stack.AddAsync(gone.Role, gone.Number, CancellationToken.None);
+            await stack.AddAsync(ended.Role, ended.Number, CancellationToken.None);
         }
     }
 }
 
-/// <summary>What a process writes from now on.</summary>
+/// <summary>The log of a process from the creation of this object on.</summary>
 internal sealed class LogTail(string file)
 {
     private readonly long _start = File.Exists(file) ? new FileInfo(file).Length : 0;
@@ -88,6 +88,6 @@ internal sealed class LogTail(string file)
     }
 
     public Task WaitForAsync(params string[] any) => Conditions.UntilAsync(
-        $"{Path.GetFileName(file)} says '{string.Join("' or '", any)}'",
-        () => Task.FromResult(any.Any(sign => Text.Contains(sign, StringComparison.Ordinal))));
+        $"{Path.GetFileName(file)} contains '{string.Join("' or '", any)}'",
+        () => Task.FromResult(any.Any(text => Text.Contains(text, StringComparison.Ordinal))));
 }

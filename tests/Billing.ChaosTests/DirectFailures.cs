@@ -6,7 +6,7 @@ using Grpc.Core;
 
 namespace Billing.ChaosTests;
 
-/// <summary>Proxies that call backends, and a card network that takes its time.</summary>
+/// <summary>Proxies that call the backends directly, with a card network that delays its answers.</summary>
 public abstract class DirectChaosStack(string protocol) : StackFixture(new StackOptions
 {
     Transport = "direct",
@@ -32,7 +32,7 @@ public sealed class ByDirectGrpc : ICollectionFixture<GrpcChaosStack>
     public const string Name = "By direct calls over gRPC";
 }
 
-/// <summary>By direct calls; what the store, the front and copies do depends on no protocol.</summary>
+/// <summary>By direct calls, with one protocol only: failures of the store, overload and copies do not depend on it.</summary>
 [Collection(ByDirectGrpc.Name)]
 public sealed class DirectFailureTable(GrpcChaosStack stack) : FailureTable(stack)
 {
@@ -51,11 +51,11 @@ public sealed class DirectRestFailures(RestChaosStack stack) : DirectFailures(st
 /// <summary>By direct calls over RPCX.</summary>
 public sealed class DirectRpcxFailures(RpcxChaosStack stack) : DirectFailures(stack), IClassFixture<RpcxChaosStack>;
 
-/// <summary>What each protocol of direct calls has to stand.</summary>
+/// <summary>The failures that are tested with each protocol of direct calls.</summary>
 public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(stack)
 {
     [Fact]
-    public async Task A_dead_backends_share_is_unavailable_until_it_is_back_and_the_others_are_served()
+    public async Task Accounts_of_a_dead_backend_are_unavailable_until_its_restart_and_the_others_are_served()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(100);
@@ -83,7 +83,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(sta
     }
 
     [Fact]
-    public async Task A_backend_told_to_stop_answers_what_it_has_taken_and_knows_every_balance_when_it_is_back()
+    public async Task A_stopping_backend_answers_its_accepted_commands_and_has_every_balance_after_its_restart()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(100);

@@ -7,18 +7,18 @@ using Grpc.Net.Client;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The rows of the architecture's table of failures that hold whatever carries the commands, each caused for real
-/// while payments go on.</summary>
+/// <summary>The rows of the architecture's table of failures that apply to every transport. Each failure is caused with real
+/// processes while payments continue.</summary>
 public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture)
 {
-    /// <summary>What decides payments.</summary>
+    /// <summary>The role that decides payments.</summary>
     protected abstract ServiceRole Backend { get; }
 
-    /// <summary>What takes calls.</summary>
+    /// <summary>The role that accepts calls.</summary>
     protected abstract ServiceRole Front { get; }
 
     [Fact]
-    public async Task A_backend_killed_in_the_middle_loses_and_doubles_nothing()
+    public async Task A_backend_killed_during_payments_loses_and_doubles_nothing()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(150);
@@ -31,7 +31,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
     }
 
     [Fact]
-    public async Task PostgreSQL_crashed_and_started_again_costs_a_delay()
+    public async Task A_crash_and_restart_of_PostgreSQL_only_causes_a_delay()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(150);
@@ -44,17 +44,17 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
     }
 
     [Fact]
-    public async Task PostgreSQL_away_for_long_is_told_to_callers_and_what_they_asked_for_is_recorded_once()
+    public async Task Calls_fail_while_PostgreSQL_is_unavailable_for_long_and_their_payments_are_recorded_once()
     {
         await using var traffic = Pay();
         await traffic.WaitForMoreAsync(100);
         var request = StackFixture.Payment();
 
         await Stack.Postgres!.CrashAsync();
-        RpcException told;
+        RpcException failure;
         try
         {
-            told = await Conditions.FailsWhileStoreIsAwayAsync(Fixture.Proxy(), request);
+            failure = await Conditions.FailsWhileStoreIsAwayAsync(Fixture.Proxy(), request);
         }
         finally
         {
@@ -62,7 +62,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
         }
         var paid = await Conditions.AskUntilAnsweredAsync(Fixture.Proxy(), request);
 
-        Conditions.SaysStoreIsAway(told);
+        Conditions.SaysStoreIsAway(failure);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(1, await Fixture.CountEventsAsync(request.AccountId));
         await traffic.EndCleanAsync();
@@ -103,7 +103,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
     }
 
     [Fact]
-    public async Task Ten_times_what_a_proxy_may_have_in_flight_is_refused_in_part_with_a_hint_and_paid_once()
+    public async Task Of_ten_times_the_in_flight_limit_some_calls_are_refused_with_a_retry_hint_and_each_is_paid_once()
     {
         const int capacity = 20;
         var full = await Stack.AddAsync(Front, 9, CancellationToken.None, new Dictionary<string, string>

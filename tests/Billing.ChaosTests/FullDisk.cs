@@ -7,8 +7,8 @@ using Npgsql;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The event store's disk is full: a small file system of its own, mounted for the test, holds the tables that
-/// payments are written to, and a ballast file takes what is left of it.</summary>
+/// <summary>The event store's disk is full: a small file system, mounted for the test, contains the tables to which payments are
+/// written, and a ballast file fills the rest of it.</summary>
 [Collection(OverBrokers.Name)]
 public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
 {
@@ -45,7 +45,7 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_full_disk_costs_a_delay_then_callers_are_told_and_everything_is_recorded_once_when_there_is_room()
+    public async Task A_full_disk_causes_a_delay_then_errors_and_every_payment_is_recorded_once_when_there_is_space()
     {
         var ballast = Path.Combine(_disk, "ballast");
         await MoveToAsync("small");
@@ -57,7 +57,7 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
 
             await FillAsync(ballast);
             await store.WaitForAsync("No space left on device");
-            var (request, told) = await PayUntilRefusedAsync();
+            var (request, failure) = await PayUntilRefusedAsync();
             File.Delete(ballast);
             var paid = await Conditions.AskUntilAnsweredAsync(stack.Proxy(), request);
             await traffic.WaitForMoreAsync(150);
@@ -65,7 +65,7 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
             await traffic.EndCleanAsync();
             Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
             Assert.Equal(1, await stack.CountEventsAsync(request.AccountId));
-            Conditions.SaysStoreIsAway(told);
+            Conditions.SaysStoreIsAway(failure);
         }
         finally
         {
@@ -74,8 +74,9 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
         }
     }
 
-    /// <summary>A full disk still has room in the pages that the tables have begun: the first payments may fit.</summary>
-    private async Task<(MakePaymentRequest Request, RpcException Told)> PayUntilRefusedAsync()
+    /// <summary>Makes payments until one fails: on a full disk the first ones may fit into partly filled pages of the tables.
+    /// </summary>
+    private async Task<(MakePaymentRequest Request, RpcException Failure)> PayUntilRefusedAsync()
     {
         (MakePaymentRequest, RpcException)? refused = null;
         await Conditions.UntilAsync("a refused payment", async () =>
@@ -108,14 +109,14 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
         }
         catch (IOException)
         {
-            // Full: what the test wants.
+            // The disk is full, as intended.
         }
     }
 
-    private async Task MoveToAsync(string place)
+    private async Task MoveToAsync(string tablespace)
     {
         await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
-        if (place == "small")
+        if (tablespace == "small")
         {
             var folder = Path.Combine(_disk, "tables");
             Directory.CreateDirectory(folder);
@@ -124,9 +125,9 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
         }
         foreach (var table in Tables)
         {
-            await ExecuteAsync(database, $"alter table billing.{table} set tablespace {place}");
+            await ExecuteAsync(database, $"alter table billing.{table} set tablespace {tablespace}");
         }
-        if (place != "small")
+        if (tablespace != "small")
         {
             await ExecuteAsync(database, "drop tablespace small");
         }

@@ -5,7 +5,7 @@ using Grpc.Core;
 
 namespace Billing.ChaosTests;
 
-/// <summary>A stack whose parts are made to fail while payments go on.</summary>
+/// <summary>Tests that cause failures of a stack while payments continue.</summary>
 public abstract class StackFailures
 {
     protected StackFailures(StackFixture fixture)

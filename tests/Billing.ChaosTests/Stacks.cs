@@ -5,13 +5,13 @@ using Billing.LocalStack.Kafka;
 using Xunit.Sdk;
 using Xunit.v3;
 
-// Tests wait for what they broke most of the time; the stack with three brokers waits longest.
+// The tests spend most of their time waiting for recovery, longest with the stack of three brokers.
 [assembly: CollectionBehavior(MaxParallelThreads = 2)]
 [assembly: TestCollectionOrderer(typeof(Billing.ChaosTests.BrokersFirst))]
 
 namespace Billing.ChaosTests;
 
-/// <summary>Begins with what takes longest.</summary>
+/// <summary>Runs the collection that takes longest first.</summary>
 public sealed class BrokersFirst : ITestCollectionOrderer
 {
     public IReadOnlyCollection<TTestCollection> OrderTestCollections<TTestCollection>(IReadOnlyCollection<TTestCollection> testCollections)
@@ -19,8 +19,8 @@ public sealed class BrokersFirst : ITestCollectionOrderer
         [.. testCollections.OrderByDescending(collection => collection.TestCollectionDisplayName == OverBrokers.Name)];
 }
 
-/// <summary>Three brokers, each with a relay for whoever wants a slow way to it; three proxies, two payment backends, one
-/// balance backend; a card network that takes its time, so that whatever fails meets payments in flight.</summary>
+/// <summary>Three brokers, each with a relay for services with a slow network; three proxies, two payment backends, one balance
+/// backend; and a card network that delays its answers, so that payments are in flight during every failure.</summary>
 public sealed class BrokerStack : StackFixture
 {
     public const int Proxies = 3;
@@ -40,17 +40,17 @@ public sealed class BrokerStack : StackFixture
     {
         _relays = relays;
         Missing = KafkaPrograms.FindHome() is null
-            ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+            ? "Kafka is not installed: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive"
             : null;
     }
 
-    /// <summary>The addresses by which a client reaches the brokers through relays that delay as told.</summary>
+    /// <summary>Returns the addresses through which a client reaches the brokers through relays with this behaviour.</summary>
     public string RelayedBrokers(RelayBehaviour behaviour)
     {
-        var ways = Stack.Kafka!.Relays;
+        var relays = Stack.Kafka!.Relays;
         for (var i = 0; i < _relays.Length; i++)
         {
-            _relays[i].Lead(ways[i].BrokerPort, behaviour);
+            _relays[i].Lead(relays[i].BrokerPort, behaviour);
         }
         return string.Join(',', _relays.Select(r => $"127.0.0.1:{r.Port}"));
     }
@@ -88,7 +88,7 @@ internal static class ChaosSettings
 {
     public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.ShortJitter)
     {
-        // Long enough for a restart of PostgreSQL, short enough to be waited for.
+        // Long enough for a restart of PostgreSQL, short enough for a test to wait for it.
         ["Billing__Backend__StoreAwayMax"] = "00:00:03",
     };
 }

@@ -3,8 +3,9 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.ChaosTests;
 
-/// <summary>The time of day of services that were started with its settings: it can be stepped. With libfaketime, which does
-/// the same, the Kafka client waits for no time at all where the clock is behind: it knows nothing of the waits of C11.</summary>
+/// <summary>The time of day of services that are started with its settings; it can be stepped. libfaketime is not used because it
+/// does not support the timed waits of C11: with a clock that is behind, the waits of the Kafka client would end at once.
+/// </summary>
 internal sealed class SteppingClock
 {
     private const string Source = "stepping_clock.c";
@@ -18,15 +19,15 @@ internal sealed class SteppingClock
         Settings = new Dictionary<string, string> { ["LD_PRELOAD"] = library, ["STEPPING_CLOCK"] = file };
     }
 
-    /// <summary>What a service is started with, as environment variables.</summary>
+    /// <summary>The settings with which a service is started, as environment variables.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; }
 
-    /// <summary>Why there is none here; null where there is.</summary>
+    /// <summary>The reason why the clock cannot be used on this machine; null if it can.</summary>
     public static string? Missing =>
         File.Exists("/usr/bin/cc") ? null : "there is no C compiler, /usr/bin/cc (Debian: apt-get install gcc libc6-dev)";
 
-    /// <summary>A clock that shows the true time.</summary>
-    /// <param name="folder">Where its files go.</param>
+    /// <summary>Creates a clock with the true time.</summary>
+    /// <param name="folder">The folder of its files.</param>
     public static async Task<SteppingClock> CreateAsync(StackFolder folder)
     {
         var (library, file) = (Path.Combine(folder.FullName, "stepping_clock.so"), Path.Combine(folder.FullName, "seconds_off"));
@@ -38,13 +39,13 @@ internal sealed class SteppingClock
         return new SteppingClock(library, file);
     }
 
-    /// <summary>Steps the clock, at once.</summary>
-    /// <param name="off">How far it is ahead from now on; negative: behind.</param>
+    /// <summary>Steps the clock immediately.</summary>
+    /// <param name="off">The new offset from the true time; negative if the clock is behind.</param>
     public void Step(TimeSpan off)
     {
         var bytes = new byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, (long)off.TotalSeconds);
-        // Not shortened for a moment: the services have it mapped.
+        // Opened without truncation, because the services have mapped the file.
         using var file = new FileStream(_file, FileMode.Open, FileAccess.Write, FileShare.ReadWrite);
         file.Write(bytes);
     }

@@ -4,7 +4,7 @@ using Npgsql;
 
 namespace Billing.ChaosTests;
 
-/// <summary>What the platform stands on: its clock, its network, its disk.</summary>
+/// <summary>Faults of the environment of the services: of the clock and of the network.</summary>
 [Collection(OverBrokers.Name)]
 public sealed class Surroundings(BrokerStack stack) : IAsyncLifetime
 {
@@ -19,7 +19,7 @@ public sealed class Surroundings(BrokerStack stack) : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Fact]
-    public async Task A_clock_that_steps_an_hour_forth_and_back_changes_nothing_in_the_books()
+    public async Task Clock_steps_of_an_hour_forward_and_back_lose_and_double_no_payment()
     {
         Assert.SkipWhen(SteppingClock.Missing is not null, SteppingClock.Missing ?? "");
         var clock = await SteppingClock.CreateAsync(_folder);
@@ -44,7 +44,7 @@ public sealed class Surroundings(BrokerStack stack) : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_slow_network_with_loss_makes_it_slower_and_changes_nothing_in_the_books()
+    public async Task A_slow_network_with_packet_loss_loses_and_doubles_no_payment()
     {
         var slow = RelayBehaviour.Slow;
         var database = new NpgsqlConnectionStringBuilder(stack.ConnectionString);
@@ -76,7 +76,7 @@ public sealed class Surroundings(BrokerStack stack) : IAsyncLifetime
 
     private BillingStack Stack => stack.Stack;
 
-    // The header of its answers says what a service takes for the time.
+    // The Date header of its answers contains the time of the service.
     private static async Task ClockIsOffAsync(ServiceProcess service, TimeSpan by)
     {
         using var http = new HttpClient();

@@ -3,19 +3,20 @@ using System.Net.Sockets;
 
 namespace Billing.ChaosTests;
 
-/// <summary>What a relay does to what passes. TCP hides a lost packet behind a retransmission, so to the programs at both ends
-/// loss is a stall now and then, and a connection that breaks rarely; that is what the relay makes.</summary>
-/// <param name="Delay">How much later everything arrives.</param>
-/// <param name="StallPercent">Reads, in percent, that are held up as by a retransmission.</param>
-/// <param name="Stall">How long they are held up.</param>
-/// <param name="ResetPerThousand">Reads, per thousand, at which the connection is reset.</param>
+/// <summary>The behaviour of a relay. TCP retransmits lost packets, so the programs at both ends see packet loss as an occasional
+/// stall and, rarely, as a broken connection. The relay simulates these effects.</summary>
+/// <param name="Delay">The delay of all data in one direction.</param>
+/// <param name="StallPercent">Share of reads that are stalled as by a retransmission, in percent.</param>
+/// <param name="Stall">The additional delay of a stalled read.</param>
+/// <param name="ResetPerThousand">Share of reads at which the connection is reset, per thousand.</param>
 public sealed record RelayBehaviour(TimeSpan Delay, int StallPercent, TimeSpan Stall, int ResetPerThousand)
 {
-    /// <summary>100 ms there and 100 ms back, and loss.</summary>
+    /// <summary>100 ms in each direction, with packet loss.</summary>
     public static RelayBehaviour Slow { get; } = new(TimeSpan.FromMilliseconds(100), 2, TimeSpan.FromMilliseconds(300), 2);
 }
 
-/// <summary>A TCP relay on the loopback interface that delays, stalls and resets. Order is kept, as TCP keeps it.</summary>
+/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections. It preserves the order of the data.
+/// </summary>
 public sealed class TcpRelay : IAsyncDisposable
 {
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
@@ -26,19 +27,19 @@ public sealed class TcpRelay : IAsyncDisposable
     private Task _accepting = Task.CompletedTask;
     private int _resets;
 
-    /// <summary>A relay that accepts nothing before <see cref="Lead"/>.</summary>
+    /// <summary>Creates a relay that accepts connections only after <see cref="Lead"/>.</summary>
     public TcpRelay() => _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
 
-    /// <summary>A relay to a port.</summary>
+    /// <summary>Creates a relay to a port and starts it.</summary>
     public TcpRelay(int target, RelayBehaviour behaviour)
         : this() => Lead(target, behaviour);
 
     public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
 
-    /// <summary>Connections that were reset.</summary>
+    /// <summary>Number of reset connections.</summary>
     public int Resets => Volatile.Read(ref _resets);
 
-    /// <summary>Begins to accept; later only the behaviour changes.</summary>
+    /// <summary>Starts to accept connections; a later call only changes target and behaviour.</summary>
     public void Lead(int target, RelayBehaviour behaviour)
     {
         (_target, _behaviour) = (target, behaviour);
@@ -68,7 +69,7 @@ public sealed class TcpRelay : IAsyncDisposable
         }
         catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
         {
-            // The end of the relay.
+            // The relay is stopped.
         }
     }
 
@@ -87,12 +88,12 @@ public sealed class TcpRelay : IAsyncDisposable
             }
             catch (Exception e) when (e is SocketException or OperationCanceledException)
             {
-                // Both ends see the connection close.
+                // Both connections are closed.
             }
         }
     }
 
-    // Reading goes on while earlier bytes are on their way: a delay is not a bound on the rate.
+    // Reading continues while earlier data is delayed, so that the delay does not limit the throughput.
     private async Task PumpAsync(Socket from, Socket to, CancellationToken cancellationToken)
     {
         var underWay = System.Threading.Channels.Channel.CreateBounded<(long Due, byte[] Bytes)>(256);
@@ -139,7 +140,7 @@ public sealed class TcpRelay : IAsyncDisposable
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException or ObjectDisposedException)
         {
-            // The other end is gone; the pump notices.
+            // The connection is closed, which also ends the pump.
         }
     }
 

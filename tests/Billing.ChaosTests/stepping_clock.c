@@ -1,6 +1,6 @@
-/* Interposed (LD_PRELOAD) before the C library, lets a program take another time of day for the present one: so many seconds
-   off as an 8-byte integer in the file of STEPPING_CLOCK says at that moment. The C library's own waits until a time of day
-   end as if the kernel's clock had been stepped with it; clocks that count from a start stay as they are. */
+/* A library for LD_PRELOAD that shifts the time of day of a program by a number of seconds: the current value of the 8-byte
+   integer in the file that STEPPING_CLOCK names. The C library's waits until a time of day end as if the kernel's clock had been
+   stepped in the same way; monotonic clocks are unchanged. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Billing.LocalStack.Credentials;
 
-/// <summary>An authority that signs certificates for a stack on this machine. Its key lives as long as this object.</summary>
+/// <summary>A certificate authority for a stack on this machine. Its key exists only in this object.</summary>
 public sealed class CertificateAuthority : IDisposable
 {
     private static readonly TimeSpan Lifetime = TimeSpan.FromDays(30);
@@ -12,12 +12,12 @@ public sealed class CertificateAuthority : IDisposable
     private readonly X509Certificate2 _own;
     private readonly DateTimeOffset _from;
 
-    /// <summary>Makes an authority.</summary>
-    /// <param name="name">What its certificate calls it.</param>
+    /// <summary>Creates an authority with a new key.</summary>
+    /// <param name="name">The common name of its certificate.</param>
     /// <param name="time">The clock.</param>
     public CertificateAuthority(string name, TimeProvider time)
     {
-        // Clocks that are a little behind have to believe it too.
+        // Valid from the past, so that it is also valid by clocks that are slow.
         _from = time.GetUtcNow() - TimeSpan.FromHours(1);
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var request = new CertificateRequest($"CN={name}", key, HashAlgorithmName.SHA256);
@@ -27,11 +27,11 @@ public sealed class CertificateAuthority : IDisposable
         _own = request.CreateSelfSigned(_from, _from + Lifetime);
     }
 
-    /// <summary>Its certificate, in PEM.</summary>
+    /// <summary>Its certificate in PEM.</summary>
     public string Pem => _own.ExportCertificatePem();
 
-    /// <summary>Signs a certificate for a server on this machine: <c>localhost</c> and the loopback addresses.</summary>
-    /// <returns>The certificate and, after it, its key, in PEM (PKCS #8).</returns>
+    /// <summary>Issues a certificate for a server on this machine: <c>localhost</c> and the loopback addresses.</summary>
+    /// <returns>The certificate followed by its key, in PEM (PKCS #8).</returns>
     public string Server(string name) => Sign(name, "1.3.6.1.5.5.7.3.1", request =>
     {
         var names = new SubjectAlternativeNameBuilder();
@@ -41,8 +41,8 @@ public sealed class CertificateAuthority : IDisposable
         request.CertificateExtensions.Add(names.Build());
     });
 
-    /// <summary>Signs a certificate for a caller.</summary>
-    /// <returns>The certificate and, after it, its key, in PEM (PKCS #8).</returns>
+    /// <summary>Issues a certificate for a caller.</summary>
+    /// <returns>The certificate followed by its key, in PEM (PKCS #8).</returns>
     public string Client(string name) => Sign(name, "1.3.6.1.5.5.7.3.2", _ => { });
 
     /// <inheritdoc/>

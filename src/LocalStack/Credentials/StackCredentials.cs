@@ -6,8 +6,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Credentials;
 
-/// <summary>What the proxies of a stack on this machine, and their callers, prove themselves with: files in a folder that only
-/// its owner may read.</summary>
+/// <summary>The credentials of a stack on this machine and of its callers: files in a folder that only its owner may read.
+/// </summary>
 public sealed class StackCredentials
 {
     private const string Ca = "ca.pem";
@@ -26,13 +26,13 @@ public sealed class StackCredentials
 
     private StackCredentials(string folder) => _folder = folder;
 
-    /// <summary>The certificate of the authority that callers are to trust.</summary>
+    /// <summary>The file of the certificate authority that callers trust.</summary>
     public string CaFile => Path.Combine(_folder, Ca);
 
-    /// <summary>A certificate and its key, for a caller that wants to come with one.</summary>
+    /// <summary>The file of a client certificate and its key, for callers that authenticate with one.</summary>
     public string ClientFile => Path.Combine(_folder, Client);
 
-    /// <summary>The settings of a proxy that asks who its callers are, by their names as environment variables.</summary>
+    /// <summary>The settings of a proxy that authenticates its callers, keyed by environment variable.</summary>
     public IReadOnlyDictionary<string, string> ProxySettings => new Dictionary<string, string>
     {
         ["Billing__Tls__CertificateFile"] = Path.Combine(_folder, Server),
@@ -42,17 +42,17 @@ public sealed class StackCredentials
         ["Billing__Auth__Audience"] = TokenIssuer.Audience,
     };
 
-    /// <summary>What the brokers prove themselves with, and the password of each of their users.</summary>
+    /// <summary>The certificate of the brokers and the password of each of their users.</summary>
     public BrokerSecurity Brokers => new(Path.Combine(_folder, Broker), _passwords);
 
-    /// <summary>What the database proves itself with.</summary>
+    /// <summary>The certificate of the database server.</summary>
     public ServerCertificate Postgres => new(File.ReadAllText(Path.Combine(_folder, Database)), CaFile);
 
-    /// <summary>The folder of settings (<c>Billing:SecretsFolder</c>) of a program that comes to the brokers as one of their
-    /// users.</summary>
+    /// <summary>Returns the secrets folder (<c>Billing:SecretsFolder</c>) of a program that connects to the brokers as one of
+    /// their users.</summary>
     public string SecretsOf(string user) => Path.Combine(_folder, "secrets", user);
 
-    /// <summary>Makes credentials in a folder, which is made where it is missing, in place of those that it has.</summary>
+    /// <summary>Creates credentials in a folder, replacing those that it contains. Creates the folder if it is missing.</summary>
     public static StackCredentials CreateIn(string folder, TimeProvider time)
     {
         StackFolder.CreatePrivate(folder);
@@ -68,14 +68,14 @@ public sealed class StackCredentials
         return credentials;
     }
 
-    /// <summary>The credentials in a folder; null where there are none.</summary>
+    /// <summary>Returns the credentials in a folder; null if it contains none.</summary>
     public static StackCredentials? Find(string folder) => File.Exists(Path.Combine(folder, TokenKey)) ? new StackCredentials(folder) : null;
 
     /// <summary>Issues a token.</summary>
-    /// <param name="subject">Who it names.</param>
-    /// <param name="scopes">What its bearer may do.</param>
-    /// <param name="accounts">The accounts that its bearer may reach.</param>
-    /// <param name="lifetime">How long it is good for.</param>
+    /// <param name="subject">Its subject.</param>
+    /// <param name="scopes">Its scopes.</param>
+    /// <param name="accounts">The accounts that its bearer may access.</param>
+    /// <param name="lifetime">Its lifetime.</param>
     /// <param name="time">The clock.</param>
     public string Token(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime, TimeProvider time)
     {
@@ -83,7 +83,7 @@ public sealed class StackCredentials
         return issuer.Issue(subject, scopes, accounts, lifetime);
     }
 
-    /// <summary>A handler of calls that trusts the authority; dispose of it.</summary>
+    /// <summary>Creates an HTTP handler that trusts the authority; the caller disposes of it.</summary>
     public SocketsHttpHandler Handler()
     {
         var handler = new SocketsHttpHandler();
@@ -91,7 +91,7 @@ public sealed class StackCredentials
         return handler;
     }
 
-    /// <summary>Trust in the authority of such credentials, and in no other.</summary>
+    /// <summary>Returns a policy that trusts only the authority of such credentials.</summary>
     public static X509ChainPolicy TrustIn(string caFile) => new()
     {
         TrustMode = X509ChainTrustMode.CustomRootTrust,
@@ -99,7 +99,7 @@ public sealed class StackCredentials
         CustomTrustStore = { X509CertificateLoader.LoadCertificateFromFile(caFile) },
     };
 
-    // librdkafka's names have dots, which a shell does not pass on in the names of variables.
+    // As files, because librdkafka's names contain dots, and a shell does not pass on variables with dots in their names.
     private void WriteSecrets()
     {
         const string Property = "Billing__Kafka__Properties__";

@@ -9,10 +9,10 @@ namespace Billing.LocalStack.Credentials;
 /// <summary>Issues tokens for a stack on this machine, in place of an identity provider.</summary>
 public sealed class TokenIssuer : IDisposable
 {
-    /// <summary>Who issues the tokens, as they say themselves.</summary>
+    /// <summary>The <c>iss</c> claim of the tokens.</summary>
     public const string Issuer = "billing-development";
 
-    /// <summary>Whom the tokens are for.</summary>
+    /// <summary>The <c>aud</c> claim of the tokens.</summary>
     public const string Audience = "billing";
 
     private readonly ECDsa _key;
@@ -24,7 +24,7 @@ public sealed class TokenIssuer : IDisposable
         _time = time;
     }
 
-    /// <summary>The key set that tells its tokens from others (RFC 7517).</summary>
+    /// <summary>The key set (RFC 7517) with which its tokens are verified.</summary>
     public string Jwks
     {
         get
@@ -46,16 +46,16 @@ public sealed class TokenIssuer : IDisposable
         }
     }
 
-    /// <summary>The key in PEM (PKCS #8): whoever has it issues tokens.</summary>
+    /// <summary>The private key in PEM (PKCS #8), with which tokens can be issued.</summary>
     public string Pem => _key.ExportPkcs8PrivateKeyPem();
 
     private string KeyId => Convert.ToHexStringLower(SHA256.HashData(_key.ExportSubjectPublicKeyInfo()))[..16];
 
-    /// <summary>An issuer with a new key.</summary>
+    /// <summary>Creates an issuer with a new key.</summary>
     public static TokenIssuer New(TimeProvider time) => new(ECDsa.Create(ECCurve.NamedCurves.nistP256), time);
 
-    /// <summary>An issuer with a key that was written down.</summary>
-    /// <exception cref="ArgumentException">It is not one.</exception>
+    /// <summary>Creates an issuer from the <see cref="Pem"/> of an earlier one.</summary>
+    /// <exception cref="ArgumentException">The text is not a key in PEM.</exception>
     public static TokenIssuer Of(string pem, TimeProvider time)
     {
         var key = ECDsa.Create();
@@ -64,10 +64,11 @@ public sealed class TokenIssuer : IDisposable
     }
 
     /// <summary>Issues a token.</summary>
-    /// <param name="subject">Who it names.</param>
-    /// <param name="scopes">What its bearer may do.</param>
-    /// <param name="accounts">The accounts that its bearer may reach, as the proxies' <c>Billing:Auth:AccountClaim</c> has it.</param>
-    /// <param name="lifetime">How long it is good for, from now; negative for one that has expired.</param>
+    /// <param name="subject">Its subject.</param>
+    /// <param name="scopes">Its scopes.</param>
+    /// <param name="accounts">The accounts that its bearer may access, in the format of the proxies'
+    /// <c>Billing:Auth:AccountClaim</c>.</param>
+    /// <param name="lifetime">Its lifetime from now; negative for an expired token.</param>
     public string Issue(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime)
     {
         var now = _time.GetUtcNow().UtcDateTime;

@@ -3,14 +3,14 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Kafka;
 
-/// <summary>A way to a broker that leads through a relay.</summary>
-/// <param name="RelayPort">Where clients connect: a relay of somebody else's.</param>
-/// <param name="BrokerPort">Where the relay connects.</param>
+/// <summary>The ports of a relay in front of a broker. The relay itself is not part of the stack.</summary>
+/// <param name="RelayPort">The port of the relay, to which clients connect.</param>
+/// <param name="BrokerPort">The port of the broker, to which the relay connects.</param>
 public sealed record BrokerRelay(int RelayPort, int BrokerPort);
 
-/// <summary>Who may come by a listener with TLS, and what the broker shows them.</summary>
-/// <param name="CertificateFile">The broker's certificate and key, in PEM.</param>
-/// <param name="Passwords">Names and passwords (SASL PLAIN).</param>
+/// <summary>The certificate and the users of a listener with TLS.</summary>
+/// <param name="CertificateFile">The file of the broker's certificate and key, in PEM.</param>
+/// <param name="Passwords">The password of each user (SASL PLAIN).</param>
 public sealed record BrokerSecurity(string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
 
 /// <summary>A listener with TLS of a node.</summary>
@@ -22,7 +22,7 @@ internal sealed class KafkaNode : IAsyncDisposable
     private static readonly TimeSpan FormatBound = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan StartBound = TimeSpan.FromSeconds(90);
 
-    // Nothing is lost by a kill: the data goes with the stack, and a node that is started again recovers.
+    // Short, because a kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(3);
 
     private readonly KafkaInstallation _installation;
@@ -85,7 +85,7 @@ internal sealed class KafkaNode : IAsyncDisposable
     {
         if (Process is { HasExited: false })
         {
-            throw new InvalidOperationException($"Kafka broker {Id} runs already");
+            throw new InvalidOperationException($"Kafka broker {Id} is already running");
         }
 
         await ForgetProcessAsync().ConfigureAwait(false);
@@ -135,12 +135,12 @@ internal sealed class KafkaNode : IAsyncDisposable
     private ChildProcessStart Java(string mainClass, IEnumerable<string> arguments, IReadOnlyList<string>? options = null) =>
         new($"Kafka broker {Id}", _installation.Java, [
             "-Xmx256m",
-            // The first compiler only: a broker that lives for minutes never earns back what the second one costs, but for TLS:
-            // the processor's instructions for AES are used by the second alone.
+            // The C1 compiler only: a broker that runs for minutes does not recover the cost of C2. Except with TLS, because only
+            // C2 uses the processor's AES instructions.
             .. Secured is null ? (string[])["-XX:TieredStopAtLevel=1"] : [],
             // The cheapest collector for a small heap on few cores.
             "-XX:+UseSerialGC",
-            // What Java and the compression libraries would otherwise leave behind in the system's temporary folder.
+            // Java and the compression libraries would otherwise leave files in the system's temporary folder.
             "-XX:-UsePerfData", "-Djava.io.tmpdir=" + _folder,
             "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",
             "-Dlog4j2.configurationFile=" + LoggingFile, .. options ?? [],
@@ -151,7 +151,7 @@ internal sealed class KafkaNode : IAsyncDisposable
             Detached = _detached,
         };
 
-    // A broker lists itself only when the controllers have registered it and let it serve.
+    // A broker lists itself only after the controllers have registered and unfenced it.
     private async Task<bool> IsServingAsync(CancellationToken cancellationToken)
     {
         var serving = await KafkaProbe.ServingBrokersAsync(Port, cancellationToken).ConfigureAwait(false);

@@ -5,8 +5,8 @@ using System.Net.Sockets;
 namespace Billing.LocalStack.Kafka;
 
 /// <summary>
-/// Asks a broker which brokers it knows to serve, with one Metadata request of Kafka's protocol. No client library is
-/// needed, and no line in a log: distributions differ in what they log.
+/// Asks a broker for the brokers that are serving, with a Metadata request of Kafka's protocol. This needs neither a client
+/// library nor the logs, whose texts differ between distributions.
 /// </summary>
 internal static class KafkaProbe
 {
@@ -14,7 +14,7 @@ internal static class KafkaProbe
     private const short Version = 4;
     private const int LargestAnswer = 1024 * 1024;
 
-    /// <summary>The ids of the brokers that serve, as the asked one sees it; none when it does not answer.</summary>
+    /// <summary>Returns the ids of the brokers that are serving according to one broker; none if it does not answer.</summary>
     public static async Task<IReadOnlyCollection<int>> ServingBrokersAsync(
         int port, CancellationToken cancellationToken)
     {
@@ -40,7 +40,7 @@ internal static class KafkaProbe
         }
     }
 
-    // Header: key, version, correlation id, client id; body: no topics, none to be created.
+    // Header: API key, version, correlation id, client id. Body: an empty list of topics, and no automatic creation of topics.
     private static byte[] Request()
     {
         var client = "billing"u8;

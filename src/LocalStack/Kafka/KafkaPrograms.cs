@@ -2,24 +2,24 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Kafka;
 
-/// <summary>Finds an installed Apache Kafka and the Java to run it.</summary>
+/// <summary>Finds an installed Apache Kafka and an installed Java to run it.</summary>
 public static class KafkaPrograms
 {
-    /// <summary>The variable by which <c>./billing</c> names the folder that holds Kafka's <c>libs</c>.</summary>
+    /// <summary>The environment variable in which <c>./billing</c> passes the folder that contains Kafka's <c>libs</c>.</summary>
     public const string HomeVariable = "BILLING_KAFKA_HOME";
 
     private const string UsualHomeVariable = "KAFKA_HOME";
     private const string CachedFolder = "kafka-4.1.0";
 
     /// <summary>
-    /// The folder that holds Kafka's jars in <c>libs</c>: named by <see cref="HomeVariable"/>, by KAFKA_HOME, or the
-    /// one <c>./billing</c> keeps in its cache.
+    /// Finds the folder that contains Kafka's jars in <c>libs</c>: the one in <see cref="HomeVariable"/>, the one in KAFKA_HOME,
+    /// or the one in the cache of <c>./billing</c>.
     /// </summary>
-    /// <returns>The folder, or null when there is no Kafka.</returns>
+    /// <returns>The folder, or null if there is none.</returns>
     public static string? FindHome() => CandidateHomes().FirstOrDefault(IsHome);
 
-    /// <summary>The Java to use: JAVA_HOME's, else the one on the PATH.</summary>
-    /// <returns>Its path, or null when there is none.</returns>
+    /// <summary>Finds the Java to use: the one in JAVA_HOME, else the one on the PATH.</summary>
+    /// <returns>Its path, or null if there is none.</returns>
     public static string? FindJava()
     {
         var folders = (Environment.GetEnvironmentVariable("PATH") ?? string.Empty).Split(Path.PathSeparator);
@@ -32,15 +32,15 @@ public static class KafkaPrograms
             .FirstOrDefault(File.Exists);
     }
 
-    /// <summary>Refuses what cannot do without a Kafka of this machine's own.</summary>
-    /// <param name="what">What it is and does; begins the message.</param>
-    /// <exception cref="StackException">There is no Kafka, or no Java.</exception>
+    /// <summary>Fails if Kafka or Java is not installed on this machine.</summary>
+    /// <param name="what">The program and why it needs Kafka; the start of the message.</param>
+    /// <exception cref="StackException">Kafka or Java is not installed.</exception>
     public static void Require(string what)
     {
         if (FindHome() is null || FindJava() is null)
         {
             throw new StackException(
-                what + ", and there is no Kafka, or no Java to run it: name Kafka's folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE, and start with ./billing");
+                what + ", but Kafka or Java is not installed: set KAFKA_HOME to Kafka's folder or BILLING_KAFKA_ARCHIVE to its archive, and start with ./billing");
         }
     }
 

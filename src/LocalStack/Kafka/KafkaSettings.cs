@@ -2,11 +2,11 @@ using System.Globalization;
 
 namespace Billing.LocalStack.Kafka;
 
-/// <summary>The settings of one node that is broker and controller in one.</summary>
+/// <summary>The settings of a node that is both broker and controller.</summary>
 internal static class KafkaSettings
 {
-    /// <summary>The text of server.properties.</summary>
-    /// <param name="node">Whose.</param>
+    /// <summary>Returns the text of server.properties.</summary>
+    /// <param name="node">The node that the settings are for.</param>
     /// <param name="cluster">All nodes, this one included.</param>
     public static string Server(KafkaNode node, IReadOnlyCollection<KafkaNode> cluster)
     {
@@ -14,7 +14,7 @@ internal static class KafkaSettings
         var inSync = replicas == 1 ? 1 : 2;
         var voters = string.Join(',', cluster.Select(static voter =>
             string.Create(CultureInfo.InvariantCulture, $"{voter.Id}@127.0.0.1:{voter.ControllerPort}")));
-        // Whoever comes in by the relay's listener is sent on to the relay, not past it.
+        // The relay's listener advertises the relay, so that its clients do not bypass it.
         var listener = node.Relay is { } relay ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{relay.BrokerPort}") : "";
         var advertised = node.Relay is { } its ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{its.RelayPort}") : "";
         if (node.Secured is { } secured)
@@ -46,22 +46,22 @@ internal static class KafkaSettings
             share.coordinator.state.topic.replication.factor={replicas}
             share.coordinator.state.topic.min.isr={inSync}
 
-            # A member that died is missed within seconds, not after the default 45.
+            # The death of a group member is detected within seconds, not after the default of 45.
             group.initial.rebalance.delay.ms=0
             group.min.session.timeout.ms=1000
             group.consumer.min.session.timeout.ms=1000
             group.consumer.session.timeout.ms=3000
             group.consumer.min.heartbeat.interval.ms=500
             group.consumer.heartbeat.interval.ms=500
-            # So is one broker of several, and before the sessions of the groups that it coordinates have ended. One broker
-            # alone cannot be replaced, only be missed by mistake.
+            # So is the death of one broker of several, before the sessions of the groups that it coordinates expire. A single
+            # broker has no replacement, so a short timeout could only fence it by mistake.
             broker.heartbeat.interval.ms=300
             broker.session.timeout.ms={(replicas == 1 ? 9000 : 1500)}
             controller.quorum.election.timeout.ms=500
             controller.quorum.fetch.timeout.ms=1000
             replica.lag.time.max.ms=5000
 
-            # A small machine, and a heap of 256 MB.
+            # For a small machine and a heap of 256 MB.
             num.network.threads=2
             num.io.threads=4
             background.threads=2
@@ -71,7 +71,7 @@ internal static class KafkaSettings
             """);
     }
 
-    // Whoever comes by the other listeners, which have neither, is the machine's own operator.
+    // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of an administrator.
     private static string Security(SecuredListener? listener) => listener is null ? "" : $"""
 
         listener.name.secured.ssl.keystore.type=PEM
@@ -82,7 +82,7 @@ internal static class KafkaSettings
         super.users=User:ANONYMOUS
         """;
 
-    /// <summary>The text of log4j2.properties: warnings, and when the node was up.</summary>
+    /// <summary>Returns the text of log4j2.properties, which logs warnings and the start of the node.</summary>
     public static string Logging() =>
         $"""
         status = error

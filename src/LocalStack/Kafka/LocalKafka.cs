@@ -5,8 +5,8 @@ using Billing.LocalStack.Processes;
 namespace Billing.LocalStack.Kafka;
 
 /// <summary>
-/// A Kafka cluster of the stack's own, in KRaft mode on the loopback interface: one node, or three that tolerate the
-/// loss of one. Topics are never created by accident.
+/// A Kafka cluster that belongs to the stack, in KRaft mode on the loopback interface: one node, or three that tolerate the
+/// loss of one. Topics are never created automatically.
 /// </summary>
 public sealed class LocalKafka : IAsyncDisposable
 {
@@ -17,32 +17,32 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>The addresses of all brokers, running or not, for <c>bootstrap.servers</c>.</summary>
     public string BootstrapServers => string.Join(',', _nodes.Select(static node => node.Address));
 
-    /// <summary>The addresses of all brokers for clients with TLS and a password; empty where there are none.</summary>
+    /// <summary>The addresses of the brokers' listeners with TLS and passwords; empty if there are none.</summary>
     public string SecuredServers => string.Join(',', _nodes.Select(static node => node.Secured).OfType<SecuredListener>()
         .Select(static listener => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{listener.Port}")));
 
-    /// <summary>The ways to the brokers that lead through relays; empty where there are none.</summary>
+    /// <summary>The relays in front of the brokers; empty if there are none.</summary>
     public IReadOnlyList<BrokerRelay> Relays => [.. _nodes.Select(static node => node.Relay).OfType<BrokerRelay>()];
 
-    /// <summary>How many brokers there are, running or not: 1 or 3.</summary>
+    /// <summary>The number of brokers, running or not: 1 or 3.</summary>
     public int BrokerCount => _nodes.Count;
 
-    /// <summary>The processes of the brokers that were started and not stopped since.</summary>
+    /// <summary>The processes of the brokers that were started and have not been stopped since.</summary>
     public IEnumerable<ChildProcess> Processes => _nodes.Select(static node => node.Process).OfType<ChildProcess>();
 
-    /// <summary>Makes and starts a new cluster, and returns when every broker is registered and answers.</summary>
-    /// <param name="folder">Where its data and logs go.</param>
-    /// <param name="ports">Where its ports come from.</param>
-    /// <param name="brokers">1 or 3.</param>
-    /// <param name="detached">Whether the brokers go on when this process ends.</param>
-    /// <param name="progress">Is told what is being done.</param>
+    /// <summary>Creates and starts a new cluster; returns when every broker is registered and answers.</summary>
+    /// <param name="folder">The folder of its data and logs.</param>
+    /// <param name="ports">The source of its ports.</param>
+    /// <param name="brokers">The number of brokers, 1 or 3.</param>
+    /// <param name="detached">Whether the brokers keep running when this process ends.</param>
+    /// <param name="progress">Receives each step as text.</param>
     /// <param name="relayPorts">For each broker the port of a relay, through which clients that bootstrap there reach it
-    /// (see <see cref="Relays"/>); none when absent.</param>
-    /// <param name="security">Opens a further listener with TLS, whose users may do what an access list says; those of the
-    /// other listeners may do everything. None when absent.</param>
+    /// (see <see cref="Relays"/>); no relays if absent.</param>
+    /// <param name="security">Certificate and users of a further listener with TLS, whose users are restricted by an access
+    /// list; clients of the other listeners may do everything. No such listener if absent.</param>
     /// <param name="javaOptions">Further options of each broker's Java virtual machine.</param>
-    /// <param name="cancellationToken">Gives up, leaving no process.</param>
-    /// <exception cref="StackException">Kafka or Java is missing, or a broker refuses to start.</exception>
+    /// <param name="cancellationToken">Cancels the start and kills the processes.</param>
+    /// <exception cref="StackException">Kafka or Java is missing, or a broker does not start.</exception>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="brokers"/> is neither 1 nor 3.</exception>
     public static async Task<LocalKafka> StartNewAsync(
         StackFolder folder,
@@ -93,16 +93,16 @@ public sealed class LocalKafka : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts a broker that was killed or stopped, with the data it had; returns when it serves again.</summary>
-    /// <param name="number">Which, from 1.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
-    /// <exception cref="StackException">It refuses, or takes more than a minute.</exception>
-    /// <exception cref="InvalidOperationException">It runs already.</exception>
+    /// <summary>Starts a broker that was killed or stopped, with its previous data; returns when it serves again.</summary>
+    /// <param name="number">The number of the broker, from 1.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="StackException">It does not start, or takes more than 90 seconds.</exception>
+    /// <exception cref="InvalidOperationException">It is already running.</exception>
     public Task StartBrokerAsync(int number, CancellationToken cancellationToken = default) =>
         Node(number).StartAsync(cancellationToken);
 
-    /// <summary>Ends a broker at once, as <c>kill -9</c> does.</summary>
-    /// <param name="number">Which, from 1.</param>
+    /// <summary>Kills a broker, as <c>kill -9</c> does.</summary>
+    /// <param name="number">The number of the broker, from 1.</param>
     public void KillBroker(int number) => Node(number).Process?.Kill();
 
     /// <summary>Stops all brokers at the same time.</summary>

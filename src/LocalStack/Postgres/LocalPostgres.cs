@@ -6,14 +6,14 @@ using Npgsql;
 
 namespace Billing.LocalStack.Postgres;
 
-/// <summary>What a server proves itself with.</summary>
-/// <param name="Pem">Its certificate and key.</param>
-/// <param name="CaFile">The certificate of the authority that signed it, for clients.</param>
+/// <summary>The certificate of a server.</summary>
+/// <param name="Pem">Its certificate and key in PEM.</param>
+/// <param name="CaFile">The file of the certificate authority, for clients.</param>
 public sealed record ServerCertificate(string Pem, string CaFile);
 
 /// <summary>
-/// A PostgreSQL server of the stack's own: own data folder, own port on the loopback interface, own password. Never the
-/// system's server. Everything it acknowledges is on disk (fsync and synchronous_commit are on).
+/// A PostgreSQL server that belongs to the stack, with its own data folder, port on the loopback interface and password. The
+/// system's server is never used. Everything it acknowledges is on disk (fsync and synchronous_commit are on).
 /// </summary>
 public sealed class LocalPostgres : IAsyncDisposable
 {
@@ -54,31 +54,31 @@ public sealed class LocalPostgres : IAsyncDisposable
             SslMode = certificate is null ? SslMode.Disable : SslMode.VerifyFull,
             RootCertificate = certificate?.CaFile,
             GssEncryptionMode = GssEncryptionMode.Disable,
-            // For whatever else is given the connection string, such as a prototype to compare with; no pooler stands between.
+            // For other programs that use the connection string, such as a prototype in a comparison. There is no pooler.
             MaxAutoPrepare = 50,
             AutoPrepareMinUsages = 2,
         };
     }
 
-    /// <summary>How to reach the database <c>billing</c>, in Npgsql's format, password included.</summary>
+    /// <summary>The connection string of the database <c>billing</c> in Npgsql's format, including the password.</summary>
     public string ConnectionString => _connection.ConnectionString;
 
     /// <summary>The TCP port on 127.0.0.1.</summary>
     public int Port => _connection.Port;
 
-    /// <summary>The server's process, for one that was started and not stopped since.</summary>
+    /// <summary>The server's process; null before it was started and after it was stopped.</summary>
     public ChildProcess? Process => _server;
 
-    /// <summary>Makes a new cluster with an empty database <c>billing</c>, and starts it.</summary>
-    /// <param name="folder">Where its data and log go.</param>
-    /// <param name="ports">Where its port comes from.</param>
-    /// <param name="detached">Whether the server goes on when this process ends.</param>
-    /// <param name="progress">Is told what is being done.</param>
-    /// <param name="certificate">What the server proves itself with over TLS, without which it then lets nobody in; none when
-    /// absent.</param>
-    /// <param name="settings">Further settings, by the names of postgresql.conf; none when absent.</param>
-    /// <param name="cancellationToken">Gives up, leaving no process.</param>
-    /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or refuses to start.</exception>
+    /// <summary>Creates a new cluster with an empty database <c>billing</c>, and starts it.</summary>
+    /// <param name="folder">The folder of its data and log.</param>
+    /// <param name="ports">The source of its port.</param>
+    /// <param name="detached">Whether the server keeps running when this process ends.</param>
+    /// <param name="progress">Receives each step as text.</param>
+    /// <param name="certificate">The server's certificate, with which it only accepts connections with TLS; no TLS if absent.
+    /// </param>
+    /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
+    /// <param name="cancellationToken">Cancels the start and kills the processes.</param>
+    /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or does not start.</exception>
     public static async Task<LocalPostgres> StartNewAsync(
         StackFolder folder,
         FreePorts ports,
@@ -107,14 +107,15 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts the server after <see cref="StopAsync"/> or <see cref="Kill"/>; returns when it answers.</summary>
-    /// <exception cref="StackException">It refuses, or takes more than a minute.</exception>
-    /// <exception cref="InvalidOperationException">It runs already.</exception>
+    /// <summary>Starts the server after <see cref="StopAsync"/> or <see cref="Kill"/>; returns when it accepts connections.
+    /// </summary>
+    /// <exception cref="StackException">It does not start, or takes more than a minute.</exception>
+    /// <exception cref="InvalidOperationException">It is already running.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
         if (_server is { HasExited: false })
         {
-            throw new InvalidOperationException("PostgreSQL runs already");
+            throw new InvalidOperationException("PostgreSQL is already running");
         }
 
         using var retry = new PeriodicTimer(RetryInterval);
@@ -130,13 +131,13 @@ public sealed class LocalPostgres : IAsyncDisposable
             }
             catch (StackException) when (!bound.IsCancellationRequested && OldSessionsRemain())
             {
-                // After a kill -9 the sessions of the dead server take a moment to notice; it refuses to start as long.
+                // After a kill -9 the sessions of the dead server take a moment to end, and until then it refuses to start.
                 await retry.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false);
             }
         }
     }
 
-    /// <summary>Disconnects everyone and stops the server in good order.</summary>
+    /// <summary>Disconnects all clients and stops the server gracefully.</summary>
     public async Task StopAsync()
     {
         if (_server is not null)
@@ -148,18 +149,18 @@ public sealed class LocalPostgres : IAsyncDisposable
     }
 
     /// <summary>Stops and starts the server.</summary>
-    /// <exception cref="StackException">It refuses to start.</exception>
+    /// <exception cref="StackException">It does not start.</exception>
     public async Task RestartAsync(CancellationToken cancellationToken = default)
     {
         await StopAsync().ConfigureAwait(false);
         await StartAsync(cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Ends the server at once, as <c>kill -9</c> does. It recovers at the next start.</summary>
+    /// <summary>Kills the server, as <c>kill -9</c> does. It recovers at the next start.</summary>
     public void Kill() => _server?.Kill();
 
-    /// <summary>Ends the server and all its sessions at once and without a checkpoint ("immediate"); returns when they are
-    /// gone. It recovers at the next start.</summary>
+    /// <summary>Ends the server and all its sessions without a checkpoint (shutdown mode "immediate"); returns when they have
+    /// ended. It recovers at the next start.</summary>
     public async Task CrashAsync()
     {
         if (_server is not null)
@@ -170,10 +171,10 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
     }
 
-    /// <summary>Freezes the server and all its sessions: connections stay open and answer nothing.</summary>
+    /// <summary>Pauses the server and all its sessions: connections stay open, but nothing is answered.</summary>
     public void Pause() => SendToAll(Signal.Stop);
 
-    /// <summary>Lets a frozen server go on.</summary>
+    /// <summary>Resumes a paused server.</summary>
     public void Resume() => SendToAll(Signal.Continue);
 
     /// <summary>Stops the server, unless it is detached.</summary>
@@ -187,7 +188,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         await ForgetServerAsync().ConfigureAwait(false);
     }
 
-    // The sessions are processes of their own. The server first, so that none is added meanwhile.
+    // The sessions are separate processes. The server first, so that no session is added meanwhile.
     private void SendToAll(Signal signal)
     {
         if (_server is { HasExited: false } server)
@@ -248,7 +249,7 @@ public sealed class LocalPostgres : IAsyncDisposable
 
     private async Task DemandTlsAsync(ServerCertificate certificate, CancellationToken cancellationToken)
     {
-        // A copy of its own: the server reads a key only if nobody else may.
+        // A separate copy, because the server rejects a key file that other users may read.
         var file = Path.Combine(_data, "server.pem");
         await File.WriteAllTextAsync(file, certificate.Pem, cancellationToken).ConfigureAwait(false);
         if (!OperatingSystem.IsWindows())
@@ -295,7 +296,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         # In the data folder, so that a killed server leaves nothing in /dev/shm.
         dynamic_shared_memory_type = mmap
         jit = off
-        # As with any disk without moving parts; without it, plans prepared for tables still empty read whole tables.
+        # The usual value for SSDs. With the default, plans that were prepared for empty tables keep scanning whole tables.
         random_page_cost = 1.1
         log_checkpoints = off
         log_destination = stderr
@@ -325,7 +326,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
         catch (NpgsqlException exception)
         {
-            throw new StackException(_server!.Failure($"refuses a database: {exception.Message}").Message, exception);
+            throw new StackException(_server!.Failure($"could not create a database: {exception.Message}").Message, exception);
         }
     }
 }

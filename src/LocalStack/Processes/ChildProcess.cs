@@ -6,23 +6,23 @@ using System.Globalization;
 namespace Billing.LocalStack.Processes;
 
 /// <summary>
-/// A program of the stack, started by this process. It has a log file of its own, no terminal, and, unless detached, no
-/// life beyond this process's. Disposal kills it, unless detached.
+/// A program of the stack, started by this process. It has its own log file and no terminal. Unless it is detached, it is
+/// killed on disposal and when this process ends.
 /// </summary>
 public sealed class ChildProcess : IAsyncDisposable
 {
     private const int LinesInMessages = 15;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
 
-    // The outer shell opens the log while still this process's user. setsid keeps the terminal's Ctrl-C away: this
-    // process hears it and stops its children in order. The kernel's parent-death signal covers every end of this
-    // process, kill -9 included; it is set after any change of user, which would clear it, and the inner shell covers
-    // the moment before it was set. All of them exec, so the program has the id that Process knows.
+    // The outer shell opens the log while it still runs as this process's user. Because of setsid, Ctrl-C in the terminal only
+    // reaches this process, which stops its children in order. The kernel's parent-death signal covers every end of this
+    // process, including kill -9. It is set after any change of user, which would clear it; the inner shell detects an end of
+    // this process before that. All of them exec, so that the program has the process id that Process knows.
     private const string OpenLog = "exec >>\"$0\" 2>&1 </dev/null && exec \"$@\"";
     private const string CheckParent = "[ \"$PPID\" = \"$0\" ] && exec \"$@\"";
 
-    // The parent-death signal is sent at the end of the *thread* that started the child. Pool threads end when they
-    // please, so one thread that lives as long as the process starts all children.
+    // The parent-death signal is sent at the end of the *thread* that started the child. Pool threads can end at any time, so
+    // all children are started by one thread that lives as long as the process.
     private static readonly BlockingCollection<Action> Launches = StartLaunchThread();
 
     private readonly ChildProcessStart _start;
@@ -40,13 +40,13 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>The program's process id.</summary>
     public int Id => _process.Id;
 
-    /// <summary>What finds the program again from another process, for a detached one.</summary>
+    /// <summary>The identity by which another process can find the program, if it is detached.</summary>
     public ProcessIdentity Identity { get; }
 
     /// <summary>The program's name within the stack.</summary>
     public string Name => _start.Name;
 
-    /// <summary>What was started, and how: enough to start it again.</summary>
+    /// <summary>The description of the start, with which the program can be started again.</summary>
     public ChildProcessStart Started => _start;
 
     /// <summary>The absolute path of its log.</summary>
@@ -55,10 +55,10 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>Whether it has ended.</summary>
     public bool HasExited => _process.HasExited;
 
-    /// <summary>Its exit code, 128 + n when signal n ended it; null while it runs.</summary>
+    /// <summary>Its exit code, 128 + n if signal n ended it; null while it runs.</summary>
     public int? ExitCode => _process.HasExited ? _process.ExitCode : null;
 
-    /// <summary>Starts a program. It may not be ready for anything yet.</summary>
+    /// <summary>Starts a program; it may not be ready yet.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ChildProcess Start(ChildProcessStart start)
     {
@@ -87,10 +87,10 @@ public sealed class ChildProcess : IAsyncDisposable
     }
 
     /// <summary>Runs a program to its end.</summary>
-    /// <param name="start">What to run.</param>
-    /// <param name="timeout">How long it may take.</param>
+    /// <param name="start">The program to run.</param>
+    /// <param name="timeout">The time limit.</param>
     /// <param name="cancellationToken">Kills it.</param>
-    /// <exception cref="StackException">It failed, or took too long and was killed.</exception>
+    /// <exception cref="StackException">It failed, or exceeded the time limit and was killed.</exception>
     public static async Task RunAsync(ChildProcessStart start, TimeSpan timeout, CancellationToken cancellationToken)
     {
         await using var child = Start(start);
@@ -105,11 +105,11 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>Waits until the program has ended.</summary>
     public Task WaitForExitAsync(CancellationToken cancellationToken) => _process.WaitForExitAsync(cancellationToken);
 
-    /// <summary>Waits until the program has written a line that shows it to be ready.</summary>
-    /// <param name="isReady">Is shown every complete line, in order.</param>
-    /// <param name="timeout">How long that may take.</param>
-    /// <param name="cancellationToken">Gives up waiting; the program goes on.</param>
-    /// <exception cref="StackException">The program ended instead, or took too long.</exception>
+    /// <summary>Waits until the program has written a line that shows that it is ready.</summary>
+    /// <param name="isReady">Receives every complete line, in order.</param>
+    /// <param name="timeout">The time limit.</param>
+    /// <param name="cancellationToken">Cancels the wait; the program keeps running.</param>
+    /// <exception cref="StackException">The program ended, or was not ready within the time limit.</exception>
     public async Task WaitForOutputAsync(
         Func<string, bool> isReady, TimeSpan timeout, CancellationToken cancellationToken)
     {
@@ -128,11 +128,11 @@ public sealed class ChildProcess : IAsyncDisposable
         }, timeout, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Waits until a probe says that the program is ready.</summary>
-    /// <param name="probe">Is asked again and again until it returns true; what it throws ends the wait.</param>
-    /// <param name="timeout">How long that may take.</param>
-    /// <param name="cancellationToken">Gives up waiting; the program goes on.</param>
-    /// <exception cref="StackException">The program ended instead, or took too long.</exception>
+    /// <summary>Waits until a probe reports that the program is ready.</summary>
+    /// <param name="probe">Is called repeatedly until it returns true; an exception from it ends the wait.</param>
+    /// <param name="timeout">The time limit.</param>
+    /// <param name="cancellationToken">Cancels the wait; the program keeps running.</param>
+    /// <exception cref="StackException">The program ended, or was not ready within the time limit.</exception>
     public Task WaitUntilAsync(
         Func<CancellationToken, Task<bool>> probe, TimeSpan timeout, CancellationToken cancellationToken) =>
         WithinAsync(timeout, "was not ready", async token =>
@@ -140,7 +140,7 @@ public sealed class ChildProcess : IAsyncDisposable
             using var poll = new PeriodicTimer(PollInterval);
             while (true)
             {
-                // Taken before the probe, so that what the program did in its last moment still counts.
+                // Read before the probe, so that output just before the end of the program still counts.
                 var ended = _process.HasExited;
                 if (await probe(token).ConfigureAwait(false))
                 {
@@ -156,9 +156,9 @@ public sealed class ChildProcess : IAsyncDisposable
             }
         }, cancellationToken);
 
-    /// <summary>Asks the program to end, and kills it when it has not done so in time.</summary>
-    /// <param name="bound">How long it may take.</param>
-    /// <returns>Whether it ended by itself.</returns>
+    /// <summary>Sends the program its stop signal, and kills it if it has not ended in time.</summary>
+    /// <param name="bound">The time limit.</param>
+    /// <returns>Whether it ended without being killed.</returns>
     public async Task<bool> StopAsync(TimeSpan bound)
     {
         Send(_start.StopSignal);
@@ -186,17 +186,17 @@ public sealed class ChildProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends the program at once, as <c>kill -9</c> does.</summary>
+    /// <summary>Kills the program, as <c>kill -9</c> does.</summary>
     public void Kill() => Send(Signal.Kill);
 
-    /// <summary>Freezes the program: its connections stay open and answer nothing.</summary>
+    /// <summary>Pauses the program: its connections stay open, but nothing is answered.</summary>
     public void Pause() => Send(Signal.Stop);
 
-    /// <summary>Lets a frozen program go on.</summary>
+    /// <summary>Resumes a paused program.</summary>
     public void Resume() => Send(Signal.Continue);
 
-    /// <summary>The last lines of what the program has written since it was started.</summary>
-    /// <param name="count">How many at most.</param>
+    /// <summary>Returns the last lines that the program has logged since it was started.</summary>
+    /// <param name="count">The maximum number of lines.</param>
     public IReadOnlyList<string> LastLogLines(int count)
     {
         if (!File.Exists(_start.LogFile))
@@ -220,8 +220,8 @@ public sealed class ChildProcess : IAsyncDisposable
         _process.Dispose();
     }
 
-    /// <summary>An exception that names the program, the cause and its last log lines.</summary>
-    /// <param name="cause">The cause, to be read after the program's name.</param>
+    /// <summary>Returns an exception with the program's name, the cause and its last log lines.</summary>
+    /// <param name="cause">The cause, which follows the program's name in the message.</param>
     public StackException Failure(string cause)
     {
         var lines = LastLogLines(LinesInMessages);
@@ -231,8 +231,8 @@ public sealed class ChildProcess : IAsyncDisposable
         return new StackException($"{Name} {cause}. {log}");
     }
 
-    /// <summary>Starts a program from the one thread at whose end the children of this process end.</summary>
-    /// <param name="information">How; the caller disposes of the process.</param>
+    /// <summary>Starts a program from the thread whose end sends the parent-death signal to this process's children.</summary>
+    /// <param name="information">The program to start; the caller disposes of the process.</param>
     /// <exception cref="Win32Exception">It could not be started.</exception>
     public static Process Launch(ProcessStartInfo information)
     {

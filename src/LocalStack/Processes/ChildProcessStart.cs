@@ -1,31 +1,31 @@
 namespace Billing.LocalStack.Processes;
 
-/// <summary>What to start, and how.</summary>
+/// <summary>A program to start.</summary>
 /// <param name="Name">The program's name within the stack, for messages.</param>
-/// <param name="Program">Its path, or a name to be found on the PATH.</param>
-/// <param name="Arguments">Its arguments, passed on as they are.</param>
-/// <param name="LogFile">Where its output goes, standard and error; appended to.</param>
+/// <param name="Program">Its path, or a name that is searched for on the PATH.</param>
+/// <param name="Arguments">Its arguments, passed on unchanged.</param>
+/// <param name="LogFile">The file to which its standard output and standard error are appended.</param>
 public sealed record ChildProcessStart(
     string Name,
     string Program,
     IReadOnlyList<string> Arguments,
     string LogFile)
 {
-    /// <summary>Variables to set beside the inherited ones; a null value removes one.</summary>
+    /// <summary>Environment variables in addition to the inherited ones; a null value removes a variable.</summary>
     public IReadOnlyDictionary<string, string?> Environment { get; init; } = new Dictionary<string, string?>();
 
-    /// <summary>The folder to start in; the log's folder when absent.</summary>
+    /// <summary>The working directory; the log's folder if null.</summary>
     public string? WorkingDirectory { get; init; }
 
-    /// <summary>The account to run under; this process's own when absent. Only root may name another.</summary>
+    /// <summary>The account to run under; this process's account if null. Only root may use another one.</summary>
     public ServiceAccount? Account { get; init; }
 
-    /// <summary>What asks the program to end.</summary>
+    /// <summary>The signal that stops the program.</summary>
     public Signal StopSignal { get; init; } = Signal.Terminate;
 
-    /// <summary>What the program is sent when this process ends, however it ends.</summary>
+    /// <summary>The signal that the program receives when this process ends, in whatever way.</summary>
     public Signal OrphanSignal { get; init; } = Signal.Kill;
 
-    /// <summary>Whether the program goes on when this process ends.</summary>
+    /// <summary>Whether the program keeps running when this process ends.</summary>
     public bool Detached { get; init; }
 }

@@ -2,24 +2,25 @@ using System.Diagnostics;
 
 namespace Billing.LocalStack.Processes;
 
-/// <summary>How the programs of this repository are started.</summary>
+/// <summary>Starts the programs of this repository.</summary>
 public static class DotnetProgram
 {
-    /// <summary>The runtime's launcher: the one this program runs on, or, under a launcher of its own, the one on the PATH.
-    /// </summary>
+    /// <summary>The <c>dotnet</c> launcher: the one that runs this program, else (if this program has its own executable) the one
+    /// on the PATH.</summary>
     public static string Launcher { get; } =
         Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet" ? Environment.ProcessPath! : "dotnet";
 
-    /// <summary>What of the .NET runtime's settings programs cannot bring themselves: a first generation of 128 MiB, in hexadecimal.
-    /// Each program keeps thousands of calls in flight, and what lives as long as a call is better left alone than marked again and
-    /// again. With twice as much a burst took no less time, and half of it spares memory.</summary>
+    /// <summary>Settings of the .NET runtime that programs cannot set themselves: a generation 0 of 128 MiB, in hexadecimal. Each
+    /// program keeps thousands of calls in flight, and with a large generation 0 their objects are marked less often. With
+    /// 256 MiB a burst was not faster, and 128 MiB needs less memory.</summary>
     public static IReadOnlyDictionary<string, string> Settings { get; } = new Dictionary<string, string>
     {
         ["DOTNET_GCgen0size"] = "0x8000000",
     };
 
-    /// <summary>How a program is started that this one talks to by its standard input: in a session of its own, so that Ctrl-C reaches
-    /// this process alone, and with the parent-death signal, which takes it along however this one ends.</summary>
+    /// <summary>Returns how to start a program that is controlled by its standard input: in a separate session, so that Ctrl-C
+    /// only reaches this process, and with the parent-death signal, so that it is killed when this process ends in whatever
+    /// way.</summary>
     /// <param name="project">The program's project.</param>
     /// <param name="arguments">Its command line.</param>
     public static ProcessStartInfo StartInfo(string project, IEnumerable<string> arguments)
@@ -35,7 +36,7 @@ public static class DotnetProgram
         return start;
     }
 
-    /// <summary>A program's build output, beside this program's own.</summary>
+    /// <summary>Returns the path of a program in its build output, next to the build output of this program.</summary>
     public static string FileOf(string project)
     {
         var own = new DirectoryInfo(AppContext.BaseDirectory);

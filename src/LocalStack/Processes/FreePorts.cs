@@ -6,12 +6,12 @@ namespace Billing.LocalStack.Processes;
 
 /// <summary>
 /// Reserves free TCP ports of the loopback interface for servers that are about to start. A port stays reserved until
-/// disposal: no other stack is given it and no outgoing connection takes it, whether its server is up or down. Safe for
-/// concurrent use.
+/// disposal: no other stack and no outgoing connection gets it, whether its server is running or not. Safe for concurrent
+/// use.
 /// </summary>
 /// <remarks>
-/// Each reservation is a socket that is bound and never listens. Linux lets a server bind and listen on such a port, as
-/// long as both sides set SO_REUSEADDR (PostgreSQL, Java and .NET do), but never hands it out as an ephemeral one.
+/// Each reservation is a socket that is bound and never listens. Linux lets a server bind to such a port and listen on it if
+/// both sockets set SO_REUSEADDR (PostgreSQL, Java and .NET do), but never assigns it as an ephemeral port.
 /// </remarks>
 public sealed class FreePorts : IDisposable
 {
@@ -20,7 +20,7 @@ public sealed class FreePorts : IDisposable
     private bool _disposed;
 
     /// <summary>Reserves one more port.</summary>
-    /// <returns>A port number (1024 to 65535), distinct from all others taken from this instance.</returns>
+    /// <returns>A port number (1024 to 65535), different from all others of this instance.</returns>
     /// <exception cref="StackException">The machine has no free port.</exception>
     /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
     public int Take()
@@ -45,8 +45,8 @@ public sealed class FreePorts : IDisposable
         }
     }
 
-    /// <summary>Reserves ports that somebody asked for.</summary>
-    /// <exception cref="StackException">One of them cannot be had.</exception>
+    /// <summary>Reserves the given ports.</summary>
+    /// <exception cref="StackException">One of them cannot be reserved.</exception>
     public void Take(IEnumerable<int> ports)
     {
         foreach (var port in ports)
@@ -55,8 +55,8 @@ public sealed class FreePorts : IDisposable
         }
     }
 
-    /// <summary>Reserves the port that somebody asked for.</summary>
-    /// <exception cref="StackException">Another program listens there, it may not be taken, or it was asked for before.</exception>
+    /// <summary>Reserves the given port.</summary>
+    /// <exception cref="StackException">Another program listens on it, it may not be used, or it is already reserved.</exception>
     /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
     public void Take(int port)
     {
@@ -65,26 +65,26 @@ public sealed class FreePorts : IDisposable
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (_reservations.Exists(taken => ((IPEndPoint)taken.LocalEndPoint!).Port == port))
             {
-                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} is asked for twice."));
+                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} is requested twice."));
             }
             var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
             try
             {
-                // Connections that have ended, of a stack before, are not in the way.
+                // Ended connections of an earlier stack (in TIME_WAIT) do not prevent the bind.
                 socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
                 socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
             }
             catch (SocketException exception)
             {
                 socket.Dispose();
-                var why = exception.SocketErrorCode == SocketError.AddressAlreadyInUse ? "is taken: another program listens there" : "cannot be had: " + exception.Message;
-                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} on 127.0.0.1 {why}."), exception);
+                var cause = exception.SocketErrorCode == SocketError.AddressAlreadyInUse ? "is in use: another program listens on it" : "cannot be reserved: " + exception.Message;
+                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} on 127.0.0.1 {cause}."), exception);
             }
             _reservations.Add(socket);
         }
     }
 
-    /// <summary>Gives up all reservations. Servers that listen on their ports keep them.</summary>
+    /// <summary>Releases all reservations. Servers that listen on their ports keep them.</summary>
     public void Dispose()
     {
         lock (_gate)

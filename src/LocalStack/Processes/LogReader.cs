@@ -14,13 +14,13 @@ internal sealed class LogReader : IDisposable
 
     public LogReader(string path, long start)
     {
-        // The program's shell may not have created the file yet.
+        // OpenOrCreate, because the program's shell may not have created the file yet.
         _file = new FileStream(
             path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
         _file.Position = start;
     }
 
-    /// <summary>The next line that is complete, or null when there is none so far.</summary>
+    /// <summary>Returns the next complete line, or null if there is none yet.</summary>
     public async ValueTask<string?> ReadLineAsync(CancellationToken cancellationToken)
     {
         while (_lines.Count == 0)
@@ -37,7 +37,7 @@ internal sealed class LogReader : IDisposable
         return _lines.Dequeue();
     }
 
-    /// <summary>The last lines, the incomplete one included.</summary>
+    /// <summary>Returns the last lines, including an incomplete one.</summary>
     public IReadOnlyList<string> LastLines(int count)
     {
         _file.Position = Math.Max(_file.Position, _file.Length - LongestTail);

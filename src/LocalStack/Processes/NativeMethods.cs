@@ -6,22 +6,22 @@ namespace Billing.LocalStack.Processes;
 /// <summary>A signal that a <see cref="ChildProcess"/> can be sent.</summary>
 public enum Signal
 {
-    /// <summary>SIGINT, which PostgreSQL takes as "disconnect everyone and stop".</summary>
+    /// <summary>SIGINT; for PostgreSQL: disconnect all clients and stop.</summary>
     Interrupt = 2,
 
-    /// <summary>SIGQUIT, which PostgreSQL takes as "stop at once, without a checkpoint".</summary>
+    /// <summary>SIGQUIT; for PostgreSQL: stop immediately, without a checkpoint.</summary>
     Quit = 3,
 
-    /// <summary>SIGKILL: no clean-up whatsoever.</summary>
+    /// <summary>SIGKILL: end without any clean-up.</summary>
     Kill = 9,
 
     /// <summary>SIGTERM: finish and stop.</summary>
     Terminate = 15,
 
-    /// <summary>SIGCONT: go on after <see cref="Stop"/>.</summary>
+    /// <summary>SIGCONT: resume after <see cref="Stop"/>.</summary>
     Continue = 18,
 
-    /// <summary>SIGSTOP: freeze, with all connections open.</summary>
+    /// <summary>SIGSTOP: pause, with all connections open.</summary>
     Stop = 19,
 }
 
@@ -29,7 +29,7 @@ internal static class NativeMethods
 {
     private const int NoSuchProcess = 3;
 
-    /// <summary>Sends the signal; a process that is already gone is not an error.</summary>
+    /// <summary>Sends the signal; it is not an error if the process has already ended.</summary>
     public static void Send(int processId, Signal signal)
     {
         if (Kill(processId, (int)signal) != 0 && Marshal.GetLastPInvokeError() is var error and not NoSuchProcess)
@@ -43,7 +43,7 @@ internal static class NativeMethods
         if (ChangeOwner(path, account.UserId, account.GroupId) != 0)
         {
             var cause = new Win32Exception(Marshal.GetLastPInvokeError());
-            throw new StackException($"Cannot give {path} to user {account.Name}: {cause.Message}", cause);
+            throw new StackException($"Cannot change the owner of {path} to {account.Name}: {cause.Message}", cause);
         }
     }
 

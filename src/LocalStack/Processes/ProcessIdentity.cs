@@ -3,25 +3,25 @@ using System.Globalization;
 namespace Billing.LocalStack.Processes;
 
 /// <summary>
-/// A process of this machine, told from any later one that is given the same id. Can be written down (as the two numbers
-/// it consists of) and used from another process.
+/// Identifies a process of this machine, also after its process id was reused. Consists of two numbers, which can be saved
+/// and used by another process.
 /// </summary>
 /// <param name="Id">The process id.</param>
-/// <param name="StartTicks">When it started, in clock ticks since boot; 0 when it was gone already.</param>
+/// <param name="StartTicks">Its start time in clock ticks since boot; 0 if it had already ended.</param>
 public sealed record ProcessIdentity(int Id, long StartTicks)
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>Whether that very process still runs. A zombie does not.</summary>
+    /// <summary>Whether this process still runs. A zombie does not.</summary>
     public bool IsRunning => StartTicks != 0 && ReadStartTicks(Id) == StartTicks;
 
-    /// <summary>The identity of the process that now has an id.</summary>
+    /// <summary>Returns the identity of the process that currently has an id.</summary>
     /// <param name="processId">The id.</param>
     public static ProcessIdentity Of(int processId) => new(processId, ReadStartTicks(processId));
 
-    /// <summary>Asks the process to end, and kills it when it has not done so in time.</summary>
-    /// <param name="signal">What asks it.</param>
-    /// <param name="bound">How long it may take.</param>
+    /// <summary>Sends the process a stop signal, and kills it if it has not ended in time.</summary>
+    /// <param name="signal">The stop signal.</param>
+    /// <param name="bound">The time limit.</param>
     /// <exception cref="StackException">The process belongs to another user.</exception>
     public async Task StopAsync(Signal signal, TimeSpan bound)
     {
@@ -57,7 +57,7 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
         }
     }
 
-    /// <summary>The ids of the processes that a process has started and that still run.</summary>
+    /// <summary>Returns the ids of the child processes of a process that still run.</summary>
     /// <param name="processId">The parent's id.</param>
     internal static IReadOnlyList<int> ChildrenOf(int processId)
     {
@@ -73,7 +73,7 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
     private static long ReadStartTicks(int processId) =>
         ReadStat(processId) is [not ("Z" or "X"), ..] and var fields ? long.Parse(fields[19], CultureInfo.InvariantCulture) : 0;
 
-    // The second field, the program's name, may hold anything; from the third on: the state, the parent, ..., the start.
+    // The second field, the program's name, may contain any character. Returns the fields from the third: state, parent, ...
     private static string[] ReadStat(int processId)
     {
         try

@@ -9,10 +9,10 @@ namespace Billing.LocalStack.Processes;
 public sealed record ServiceAccount(string Name, uint UserId, uint GroupId)
 {
     /// <summary>
-    /// The account to run PostgreSQL under: none for an ordinary user, who runs it himself; for root, "postgres" where
-    /// it exists, else "nobody".
+    /// Returns the account to run PostgreSQL under: null for an ordinary user, who can run it directly; for root, "postgres"
+    /// if it exists, else "nobody".
     /// </summary>
-    /// <exception cref="StackException">This is root, and the machine has neither account.</exception>
+    /// <exception cref="StackException">This process runs as root, and the machine has neither account.</exception>
     public static ServiceAccount? ForPostgres()
     {
         if (!Environment.IsPrivilegedProcess)

@@ -4,12 +4,12 @@ namespace Billing.LocalStack.Processes;
 
 /// <summary>
 /// The folder of one stack, <c>billing-USER-RANDOM</c> under <see cref="Path.GetTempPath"/>: data, logs, settings.
-/// Disposal deletes it. Should this process be killed before that, a guard deletes it instead.
+/// Disposal deletes it. If this process is killed before that, a guard process deletes it.
 /// </summary>
 public sealed class StackFolder : IAsyncDisposable
 {
-    // The guard waits for the end of its standard input, which the kernel closes with this process, however it ends.
-    // Servers that are just shutting down may still write while it deletes, so it tries again for a while.
+    // The guard waits for the end of its standard input, which the kernel closes when this process ends in whatever way.
+    // Servers that are shutting down may still write while it deletes, so it retries for a while.
     private const string GuardScript =
         """
         cd /; read -r line; tries=0
@@ -32,19 +32,19 @@ public sealed class StackFolder : IAsyncDisposable
     /// <summary>The folder's absolute path.</summary>
     public string FullName { get; }
 
-    /// <summary>The absolute path of the folder that holds one log file a program.</summary>
+    /// <summary>The absolute path of the folder with one log file per program.</summary>
     public string Logs { get; }
 
-    /// <summary>Creates a folder that lives as long as the instance.</summary>
+    /// <summary>Creates a folder that is deleted with the instance.</summary>
     /// <exception cref="StackException">The temporary folder cannot be written to.</exception>
     public static StackFolder Create() => Create(keep: false);
 
-    /// <summary>Creates a folder that stays when the instance, or this process, is gone.</summary>
+    /// <summary>Creates a folder that remains after disposal and after the end of this process.</summary>
     /// <exception cref="StackException">The temporary folder cannot be written to.</exception>
     public static StackFolder CreateKept() => Create(keep: true);
 
-    /// <summary>Takes over a kept folder, so that disposal deletes it.</summary>
-    /// <param name="path">The <see cref="FullName"/> of a folder made by <see cref="CreateKept"/>.</param>
+    /// <summary>Takes over a kept folder, so that disposal of the result deletes it.</summary>
+    /// <param name="path">The <see cref="FullName"/> of a folder created by <see cref="CreateKept"/>.</param>
     /// <exception cref="StackException">There is no such folder.</exception>
     public static StackFolder Adopt(string path)
     {
@@ -56,19 +56,19 @@ public sealed class StackFolder : IAsyncDisposable
         return new StackFolder(path, guarded: false, delete: true);
     }
 
-    /// <summary>The <see cref="Logs"/> of a folder that another process made.</summary>
+    /// <summary>Returns the <see cref="Logs"/> of a folder that another process created.</summary>
     /// <param name="path">Its <see cref="FullName"/>.</param>
     public static string LogsIn(string path) => Path.Combine(path, "logs");
 
-    /// <summary>The path of a program's log file.</summary>
+    /// <summary>Returns the path of a program's log file.</summary>
     /// <param name="name">The program's name within the stack, such as <c>postgres</c> or <c>kafka-1</c>.</param>
     public string LogFile(string name) => Path.Combine(Logs, name + ".log");
 
-    /// <summary>Creates a folder in this one, private to its owner.</summary>
+    /// <summary>Creates a subfolder that only its owner may access.</summary>
     /// <param name="name">Its name.</param>
-    /// <param name="owner">Who may use it; this process's own user when absent.</param>
+    /// <param name="owner">Its owner; this process's user if absent.</param>
     /// <returns>Its absolute path.</returns>
-    /// <exception cref="StackException">It cannot be created, or not be given to its owner.</exception>
+    /// <exception cref="StackException">It cannot be created, or its owner cannot be set.</exception>
     public string CreateSubfolder(string name, ServiceAccount? owner = null)
     {
         var path = Path.Combine(FullName, name);
@@ -82,7 +82,7 @@ public sealed class StackFolder : IAsyncDisposable
     }
 
     /// <summary>Deletes the folder, unless it is a kept one.</summary>
-    /// <exception cref="StackException">Something in it cannot be deleted.</exception>
+    /// <exception cref="StackException">A file in it cannot be deleted.</exception>
     public async ValueTask DisposeAsync()
     {
         if (_guard is not null)
@@ -107,14 +107,14 @@ public sealed class StackFolder : IAsyncDisposable
             CreateFolder(LogsIn(path), Private);
             if (Environment.IsPrivilegedProcess)
             {
-                // PostgreSQL's account has to pass through, and needs to see nothing else.
+                // PostgreSQL's account must be able to traverse the folder, but not to list it.
                 CreateFolder(path, Private | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute);
             }
         });
         return new StackFolder(path, guarded: !keep, delete: !keep);
     }
 
-    /// <summary>Creates a folder that its owner alone may look into; one that is there is made so.</summary>
+    /// <summary>Creates a folder that only its owner may access; sets the mode of an existing one.</summary>
     internal static void CreatePrivate(string path) => CreateFolder(path, Private);
 
     private static void CreateFolder(string path, UnixFileMode mode)

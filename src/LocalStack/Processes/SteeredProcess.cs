@@ -3,9 +3,9 @@ using System.Globalization;
 
 namespace Billing.LocalStack.Processes;
 
-/// <summary>A load-generating program as a process of its own, steered over its standard streams: it says <c>ready</c> when it
-/// has warmed up, begins when it is told to, and says <c>done N</c> as it goes. At the end of its standard input it stops
-/// early, in good order.</summary>
+/// <summary>A load-generating program as a separate process, controlled over its standard streams: it writes <c>ready</c> after
+/// its warm-up, begins when it reads <c>go</c>, and writes <c>done N</c> as its progress. At the end of its standard input it
+/// stops early and gracefully.</summary>
 public sealed class SteeredProcess : IAsyncDisposable
 {
     private readonly Process _process;
@@ -23,17 +23,17 @@ public sealed class SteeredProcess : IAsyncDisposable
         _errors = process.StandardError.ReadToEndAsync();
     }
 
-    /// <summary>What the program last said that it has done.</summary>
+    /// <summary>The progress that the program last reported.</summary>
     public int Done => Volatile.Read(ref _done);
 
-    /// <param name="name">What messages call it, e.g. <c>A client</c>.</param>
+    /// <param name="name">Its name in messages, e.g. <c>A client</c>.</param>
     /// <param name="project">The program's project.</param>
     /// <param name="arguments">Its command line.</param>
     public static SteeredProcess Start(string name, string project, IEnumerable<string> arguments) =>
         Start(name, DotnetProgram.StartInfo(project, arguments));
 
-    /// <param name="name">What messages call it.</param>
-    /// <param name="start">How it is started; its standard streams are taken over.</param>
+    /// <param name="name">Its name in messages.</param>
+    /// <param name="start">The program to start; its standard streams are redirected.</param>
     public static SteeredProcess Start(string name, ProcessStartInfo start)
     {
         start.RedirectStandardInput = true;
@@ -43,7 +43,7 @@ public sealed class SteeredProcess : IAsyncDisposable
     }
 
     /// <summary>Waits until the program has warmed up.</summary>
-    /// <exception cref="StackException">It ended before.</exception>
+    /// <exception cref="StackException">It ended before that.</exception>
     public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => _ready.Task.WaitAsync(cancellationToken);
 
     /// <summary>Lets the program begin, and waits until it has ended.</summary>
@@ -60,7 +60,7 @@ public sealed class SteeredProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Asks the program to stop early.</summary>
+    /// <summary>Stops the program early.</summary>
     public void EndInput() => _process.StandardInput.Close();
 
     /// <inheritdoc/>

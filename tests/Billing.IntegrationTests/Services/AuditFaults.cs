@@ -70,21 +70,21 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("insert into {s}.mt_events (seq_id, id, stream_id, version, data, type) select seq_id + 1000000, id, stream_id, 6, data, type from {s}.mt_events where stream_id = '{short}' and version = 3; update {s}.mt_streams set version = 6 where id = '{short}'",
         nameof(AuditResult.Doubled), "{t3}: {short} version 3")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '20001') where stream_id = '{short}' and version = 5",
-        nameof(AuditResult.Wrong), "told {t5}")]
+        nameof(AuditResult.Wrong), "answered {t5}")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Currency}', '\"EUR\"') where stream_id = '{short}' and version = 5",
-        nameof(AuditResult.Wrong), "told {t5}")]
+        nameof(AuditResult.Wrong), "answered {t5}")]
     [InlineData("update {s}.mt_events set stream_id = '{long}', version = 102 where stream_id = '{short}' and version = 5",
-        nameof(AuditResult.Wrong), "told {t5}")]
+        nameof(AuditResult.Wrong), "answered {t5}")]
     [InlineData("update {s}.mt_events set type = 'payment_accepted_v1' where stream_id = '{short}' and version = 5",
-        nameof(AuditResult.Wrong), "told {t5}")]
+        nameof(AuditResult.Wrong), "answered {t5}")]
     [InlineData("update {s}.mt_events set version = 9 - version where stream_id = '{short}' and version in (4, 5)",
-        nameof(AuditResult.Wrong), "told {t5}")]
+        nameof(AuditResult.Wrong), "answered {t5}")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '3.01') where stream_id = '{short}' and version = 3",
-        nameof(AuditResult.Unbalanced), "{t4}: told balance 10; the events up to {short} version 4 sum up to 10.01")]
+        nameof(AuditResult.Unbalanced), "{t4}: answered balance 10; the events up to {short} version 4 sum up to 10.01")]
     [InlineData("delete from {s}.payment_receipts where transaction_id = '{t2}'",
         nameof(AuditResult.Unbalanced), "{t2}: no receipt for {short} version 2")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{TransactionId}', '\"01234567-89ab-cdef-0123-456789abcdef\"') where stream_id = '{short}' and version = 2",
-        nameof(AuditResult.Unbalanced), "{t2}: a receipt without an event, which says {short} version 2")]
+        nameof(AuditResult.Unbalanced), "{t2}: a receipt without an event: {short} version 2")]
     [InlineData("insert into {s}.payment_receipts select * from {s}.payment_receipts where transaction_id = '{t2}'",
         nameof(AuditResult.Unbalanced), "{t2}: two receipts")]
     [InlineData("update {s}.payment_receipts set event = (select event from {s}.payment_receipts where transaction_id = '{t1}') where transaction_id = '{t2}'",
@@ -92,15 +92,15 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("update {s}.payment_receipts set event = '\\xff' where transaction_id = '{t2}'",
         nameof(AuditResult.Unbalanced), "{t2}: the receipt cannot be read")]
     [InlineData("update {s}.account_snapshots set balance = balance + 1",
-        nameof(AuditResult.Unbalanced), "{long}: the snapshot of version 100 says balance 26.00 USD")]
+        nameof(AuditResult.Unbalanced), "{long}: the snapshot of version 100 has balance 26.00 USD")]
     [InlineData("update {s}.account_snapshots set currency = 'EUR'",
         nameof(AuditResult.Unbalanced), "{long}: the snapshot of version 100")]
     [InlineData("update {s}.account_snapshots set version = 200",
-        nameof(AuditResult.Unbalanced), "{long}: a snapshot of version 200, which no event has")]
+        nameof(AuditResult.Unbalanced), "{long}: a snapshot of version 200, but no event has this version")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Reason}', '2') where stream_id = '{short}' and version = 5",
         nameof(AuditResult.Misjudged), "{short} version 5: declined for reason 2, which should be 1; {t5}")]
     [InlineData("update {s}.mt_events set data = jsonb_set(data, '{Reason}', '2') where stream_id = '{short}' and version = 5",
-        nameof(AuditResult.Unbalanced), "{t5}: the receipt says {short} version 5: Declined USD 20000, balance 10, reason 1;")]
+        nameof(AuditResult.Unbalanced), "{t5}: the receipt has {short} version 5: Declined USD 20000, balance 10, reason 1;")]
     [InlineData("update {s}.mt_events set data = data - 'Amount' where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Unbalanced), "{short} version 2 cannot be read: Amount is missing")]
     [InlineData("update {s}.mt_events set type = 'payment_forgotten_v9' where stream_id = '{short}' and version = 2",
@@ -108,11 +108,11 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("delete from {s}.mt_events where stream_id = '{short}' and version = 2",
         nameof(AuditResult.Holes), "{short}: version 2 is missing")]
     [InlineData("update {s}.mt_events set version = 3 where stream_id = '{short}' and version = 4",
-        nameof(AuditResult.Holes), "{short}: version 3 is there again")]
+        nameof(AuditResult.Holes), "{short}: version 3 is duplicated")]
     [InlineData("update {s}.mt_streams set version = 6 where id = '{short}'",
-        nameof(AuditResult.Holes), "{short}: mt_streams says version 6, the last event is version 5")]
+        nameof(AuditResult.Holes), "{short}: mt_streams has version 6, the last event is version 5")]
     [InlineData("delete from {s}.mt_streams where id = '{short}'",
-        nameof(AuditResult.Holes), "{short}: mt_streams says version none")]
+        nameof(AuditResult.Holes), "{short}: mt_streams has version none")]
     public async Task A_fault_in_the_store_is_found_and_named(string fault, string list, string message)
     {
         await ExecuteAsync(fault);
@@ -156,8 +156,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         var audit = await AuditAsync();
 
         var found = Assert.Single(audit.Unbalanced);
-        Assert.StartsWith(Fill("{t2}: the receipt says "), found, StringComparison.Ordinal);
-        Assert.EndsWith(Fill("the events say {short} version 2: Accepted USD 2, balance 3"), found, StringComparison.Ordinal);
+        Assert.StartsWith(Fill("{t2}: the receipt has "), found, StringComparison.Ordinal);
+        Assert.EndsWith(Fill("the events have {short} version 2: Accepted USD 2, balance 3"), found, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -213,8 +213,8 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [Theory]
     [InlineData("5,10.00", null)]
     [InlineData("3,6", null)]
-    [InlineData("3,6.01", "{short}: told balance 6.01 of version 3; the events up to it sum up to 6")]
-    [InlineData("9,10", "{short}: told balance 10 of version 9, which no event has")]
+    [InlineData("3,6.01", "{short}: answered balance 6.01 of version 3; the events up to it sum up to 6")]
+    [InlineData("9,10", "{short}: answered balance 10 of version 9, but no event has this version")]
     public async Task A_balance_that_a_client_was_told_is_compared_with_the_events(string versionAndBalance, string? fault)
     {
         await File.AppendAllLinesAsync(_journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance}"]);
@@ -309,7 +309,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         Assert.True(clean.IsClean);
         Assert.Equal(2, clean.BalancesAsked);
-        Assert.Contains(changed.Unbalanced, found => found.StartsWith(Fill("{short}: the proxies say balance 10 at version 5; the events up to version 5 sum up to 11"), StringComparison.Ordinal));
+        Assert.Contains(changed.Unbalanced, found => found.StartsWith(Fill("{short}: the proxies return balance 10 at version 5; the events up to version 5 sum up to 11"), StringComparison.Ordinal));
     }
 
     [Fact]

@@ -31,14 +31,14 @@ public sealed class FreePortsTests
             server.AcceptSocket().Dispose();
             using var ports = new FreePorts();
             var taken = Assert.Throws<StackException>(() => ports.Take(port));
-            Assert.Equal($"Port {port} on 127.0.0.1 is taken: another program listens there.", taken.Message);
+            Assert.Equal($"Port {port} on 127.0.0.1 is in use: another program listens on it.", taken.Message);
             Assert.Equal(0, client.GetStream().Read(new byte[1]));
         }
 
         using var again = new FreePorts();
         again.Take(port);
         var twice = Assert.Throws<StackException>(() => again.Take(port));
-        Assert.Equal($"Port {port} is asked for twice.", twice.Message);
+        Assert.Equal($"Port {port} is requested twice.", twice.Message);
     }
 
     [Fact]

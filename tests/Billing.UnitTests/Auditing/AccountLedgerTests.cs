@@ -25,7 +25,7 @@ public sealed class AccountLedgerTests
     [InlineData(1, 2, 3, 4, 5)]
     [InlineData(5, 4, 3, 2, 1)]
     [InlineData(3, 1, 5, 2, 4)]
-    public void Events_may_come_in_any_order(params int[] order)
+    public void Events_may_be_added_in_any_order(params int[] order)
     {
         _accounts.AddStream(Stream, 5);
         _accounts.AddSnapshot(Stream, new StoredSnapshot(3, 1 + 2 + 3, 10_000, "USD"));
@@ -38,7 +38,7 @@ public sealed class AccountLedgerTests
     }
 
     [Fact]
-    public void A_hole_is_named_and_what_lies_beyond_it_is_folded()
+    public void Missing_versions_are_found_and_the_events_after_them_are_applied()
     {
         _accounts.AddStream(Stream, 6);
 
@@ -49,25 +49,25 @@ public sealed class AccountLedgerTests
     }
 
     [Fact]
-    public void A_version_that_comes_again_is_named()
+    public void A_duplicate_version_is_found()
     {
         _accounts.AddStream(Stream, 2);
 
         Add(1, 2, 2);
 
-        Assert.Equal("visa/a: version 2 is there again", Assert.Single(_accounts.Holes));
+        Assert.Equal("visa/a: version 2 is duplicated", Assert.Single(_accounts.Holes));
     }
 
     [Fact]
-    public void A_stream_that_nothing_is_said_of_is_named()
+    public void A_stream_that_is_missing_in_mt_streams_is_found()
     {
         Add(1);
 
-        Assert.Equal("visa/a: mt_streams says version none, the last event is version 1", Assert.Single(_accounts.Holes));
+        Assert.Equal("visa/a: mt_streams has version none, the last event is version 1", Assert.Single(_accounts.Holes));
     }
 
     [Fact]
-    public void A_limit_is_compared_with_the_snapshots_only_once_one_was_set()
+    public void The_limit_is_compared_with_a_snapshot_only_after_a_limit_was_set()
     {
         _accounts.AddStream(Stream, 2);
         _accounts.AddSnapshot(Stream, new StoredSnapshot(1, 1, 77, "USD"));
@@ -77,16 +77,16 @@ public sealed class AccountLedgerTests
         _accounts.AddEvent("visa/b", 1, new StoredFact(TransactionKind.LimitChanged, Guid.Empty, 500, "USD"));
         Add(1, 2);
 
-        Assert.StartsWith("visa/b: the snapshot of version 1 says balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
+        Assert.StartsWith("visa/b: the snapshot of version 1 has balance 0 USD, limit 77;", Assert.Single(_unbalanced), StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData(2, 3, null)]
     [InlineData(0, 0, null)]
-    [InlineData(2, 4, "visa/a: told balance 4 of version 2; the events up to it sum up to 3")]
-    [InlineData(4, 6, "visa/a: told balance 6 of version 4, which no event has")]
-    [InlineData(0, 1, "visa/a: told balance 1 of version 0, which owes nothing")]
-    public void A_balance_that_a_client_was_told_is_compared_with_the_events_up_to_its_version(int version, int balance, string? fault)
+    [InlineData(2, 4, "visa/a: answered balance 4 of version 2; the events up to it sum up to 3")]
+    [InlineData(4, 6, "visa/a: answered balance 6 of version 4, but no event has this version")]
+    [InlineData(0, 1, "visa/a: answered balance 1 of version 0, at which nothing is owed")]
+    public void An_answered_balance_is_compared_with_the_events_up_to_its_version(int version, int balance, string? fault)
     {
         _accounts.AddStream(Stream, 3);
         _told.Add(Told(version, balance));
@@ -98,7 +98,7 @@ public sealed class AccountLedgerTests
     }
 
     [Fact]
-    public void Two_balances_told_of_one_version_must_be_equal()
+    public void Two_answered_balances_of_the_same_version_must_be_equal()
     {
         _accounts.AddStream(Stream, 2);
         _told.Add(Told(2, 3));
@@ -107,7 +107,7 @@ public sealed class AccountLedgerTests
 
         Add(1, 2);
 
-        Assert.Equal("visa/a: told balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
+        Assert.Equal("visa/a: answered balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
         Assert.Equal(3, _told.Count);
     }
 
@@ -123,7 +123,7 @@ public sealed class AccountLedgerTests
     [InlineData("accepted 0 USD", "accepted 1 USD", "a payment that is not above zero")]
     [InlineData("limit -1 USD", "accepted 1 USD", "a limit below zero")]
     [InlineData("limit 5 EUR", "accepted 1 USD", "a limit in another currency than the account's USD")]
-    public void An_event_against_the_rules_is_named(string planted, string before, string fault)
+    public void An_event_that_violates_the_rules_is_found(string planted, string before, string fault)
     {
         var facts = before.Length == 0 ? [Fact(planted)] : new[] { Fact(before), Fact(planted) };
         _accounts.AddStream(Stream, facts.Length);
@@ -138,7 +138,7 @@ public sealed class AccountLedgerTests
     }
 
     [Fact]
-    public void Up_to_the_limit_is_accepted_above_it_is_declined_and_another_currency_is_declined()
+    public void Payments_up_to_the_limit_are_accepted_and_those_above_it_or_in_another_currency_are_declined()
     {
         string[] facts =
         [
@@ -156,7 +156,7 @@ public sealed class AccountLedgerTests
     }
 
     [Fact]
-    public void Where_the_opening_limit_is_not_known_it_judges_nobody()
+    public void An_unknown_opening_limit_is_not_checked()
     {
         var accounts = new AccountLedger(openingLimit: null, _transactions, _told, _unbalanced);
 
@@ -168,7 +168,7 @@ public sealed class AccountLedgerTests
     }
 
     [Fact]
-    public void What_follows_an_event_that_cannot_be_read_is_not_judged()
+    public void Events_after_an_unreadable_event_are_not_judged()
     {
         _accounts.AddEvent(Stream, 1, null);
         _accounts.AddEvent(Stream, 2, Fact("declined 1 USD 1"));
@@ -179,7 +179,7 @@ public sealed class AccountLedgerTests
     private static JournalEntry Told(int version, decimal balance) =>
         new(Guid.Empty, Stream, "USD", 0, PaymentOutcome.Unspecified, version, balance);
 
-    /// <summary>A fact of a few words: what happened, how much of which currency, and for which reason.</summary>
+    /// <summary>Parses an event: its kind, amount, currency and, optionally, reason.</summary>
     private static StoredFact Fact(string words)
     {
         var word = words.Split(' ');
@@ -194,7 +194,7 @@ public sealed class AccountLedgerTests
             word.Length > 3 ? int.Parse(word[3], CultureInfo.InvariantCulture) : 0);
     }
 
-    /// <summary>Adds one event for each version, of an amount that is the version.</summary>
+    /// <summary>Adds one event for each version, with the version as its amount.</summary>
     private void Add(params int[] versions)
     {
         foreach (var version in versions)

@@ -2,7 +2,7 @@ using Billing.Auditing;
 
 namespace Billing.UnitTests.Auditing;
 
-/// <summary>Results of audits that were never made.</summary>
+/// <summary>Example results of audits.</summary>
 internal static class AuditResults
 {
     public static AuditResult Clean(long acknowledged = 0, long balancesTold = 0) => new()

@@ -11,14 +11,15 @@ using Marten;
 
 namespace Billing.UnitTests.Auditing;
 
-/// <summary>The auditor's own fold and rule beside the backends', over histories that the backends decided.</summary>
+/// <summary>Compares the auditor's computation and rules with those of the backends, for histories that the backends decided.
+/// </summary>
 public sealed class IndependentFoldTests
 {
     private const string Stream = "visa/a";
     private const decimal OpeningLimit = 100;
     private static readonly DateTimeOffset Now = new(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
 
-    // Small amounts and limits, so that every outcome comes up often.
+    // Small amounts and limits, so that every outcome occurs often.
     private static readonly Gen<AccountCommand> Commands =
         from id in Generate.TransactionId
         from cents in Gen.Choose(1, 80_00)
@@ -35,7 +36,7 @@ public sealed class IndependentFoldTests
     public IndependentFoldTests() => EventTypes.Configure(_options, "billing");
 
     [Fact]
-    public void It_agrees_with_what_the_backends_decide() => Histories.Holds(history =>
+    public void The_auditor_agrees_with_the_decisions_of_the_backends() => Histories.Holds(history =>
     {
         var (ledger, unbalanced) = Audit(history);
 
@@ -45,7 +46,7 @@ public sealed class IndependentFoldTests
     });
 
     [Fact]
-    public void Any_one_decision_turned_round_is_found() => (
+    public void A_reversed_decision_is_found() => (
         from history in Histories
         from at in Gen.Choose(0, history.Count - 1)
         where history[at] is PaymentAccepted or PaymentDeclined
@@ -65,7 +66,7 @@ public sealed class IndependentFoldTests
     });
 
     [Fact]
-    public void Any_one_reason_exchanged_for_the_other_is_found() => (
+    public void A_wrong_reason_is_found() => (
         from history in Histories
         from at in Gen.Choose(0, history.Count - 1)
         where history[at] is PaymentDeclined
@@ -90,7 +91,7 @@ public sealed class IndependentFoldTests
     [InlineData("payment_forgotten_v9", "{}", "'payment_forgotten_v9'")]
     [InlineData("payment_accepted_v1", "[1]", "")]
     [InlineData("payment_accepted_v1", "{", "")]
-    public void An_event_that_lacks_something_is_refused(string type, string json, string message) =>
+    public void An_invalid_event_is_rejected(string type, string json, string message) =>
         Assert.Contains(message, Assert.Throws<FormatException>(() => StoredFact.Read(type, Encoding.UTF8.GetBytes(json))).Message, StringComparison.Ordinal);
 
     [Fact]

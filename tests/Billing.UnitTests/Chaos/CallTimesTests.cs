@@ -5,10 +5,10 @@ namespace Billing.UnitTests.Chaos;
 public sealed class CallTimesTests
 {
     [Fact]
-    public void The_longest_call_of_each_window_counts_with_all_of_its_time()
+    public void The_longest_call_of_each_window_counts_with_its_whole_duration()
     {
         var calls = new CallTimes();
-        calls.Add(8, 14, "begun before the first window");
+        calls.Add(8, 14, "started before the first window");
         calls.Add(15, 18, "shorter");
         calls.Add(25, 29, "in the second");
 
@@ -16,7 +16,7 @@ public sealed class CallTimesTests
     }
 
     [Fact]
-    public void A_call_belongs_to_the_window_in_which_it_spent_most_of_its_time()
+    public void A_call_belongs_to_the_window_with_which_it_overlaps_most()
     {
         var calls = new CallTimes();
         calls.Add(9, 28, "mostly in the second");
@@ -35,7 +35,7 @@ public sealed class CallTimesTests
     }
 
     [Fact]
-    public void The_slowest_come_first()
+    public void The_slowest_calls_are_returned_first()
     {
         var calls = new CallTimes();
         calls.Add(0, 1, "a");

@@ -14,7 +14,7 @@ public sealed class FaultScheduleTests
         FaultSchedule.Create(seed, ThreeMinutes, Targets), FaultSchedule.Create(seed, ThreeMinutes, Targets)));
 
     [Fact]
-    public void A_schedule_that_is_known_stays_as_it_is() => Assert.Equal(
+    public void The_schedule_of_a_seed_does_not_change() => Assert.Equal(
         ["kill -9 proxy 1, back after 1.3 s", "kill -9 payment backend 3, back after 2.1 s", "SIGTERM balance backend 2"],
         FaultSchedule.Create(1, ThreeMinutes, Targets).Take(3).Select(f => f.What));
 
@@ -23,7 +23,7 @@ public sealed class FaultScheduleTests
         200, Seeds.Select(seed => string.Join('\n', FaultSchedule.Create(seed, ThreeMinutes, Targets))).Distinct().Count());
 
     [Fact]
-    public void Three_minutes_hold_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
+    public void Three_minutes_contain_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
         Enum.GetValues<FaultKind>(), FaultSchedule.Create(seed, ThreeMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
 
     [Fact]
@@ -36,7 +36,7 @@ public sealed class FaultScheduleTests
     });
 
     [Fact]
-    public void Never_are_two_brokers_or_two_proxies_away_at_once() => Assert.All(Seeds, seed =>
+    public void Two_brokers_or_two_proxies_are_never_down_at_the_same_time() => Assert.All(Seeds, seed =>
     {
         foreach (var pool in new[] { FaultPool.Brokers, FaultPool.Proxies })
         {
@@ -47,12 +47,12 @@ public sealed class FaultScheduleTests
     });
 
     [Fact]
-    public void A_frozen_backend_sleeps_past_its_session() => Assert.All(
+    public void A_backend_is_frozen_for_longer_than_its_session_timeout() => Assert.All(
         Seeds.SelectMany(seed => FaultSchedule.Create(seed, ThreeMinutes, Targets)).Where(f => f.Kind == FaultKind.FreezePaymentBackend),
         fault => Assert.True(fault.Lasts >= TimeSpan.FromSeconds(5)));
 
     [Fact]
-    public void Targets_are_within_their_pools_and_all_are_struck()
+    public void Targets_are_within_their_pools_and_all_of_them_get_faults()
     {
         var faults = FaultSchedule.Create(1, TimeSpan.FromHours(1), new FaultTargets(2, 4, 3, 3));
 
@@ -65,7 +65,7 @@ public sealed class FaultScheduleTests
     }
 
     [Fact]
-    public void The_only_proxy_and_the_only_broker_are_left_alone() => Assert.DoesNotContain(
+    public void A_single_proxy_and_a_single_broker_get_no_faults() => Assert.DoesNotContain(
         FaultSchedule.Create(1, TimeSpan.FromHours(1), new FaultTargets(1, 1, 1, 1)),
         fault => FaultProfile.Of(fault.Kind).Pool is FaultPool.Proxies or FaultPool.Brokers);
 }

@@ -34,7 +34,7 @@ public sealed class SoakResultTests
         Finds("1 services ended by themselves", Of(endedThemselves: 1));
 
     [Fact]
-    public void A_bad_record_that_is_no_dead_letter_is_a_fault() =>
+    public void A_bad_record_that_is_missing_in_the_dead_letters_is_a_fault() =>
         Finds("1 bad records are not in the dead letters", Of(putAside: 27));
 
     [Fact]
@@ -42,33 +42,33 @@ public sealed class SoakResultTests
         Finds("2 payments have no answer", Of(Traffic with { Unanswered = 2 }));
 
     [Fact]
-    public void A_journal_that_lacks_a_payment_is_a_fault() =>
-        Finds("clients got 101 answers to payments; their journals hold 100", Of(Traffic with { Payments = 101 }));
+    public void A_missing_payment_in_the_journal_is_a_fault() =>
+        Finds("clients received 101 answers to payments; their journals contain 100", Of(Traffic with { Payments = 101 }));
 
     [Fact]
-    public void A_journal_that_lacks_a_balance_is_a_fault() =>
-        Finds("clients got 11 answers to balance checks; their journals hold 10", Of(Traffic with { Balances = 11 }));
+    public void A_missing_balance_in_the_journal_is_a_fault() =>
+        Finds("clients received 11 answers to balance checks; their journals contain 10", Of(Traffic with { Balances = 11 }));
 
     [Theory]
     [InlineData(0)]
     [InlineData(100)]
-    public void Traffic_of_which_nothing_or_everything_is_declined_has_not_tried_enough(int declined) =>
+    public void Traffic_with_no_or_only_declined_payments_is_a_fault(int declined) =>
         Finds("payments", Of(Traffic with { Declined = declined }));
 
     [Fact]
-    public void A_contradiction_is_a_fault() => Finds("violation: unequal", Of(Traffic with { Violations = ["unequal"] }));
+    public void A_violation_is_a_fault() => Finds("violation: unequal", Of(Traffic with { Violations = ["unequal"] }));
 
     [Fact]
-    public void A_forgotten_command_and_an_unpublished_event_are_faults()
+    public void An_unrecorded_command_and_an_unpublished_event_are_faults()
     {
         var result = Of(forgotten: "t1", unpublished: "visa/a@1");
 
         Assert.False(result.IsClean);
-        Assert.Equal(["forgotten: t1", "not published: visa/a@1"], result.Wrong);
+        Assert.Equal(["command not recorded: t1", "event not published: visa/a@1"], result.Wrong);
     }
 
     [Fact]
-    public void What_the_audit_finds_is_enough()
+    public void A_finding_of_the_audit_is_a_fault()
     {
         var audit = AuditResults.Clean(acknowledged: 100, balancesTold: 10);
         audit.Misjudged.Add($"visa/a version 1: accepted");

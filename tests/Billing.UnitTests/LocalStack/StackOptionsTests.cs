@@ -12,7 +12,7 @@ public sealed class StackOptionsTests
     [InlineData(5, 4)]
     [InlineData(1, 9)]
     [InlineData(100, 3)]
-    public void The_topics_of_the_payment_types_have_as_few_partitions_as_give_every_backend_one(int payments, int balances)
+    public void The_fewest_partitions_give_every_backend_at_least_one(int payments, int balances)
     {
         var topics = PaymentTypes.All.Count;
         var partitions = new StackOptions { PaymentBackends = payments, BalanceBackends = balances }.FewestPartitions;
@@ -22,7 +22,7 @@ public sealed class StackOptionsTests
     }
 
     [Fact]
-    public void Each_proxy_has_a_port_of_its_own_for_gRPC_and_one_for_REST_where_the_first_ones_are_asked_for()
+    public void Each_proxy_has_its_own_gRPC_and_REST_ports_if_the_first_ports_are_requested()
     {
         var options = new StackOptions { Proxies = 3, Transport = "direct" };
 

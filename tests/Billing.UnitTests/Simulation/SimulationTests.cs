@@ -10,10 +10,10 @@ public sealed class SimulationTests(ITestOutputHelper output)
     [Theory]
     [InlineData(1)]
     [InlineData(1_000_000)]
-    public void Nothing_goes_wrong_in_the_schedules_of_fixed_seeds(int seed) => Simulate(seed);
+    public void Schedules_of_fixed_seeds_have_no_failures(int seed) => Simulate(seed);
 
     [Fact]
-    public void Nothing_goes_wrong_in_the_schedules_of_the_day()
+    public void Schedules_of_the_current_date_have_no_failures()
     {
         var day = TimeProvider.System.GetUtcNow();
         var seed = int.Parse(day.ToString("yyyyMMdd", CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
@@ -25,7 +25,7 @@ public sealed class SimulationTests(ITestOutputHelper output)
     [InlineData(7)]
     [InlineData(201)]
     [InlineData(1355)]
-    public void A_seed_always_makes_the_same_run(int seed) => Assert.True(Simulator.IsRepeatable(seed));
+    public void Runs_with_the_same_seed_are_equal(int seed) => Assert.True(Simulator.IsRepeatable(seed));
 
     private static void Simulate(int seed)
     {
