@@ -54,7 +54,7 @@ internal static class TracePage
         .. Measuring.Facts.Of(summary.Machine),
         new("Transport", summary.Transport.Length > 0 ? summary.Transport : "of the proxies that were there"),
         new("Command", summary.Command, IsCode: true),
-        .. summary.Incomplete is { } reason ? [new Fact("Incomplete", $"Stopped before its end ({reason}); these are the figures by then.")] : Array.Empty<Fact>(),
+        .. summary.Incomplete is { } reason ? [new Fact("Incomplete", $"Ended early ({reason}); the figures cover the part that was measured.")] : Array.Empty<Fact>(),
     ];
 
     private static KeyFigures Figures(TraceCounts counts, LegTimes whole) => new(

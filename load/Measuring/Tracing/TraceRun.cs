@@ -29,7 +29,7 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
         var summary = TraceResult.Of(options, stack?.Transport ?? "", payments, startedAt) with
         {
-            Incomplete = cancellationToken.IsCancellationRequested ? "it was stopped" : failure?.SourceException.Message,
+            Incomplete = cancellationToken.IsCancellationRequested ? "interrupted" : failure?.SourceException.Message,
         };
         TraceTable.Print(console, summary);
         await WriteAsync(summary, payments);
