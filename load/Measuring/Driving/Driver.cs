@@ -61,8 +61,8 @@ public sealed class Driver : IAsyncDisposable
         ? SendWhenDueAsync(meter, end, seed)
         : Task.WhenAll(
             from connection in Enumerable.Range(0, _channels.Length)
-            from caller in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
-            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + caller) * 1009)));
+            from slot in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
+            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + slot) * 1009)));
 
     private async Task SendOneByOneAsync(IRequestChannel channel, DriveMeter meter, DriveEnd end, int seed)
     {
