@@ -14,7 +14,7 @@ public sealed class WithoutKafka : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Theory]
-    [InlineData("profile", "profile counts requests at a Kafka broker of its own, and there is no Kafka")]
+    [InlineData("profile", "profile counts the requests to a Kafka broker of its own, and there is no Kafka")]
     [InlineData("chaos", "chaos strikes brokers of its own, and there is no Kafka")]
     [InlineData("chaos --postgres Host=elsewhere", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
     [InlineData("chaos --kafka elsewhere:9092", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
