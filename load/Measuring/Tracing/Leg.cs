@@ -36,8 +36,8 @@ public sealed record Leg(string Name, Moment From, Moment To)
     /// <summary>Returns the leg from the first step of payments to the last.</summary>
     public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) => new(WholeName, StartOf(payments), Moment.Returned);
 
-    /// <summary>Returns the milestones: legs that all begin at the first step and therefore overlap. One of them ends at the event
-    /// store's own timestamp.</summary>
+    /// <summary>Returns the milestones: legs that all begin at the first step and therefore overlap. One of them ends at the
+    /// event store's own timestamp.</summary>
     public static IReadOnlyList<Leg> Milestones(IReadOnlyCollection<TracedPayment> payments)
     {
         var start = StartOf(payments);
