@@ -4,12 +4,12 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>Prints what an audit found.</summary>
+/// <summary>Prints the result of an audit.</summary>
 internal static class AuditTable
 {
     private const int NamedMax = 10;
 
-    /// <summary>Prints an audit, naming what it found.</summary>
+    /// <summary>Prints the counts of an audit and the first findings of each kind.</summary>
     public static void Print(IAnsiConsole console, AuditResult audit)
     {
         console.WriteLine(Text(
@@ -18,11 +18,11 @@ internal static class AuditTable
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
         if (audit.BalancesTold > 0)
         {
-            console.WriteLine(Text($"  {audit.BalancesTold} balances that clients were told compared with the events."));
+            console.WriteLine(Text($"  {audit.BalancesTold} balances in answers to clients compared with the events."));
         }
         if (audit.BalancesAsked > 0)
         {
-            console.WriteLine(Text($"  {audit.BalancesAsked} balances asked of the proxies."));
+            console.WriteLine(Text($"  {audit.BalancesAsked} balances read from the proxies and compared with the events."));
         }
         if (audit.Unanswered > 0)
         {
@@ -37,15 +37,15 @@ internal static class AuditTable
         Name(console, "misjudged", audit.Misjudged);
     }
 
-    private static void Name(IAnsiConsole console, string what, Findings found)
+    private static void Name(IAnsiConsole console, string kind, Findings found)
     {
         foreach (var item in found.Take(NamedMax))
         {
-            console.WriteLine($"  {what}: {item}");
+            console.WriteLine($"  {kind}: {item}");
         }
         if (found.Count > NamedMax)
         {
-            console.WriteLine(Text($"  ... and {found.Count - NamedMax} more {what}"));
+            console.WriteLine(Text($"  ... and {found.Count - NamedMax} more {kind}"));
         }
     }
 

@@ -1,6 +1,6 @@
 namespace Billing.Measuring;
 
-/// <summary>How many backends a stack has, as results keep it; the names are part of the interface.</summary>
-/// <param name="Payments">Payment backends; over the direct transport, all.</param>
-/// <param name="Balances">Balance backends.</param>
+/// <summary>The number of backends of a stack, as JSON results have it; the names are part of the interface.</summary>
+/// <param name="Payments">Number of payment backends; over the direct transport, of all backends.</param>
+/// <param name="Balances">Number of balance backends.</param>
 internal sealed record BackendCounts(int Payments, int Balances);

@@ -6,15 +6,17 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>The audit after a measurement: figures of a system that lost or doubled payments are worth nothing.</summary>
+/// <summary>The audit of the event store after a measurement: the figures of a system that lost or doubled payments are not
+/// valid.</summary>
 internal static class Books
 {
-    /// <summary>Audits a stack's store, and prints what was found.</summary>
-    /// <param name="stack">The stack, which nothing loads any more.</param>
-    /// <param name="journals">What clients noted; none where they do not.</param>
-    /// <param name="answered">Payments that clients counted as answered; the store must hold at least as many events.</param>
-    /// <param name="console">Where to print.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Audits a stack's event store and prints the result.</summary>
+    /// <param name="stack">The stack, which is no longer under load.</param>
+    /// <param name="journals">The clients' journals; empty if the clients write none.</param>
+    /// <param name="answered">Number of payments that clients counted as answered; the store must hold at least as many events.
+    /// </param>
+    /// <param name="console">The console to print to.</param>
+    /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<AuditCounts> AuditAsync(
         BillingStack stack, IReadOnlyList<string> journals, long answered, IAnsiConsole console, CancellationToken cancellationToken)
     {
@@ -23,7 +25,8 @@ internal static class Books
         return Count(audit, answered, console);
     }
 
-    /// <summary>The counts of an audit, with whether the store holds too few events.</summary>
+    /// <summary>Returns the counts of an audit, and one miscount if the store holds fewer events than payments were answered.
+    /// </summary>
     public static AuditCounts Count(AuditResult audit, long answered, IAnsiConsole console)
     {
         if (audit.Events >= answered)
@@ -31,16 +34,16 @@ internal static class Books
             return AuditCounts.Of(audit);
         }
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"  clients counted {answered} payments as answered; the store holds {audit.Events} events"));
+            $"  clients counted {answered} answered payments; the event store holds only {audit.Events} events"));
         return AuditCounts.Of(audit, miscounted: 1);
     }
 
-    /// <summary>Whether there were audits, and all were clean.</summary>
+    /// <summary>Whether there was at least one audit and all audits are clean.</summary>
     public static bool AreClean(IReadOnlyList<AuditCounts> audits) => audits.Count > 0 && audits.All(a => a.IsClean);
 
-    /// <summary>What the audits found, for a page.</summary>
+    /// <summary>The result of the audits, for a page.</summary>
     public static Fact Fact(IReadOnlyList<AuditCounts> audits) => new("Audit", audits.Count == 0
-        ? "none was made"
+        ? "not made"
         : string.Create(CultureInfo.InvariantCulture,
             $"{audits.Sum(a => a.Events)} events: {(AreClean(audits) ? "clean" : "NOT CLEAN")}"));
 }

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Billing.Measuring;
 
-/// <summary>Processor time that programs use from this object's creation on, with all they start: PostgreSQL is a process a
-/// connection.</summary>
-/// <param name="programs">Names and process ids; times of the same name are added up.</param>
+/// <summary>Measures the processor time that programs and their child processes use from this object's creation on. Child
+/// processes are included because PostgreSQL starts one process per connection.</summary>
+/// <param name="programs">Names and process ids; the times of programs with the same name are added up.</param>
 public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> programs)
 {
     private readonly Dictionary<int, double> _before = Read(programs);
 
-    /// <summary>Seconds of processor time by name. What a process used that has ended meanwhile is not known and left out, and a
-    /// name with it where all its processes have.</summary>
+    /// <summary>Returns the seconds of processor time by name. Processes that have ended in the meantime are left out, because
+    /// their time is not known; a name is missing if all its processes have ended.</summary>
     public IReadOnlyDictionary<string, double> Elapsed()
     {
         var now = Read(programs);
@@ -34,13 +34,13 @@ public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> p
     }
 }
 
-/// <summary>Processor time as the kernel accounts it.</summary>
+/// <summary>Reads processor times from the kernel's accounting.</summary>
 public static class CpuClock
 {
-    // USER_HZ, in which /proc states times, is 100 on every Linux that .NET runs on.
+    // USER_HZ, the unit of the times in /proc, is 100 on every Linux that .NET runs on.
     private const double TicksPerSecond = 100;
 
-    /// <summary>Every process of this machine that may be looked at, by its id.</summary>
+    /// <summary>Reads every process of this machine that this user may read, by process id.</summary>
     public static IReadOnlyDictionary<int, ProcessCpu> All()
     {
         var processes = new Dictionary<int, ProcessCpu>();
@@ -54,14 +54,14 @@ public static class CpuClock
                 }
                 catch (Exception e) when (e is IOException or UnauthorizedAccessException)
                 {
-                    // Ended meanwhile, or another user's.
+                    // The process has ended, or belongs to another user.
                 }
             }
         }
         return processes;
     }
 
-    /// <summary>Lists a process with all that it started and that is still there, by its id.</summary>
+    /// <summary>Returns a function that lists a process and its running descendants, by process id.</summary>
     public static Func<int, IEnumerable<int>> TreeOf(IReadOnlyDictionary<int, ProcessCpu> processes)
     {
         var children = processes.ToLookup(p => p.Value.ParentId, p => p.Key);
@@ -70,8 +70,8 @@ public static class CpuClock
         IEnumerable<int> Tree(int id) => children[id].SelectMany(Tree).Prepend(id);
     }
 
-    /// <summary>Reads comm, ppid, utime, stime, cutime and cstime, fields 2, 4 and 14 to 17 of proc(5)'s stat, of a process or of
-    /// a thread; the name may hold anything.</summary>
+    /// <summary>Parses comm, ppid, utime, stime, cutime and cstime, fields 2, 4 and 14 to 17 of the stat file of a process or a
+    /// thread (proc(5)); the name may contain any characters.</summary>
     public static ProcessCpu Parse(string stat)
     {
         ArgumentNullException.ThrowIfNull(stat);
@@ -85,28 +85,28 @@ public static class CpuClock
     private static double Seconds(string ticks) => long.Parse(ticks, CultureInfo.InvariantCulture) / TicksPerSecond;
 }
 
-/// <summary>What the kernel says of one process, or of one thread.</summary>
-/// <param name="Name">The program's or the thread's name, of 15 characters at most.</param>
-/// <param name="ParentId">The process that started it.</param>
+/// <summary>The kernel's accounting of one process or thread.</summary>
+/// <param name="Name">The name of the program or the thread, at most 15 characters.</param>
+/// <param name="ParentId">The id of the parent process.</param>
 /// <param name="Own">Its own processor time.</param>
-/// <param name="EndedChildren">That of the process's children that have ended.</param>
+/// <param name="EndedChildren">The processor time of the process's children that have ended.</param>
 public readonly record struct ProcessCpu(string Name, int ParentId, CpuTime Own, CpuTime EndedChildren)
 {
-    /// <summary>Its own and its ended children's.</summary>
+    /// <summary>Its own processor time and that of its ended children.</summary>
     public CpuTime Used => Own + EndedChildren;
 }
 
 /// <summary>Processor time.</summary>
-/// <param name="UserS">Seconds in the program's code.</param>
-/// <param name="KernelS">Seconds in the kernel's.</param>
+/// <param name="UserS">Seconds in user mode.</param>
+/// <param name="KernelS">Seconds in kernel mode.</param>
 public readonly record struct CpuTime(double UserS, double KernelS)
 {
-    /// <summary>Both.</summary>
+    /// <summary>Seconds in user mode and kernel mode.</summary>
     public double Seconds => UserS + KernelS;
 
-    /// <summary>The times of two together.</summary>
+    /// <summary>Adds two times.</summary>
     public static CpuTime operator +(CpuTime one, CpuTime other) => new(one.UserS + other.UserS, one.KernelS + other.KernelS);
 
-    /// <summary>What has been added since.</summary>
+    /// <summary>Subtracts an earlier time.</summary>
     public static CpuTime operator -(CpuTime now, CpuTime before) => new(now.UserS - before.UserS, now.KernelS - before.KernelS);
 }

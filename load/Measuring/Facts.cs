@@ -3,10 +3,10 @@ using Billing.Reporting;
 
 namespace Billing.Measuring;
 
-/// <summary>What one must know to read any figures.</summary>
+/// <summary>The conditions under which figures were measured, for the head of a page.</summary>
 internal static class Facts
 {
-    /// <summary>What figures were measured on, and what was measured.</summary>
+    /// <summary>Lists the machine and the software that was measured.</summary>
     public static IEnumerable<Fact> Of(Machine machine)
     {
         var processor = machine.Processor is { } name ? $" ({name})" : "";
@@ -16,14 +16,14 @@ internal static class Facts
         {
             yield break;
         }
-        yield return new("Commit", software.Commit ?? "not known");
+        yield return new("Commit", software.Commit ?? "unknown");
         yield return new("Packages", string.Join(", ", software.Packages.Select(p => p.Key + " " + p.Value)));
-        yield return new("Kafka here", software.KafkaHere ?? "none");
-        yield return new("PostgreSQL here", software.PostgresHere ?? "none");
+        yield return new("Installed Kafka", software.KafkaHere ?? "none");
+        yield return new("Installed PostgreSQL", software.PostgresHere ?? "none");
         yield return new("Runtime settings", string.Join(", ", software.RuntimeSettings.Select(s => s.Key + "=" + s.Value)));
         if (software.StandIns().Any())
         {
-            yield return new("Not genuine", $"These figures are of stand-ins for {string.Join(", ", software.StandIns())}.");
+            yield return new("Stand-ins", $"Measured with this project's stand-ins, not with the genuine packages, for {string.Join(", ", software.StandIns())}.");
         }
     }
 
@@ -32,6 +32,6 @@ internal static class Facts
         new("Command", run.Command),
         new("Date", run.At.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
         .. Of(run.Machine),
-        .. run.Complete ? Array.Empty<Fact>() : [new Fact("Incomplete", $"Stopped before its end{(run.Reason is { } reason ? $" ({reason})" : "")}; these are the figures by then.")],
+        .. run.Complete ? Array.Empty<Fact>() : [new Fact("Incomplete", $"Ended early{(run.Reason is { } reason ? $" ({reason})" : "")}; the figures cover the part that was measured.")],
     ];
 }

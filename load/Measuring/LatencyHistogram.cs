@@ -1,15 +1,15 @@
 namespace Billing.Measuring;
 
-/// <summary>How long requests took, to three significant digits from a microsecond to a minute, in bounded memory. What took
-/// longer counts as a minute. Any thread may record at any time.</summary>
+/// <summary>A histogram of latencies from a microsecond to a minute, to three significant digits, in bounded memory. Longer
+/// latencies count as a minute. Any thread may record at any time.</summary>
 public sealed class LatencyHistogram
 {
     private readonly MicrosecondHistogram _microseconds = new();
 
-    /// <summary>Counts a request.</summary>
+    /// <summary>Records the latency of one request.</summary>
     public void Record(TimeSpan latency) => _microseconds.Record(latency.Ticks / TimeSpan.TicksPerMicrosecond);
 
-    /// <summary>Counts what another histogram has counted.</summary>
+    /// <summary>Adds the counts of another histogram.</summary>
     public void Add(IEnumerable<LatencyCount> counts)
     {
         foreach (var count in counts)
@@ -18,10 +18,10 @@ public sealed class LatencyHistogram
         }
     }
 
-    /// <summary>What was counted, shortest first, so that another process can add it to its own.</summary>
+    /// <summary>Returns the counts, shortest latency first, so that another process can add them to its own histogram.</summary>
     public IReadOnlyList<LatencyCount> Counts() => [.. _microseconds.Read().Ranges.Select(r => new LatencyCount(r.Highest, r.Times))];
 
-    /// <summary>The figures people ask for; all zero where nothing was counted.</summary>
+    /// <summary>Returns minimum, mean, percentiles and maximum; all are zero if nothing was recorded.</summary>
     public LatencyFigures Figures()
     {
         var counts = _microseconds.Read();
@@ -37,19 +37,19 @@ public sealed class LatencyHistogram
     private static double Milliseconds(double microseconds) => microseconds / 1000;
 }
 
-/// <summary>Requests that took the same time.</summary>
-/// <param name="Microseconds">The time, as near as the histogram tells times apart.</param>
-/// <param name="Requests">How many.</param>
+/// <summary>The number of requests with the same latency.</summary>
+/// <param name="Microseconds">The latency, to the resolution of the histogram.</param>
+/// <param name="Requests">Number of requests.</param>
 public readonly record struct LatencyCount(long Microseconds, long Requests);
 
-/// <summary>How long requests took, in milliseconds.</summary>
-/// <param name="MinMs">The shortest.</param>
+/// <summary>Latencies of requests, in milliseconds.</summary>
+/// <param name="MinMs">The shortest latency.</param>
 /// <param name="MeanMs">The mean.</param>
-/// <param name="P50Ms">Half took at most this.</param>
-/// <param name="P90Ms">90 of 100 took at most this.</param>
-/// <param name="P95Ms">95 of 100 took at most this.</param>
-/// <param name="P99Ms">99 of 100 took at most this.</param>
-/// <param name="P999Ms">999 of 1000 took at most this.</param>
-/// <param name="MaxMs">The longest.</param>
+/// <param name="P50Ms">The median.</param>
+/// <param name="P90Ms">The 90th percentile.</param>
+/// <param name="P95Ms">The 95th percentile.</param>
+/// <param name="P99Ms">The 99th percentile.</param>
+/// <param name="P999Ms">The 99.9th percentile.</param>
+/// <param name="MaxMs">The longest latency.</param>
 public sealed record LatencyFigures(
     double MinMs, double MeanMs, double P50Ms, double P90Ms, double P95Ms, double P99Ms, double P999Ms, double MaxMs);

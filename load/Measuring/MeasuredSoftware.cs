@@ -7,14 +7,14 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring;
 
-/// <summary>What was measured, as JSON; the names are part of the interface.</summary>
-/// <param name="Commit">The commit that the programs were built from; null where that is not known. It does not tell what was changed
-/// since.</param>
-/// <param name="Packages">The version of each package that a payment passes through; one that a project of ours stands in for says so.
+/// <summary>The software that was measured, as JSON; the names are part of the interface.</summary>
+/// <param name="Commit">The commit that the programs were built from; null if unknown. Uncommitted changes are not included.
 /// </param>
-/// <param name="KafkaHere">The version of the Kafka that stacks of this machine's own start; null without one.</param>
-/// <param name="PostgresHere">The same of PostgreSQL, as it says it.</param>
-/// <param name="RuntimeSettings">What the services' .NET runtime is told, by their files and by the environment.</param>
+/// <param name="Packages">The version of each package that a payment passes through; a package that a project of this repository
+/// replaces is marked as a stand-in.</param>
+/// <param name="KafkaHere">The version of the Kafka on this machine, which local stacks start; null if there is none.</param>
+/// <param name="PostgresHere">The version of the PostgreSQL on this machine, as it prints it; null if there is none.</param>
+/// <param name="RuntimeSettings">The settings of the services' .NET runtime, from their files and from the environment.</param>
 internal sealed record MeasuredSoftware(
     string? Commit, IReadOnlyDictionary<string, string> Packages, string? KafkaHere, string? PostgresHere,
     IReadOnlyDictionary<string, string> RuntimeSettings)
@@ -26,10 +26,10 @@ internal sealed record MeasuredSoftware(
 
     private static readonly string[] AboutSpeed = ["DOTNET_gc", "DOTNET_GC", "DOTNET_T", "DOTNET_ReadyToRun", "DOTNET_PROCESSOR"];
 
-    /// <summary>The packages that a project of ours stands in for.</summary>
+    /// <summary>The packages that projects of this repository replace.</summary>
     public IEnumerable<string> StandIns() => Packages.Where(p => p.Value.EndsWith(StandIn, StringComparison.Ordinal)).Select(p => p.Key);
 
-    /// <summary>Of the programs beside this one.</summary>
+    /// <summary>Describes the programs in the folder of this one.</summary>
     public static MeasuredSoftware This()
     {
         var backend = DotnetProgram.FileOf("Billing.Backends");
@@ -38,7 +38,7 @@ internal sealed record MeasuredSoftware(
             SettingsOf(Path.ChangeExtension(backend, ".runtimeconfig.json")));
     }
 
-    /// <summary>The packages on a payment's way that a program's .deps.json names.</summary>
+    /// <summary>Reads from a program's .deps.json the packages that a payment passes through.</summary>
     internal static SortedDictionary<string, string> PackagesOf(string file)
     {
         var packages = new SortedDictionary<string, string>(StringComparer.Ordinal);
@@ -53,7 +53,7 @@ internal sealed record MeasuredSoftware(
         return packages;
     }
 
-    /// <summary>The settings in a program's .runtimeconfig.json that are about the runtime, and those of the environment.</summary>
+    /// <summary>Reads the runtime settings in a program's .runtimeconfig.json and in the environment.</summary>
     internal static SortedDictionary<string, string> SettingsOf(string file)
     {
         var settings = new SortedDictionary<string, string>(StringComparer.Ordinal);
@@ -115,9 +115,9 @@ internal sealed record MeasuredSoftware(
     {
         try
         {
-            using var asked = Process.Start(
+            using var postgres = Process.Start(
                 new ProcessStartInfo(Path.Combine(PostgresPrograms.FindFolder(), "postgres"), ["--version"]) { RedirectStandardOutput = true })!;
-            return asked.StandardOutput.ReadToEnd().Trim();
+            return postgres.StandardOutput.ReadToEnd().Trim();
         }
         catch (Exception e) when (e is StackException or System.ComponentModel.Win32Exception)
         {

@@ -4,54 +4,55 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>Which run results are of, as JSON; the names are part of the interface.</summary>
+/// <summary>The run that results belong to, as JSON; the names are part of the interface.</summary>
 /// <param name="Command">The command line.</param>
-/// <param name="At">When it began.</param>
-/// <param name="Complete">False where it ended before its end.</param>
-/// <param name="Machine">What it ran on.</param>
-/// <param name="Reason">Why it is not complete; null where it is, and in older results.</param>
+/// <param name="At">The time at which the run began.</param>
+/// <param name="Complete">Whether the run reached its end.</param>
+/// <param name="Machine">The machine that it ran on.</param>
+/// <param name="Reason">Why the run is not complete; null if it is complete, and in older results.</param>
 internal sealed record RunInfo(string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null);
 
-/// <summary>What a measurement came to.</summary>
+/// <summary>The results of a measurement.</summary>
 internal interface IResults : ILatencies
 {
-    /// <summary>Which run they are of.</summary>
+    /// <summary>The run that they belong to.</summary>
     RunInfo Run { get; }
 
-    /// <summary>Whether there is anything to show.</summary>
+    /// <summary>Whether there are any figures to show.</summary>
     bool HasFigures { get; }
 
-    /// <summary>Whether all went as it must: no request failed but where that is what is measured, and every audit was made and is
-    /// clean. If not, the command fails although it measured.</summary>
+    /// <summary>Whether the results are valid: no request failed, except where failures are what is measured, and every audit was
+    /// made and is clean. If not, the command fails although it has measured.</summary>
     bool IsGood { get; }
 }
 
-/// <summary>One measurement from its start to its results: however it ends, what there is by then is printed and written.
+/// <summary>One measurement from its start to its results. If it ends early, the figures measured so far are printed and written.
 /// </summary>
 internal sealed class Measurement(string command, ResultFolder folder, IAnsiConsole console, TimeProvider time)
 {
     private const int Interrupted = 130;
 
-    /// <summary>The measurement of a system.</summary>
+    /// <summary>Creates the measurement of a system.</summary>
     public static Measurement Of(MeasuredSystem subject, IAnsiConsole console, TimeProvider time) =>
         new(subject.CommandLine, new ResultFolder(console, subject.Out), console, time);
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <param name="format">How the results are kept.</param>
-    /// <param name="measure">Measures until the token ends it.</param>
-    /// <param name="results">Sums up what was measured by then.</param>
-    /// <param name="cancellationToken">Stops it.</param>
-    /// <returns>The process's exit code: 0 for good results, 1 for others, 130 where it was stopped.</returns>
-    /// <exception cref="OperationCanceledException">It was stopped before there were figures.</exception>
-    /// <exception cref="Exception">What ended it early, once what was measured is written.</exception>
+    /// <summary>Measures, then prints and writes the results.</summary>
+    /// <param name="format">The format of the results.</param>
+    /// <param name="measure">Measures until it is done or cancelled.</param>
+    /// <param name="results">Summarises what has been measured.</param>
+    /// <param name="cancellationToken">Interrupts the measurement.</param>
+    /// <returns>The process's exit code: 0 for valid results, 1 for others, 130 if it was interrupted.</returns>
+    /// <exception cref="OperationCanceledException">It was interrupted before there were figures.</exception>
+    /// <exception cref="Exception">The error that ended it early, thrown after the figures measured so far are written.
+    /// </exception>
     public async Task<int> RunAsync<T>(
         ResultFormat<T> format, Func<CancellationToken, Task> measure, Func<RunInfo, T> results, CancellationToken cancellationToken)
         where T : IResults
     {
         var at = time.GetUtcNow();
         var failure = await FailureOfAsync(measure, cancellationToken);
-        var stopped = cancellationToken.IsCancellationRequested;
-        var reason = stopped ? "it was stopped" : failure?.SourceException.Message;
+        var interrupted = cancellationToken.IsCancellationRequested;
+        var reason = interrupted ? "interrupted" : failure?.SourceException.Message;
         var measured = results(new RunInfo(command, at, reason is null, Machine.This(), reason));
         if (reason is null)
         {
@@ -62,7 +63,7 @@ internal sealed class Measurement(string command, ResultFolder folder, IAnsiCons
         {
             await WriteIncompleteAsync(format, measured, reason);
         }
-        if (!stopped)
+        if (!interrupted)
         {
             failure!.Throw();
         }
@@ -82,22 +83,22 @@ internal sealed class Measurement(string command, ResultFolder folder, IAnsiCons
         }
         catch (Exception e)
         {
-            // Thrown again when what was measured is written.
+            // Thrown again after the figures measured so far are written.
             return ExceptionDispatchInfo.Capture(e);
         }
     }
 
     private async Task WriteIncompleteAsync<T>(ResultFormat<T> format, T measured, string reason)
     {
-        console.WriteLine($"Not complete: {reason}. What was measured by then:");
+        console.WriteLine($"Not complete: {reason}. The figures measured so far:");
         try
         {
             await folder.WriteAsync(format, measured);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // What ended the measurement is the better reason to fail for.
-            console.WriteLine($"It could not be written: {e.Message}");
+            // Not thrown: the error that ended the measurement matters more.
+            console.WriteLine($"The results could not be written: {e.Message}");
         }
     }
 }

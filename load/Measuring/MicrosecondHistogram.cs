@@ -4,11 +4,11 @@ namespace Billing.Measuring;
 
 /// <summary>Counts times from a microsecond to a minute, to three significant digits, in bounded memory. Any thread may record
 /// at any time.</summary>
-/// <remarks>The first 2048 microseconds have a count each. From there on each doubling of the times has 1024 counts, each for a
-/// range twice as wide as in the doubling before, so that no range is wider than a thousandth of its times.</remarks>
+/// <remarks>Each of the first 2048 microseconds has a bucket of its own. Above that, each doubling of the time has 1024 buckets,
+/// twice as wide as those of the doubling before, so that no bucket is wider than a thousandth of its times.</remarks>
 internal sealed class MicrosecondHistogram
 {
-    /// <summary>What takes longer, in microseconds, counts as this.</summary>
+    /// <summary>The longest time, in microseconds; longer times count as this.</summary>
     public const long Longest = 60_000_000;
 
     private const int BitsOfFirst = 11;
@@ -16,11 +16,11 @@ internal sealed class MicrosecondHistogram
 
     private readonly long[] _counts = new long[IndexOf(Longest) + 1];
 
-    /// <summary>Counts a time, in microseconds, once or several times.</summary>
+    /// <summary>Records a time, in microseconds, once or several times.</summary>
     public void Record(long microseconds, long times = 1) =>
         Interlocked.Add(ref _counts[IndexOf(Math.Clamp(microseconds, 1, Longest))], times);
 
-    /// <summary>What was counted by now.</summary>
+    /// <summary>Returns the counts so far.</summary>
     public MicrosecondCounts Read()
     {
         var ranges = new List<MicrosecondRange>();
@@ -45,27 +45,27 @@ internal sealed class MicrosecondHistogram
     private static int DoublingOf(int index) => Math.Max(0, (index / CountsPerDoubling) - 1);
 }
 
-/// <summary>Times that are not told apart.</summary>
-/// <param name="Lowest">The shortest of them, in microseconds.</param>
-/// <param name="Highest">The longest of them, in microseconds.</param>
-/// <param name="Times">How many were counted, at least one.</param>
+/// <summary>One bucket of a histogram.</summary>
+/// <param name="Lowest">The shortest time in it, in microseconds.</param>
+/// <param name="Highest">The longest time in it, in microseconds.</param>
+/// <param name="Times">Number of times recorded, at least one.</param>
 internal readonly record struct MicrosecondRange(long Lowest, long Highest, long Times);
 
-/// <summary>What a histogram held at one moment.</summary>
-/// <param name="ranges">Ranges in which something was counted, shortest first.</param>
+/// <summary>The counts of a histogram at one moment.</summary>
+/// <param name="ranges">The buckets that are not empty, shortest first.</param>
 internal sealed class MicrosecondCounts(IReadOnlyList<MicrosecondRange> ranges)
 {
-    /// <summary>Ranges in which something was counted, shortest first.</summary>
+    /// <summary>The buckets that are not empty, shortest first.</summary>
     public IReadOnlyList<MicrosecondRange> Ranges => ranges;
 
-    /// <summary>How many times were counted.</summary>
+    /// <summary>Number of times recorded.</summary>
     public long Total { get; } = ranges.Sum(r => r.Times);
 
-    /// <summary>The mean in microseconds, each time taken as the middle of its range; NaN where nothing was counted.</summary>
+    /// <summary>The mean in microseconds, each time taken as the middle of its bucket; NaN if nothing was recorded.</summary>
     public double Mean => (double)ranges.Sum(r => r.Times * ((r.Lowest + r.Highest + 1) / 2)) / Total;
 
-    /// <summary>The time in microseconds that so many of a hundred do not exceed: the top of the range that it lies in.</summary>
-    /// <exception cref="InvalidOperationException">Nothing was counted.</exception>
+    /// <summary>Returns a percentile in microseconds: the upper end of the bucket that it lies in.</summary>
+    /// <exception cref="InvalidOperationException">Nothing was recorded.</exception>
     public long At(double percentile)
     {
         var left = Math.Max(1, (long)((percentile / 100 * Total) + 0.5));

@@ -4,13 +4,13 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring;
 
-/// <summary>The processor time of one process to the nanosecond, threads that have ended included: /proc has it in hundredths of a
-/// second, which is most of what a short measurement takes.</summary>
-/// <param name="processId">The process; without what it starts.</param>
+/// <summary>Reads the processor time of one process to the nanosecond, including threads that have ended. The times in /proc have
+/// a resolution of a hundredth of a second, which is too coarse for short measurements.</summary>
+/// <param name="processId">The process; its child processes are not included.</param>
 internal sealed class ProcessClock(int processId)
 {
-    /// <summary>What it has used since it started.</summary>
-    /// <exception cref="StackException">It has ended.</exception>
+    /// <summary>Returns the processor time used since the process started.</summary>
+    /// <exception cref="StackException">The process has ended.</exception>
     public TimeSpan Used() =>
         ClockOf(processId, out var clock) is var error and not 0 ? throw NotThere(error)
         : Read(clock, out var time) != 0 ? throw NotThere(Marshal.GetLastPInvokeError())

@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Billing.Measuring;
 
-/// <summary>Processor time, context switches and memory of programs with all that they start, down to their threads, as Linux'
-/// /proc has them at one moment.</summary>
+/// <summary>Processor time, context switches and memory of programs, their child processes and their threads, read from Linux's
+/// /proc at one moment.</summary>
 internal sealed class ProcessorTimes
 {
     private readonly IReadOnlyDictionary<string, IReadOnlyList<(int Id, CpuTime Used)>> _roles;
@@ -16,8 +16,9 @@ internal sealed class ProcessorTimes
         _threads = threads;
     }
 
-    /// <summary>Looks at programs.</summary>
-    /// <param name="programs">Roles and process ids; those of the same role are added up, and one that is gone is left out.</param>
+    /// <summary>Reads the times of programs.</summary>
+    /// <param name="programs">Roles and process ids; programs of the same role are added up, and those that have ended are left
+    /// out.</param>
     public static ProcessorTimes Read(IReadOnlyCollection<(string Role, int ProcessId)> programs)
     {
         var processes = CpuClock.All();
@@ -29,7 +30,7 @@ internal sealed class ProcessorTimes
         return new ProcessorTimes(roles, roles.Values.SelectMany(role => role).SelectMany(p => ThreadsOf(p.Id)).ToDictionary(t => t.Key, t => t.Value));
     }
 
-    /// <summary>Reads the two counts of context switches from proc(5)'s status of a thread.</summary>
+    /// <summary>Parses the two counts of context switches in the status file of a thread (proc(5)).</summary>
     public static (long Voluntary, long Forced) ParseSwitches(string status)
     {
         long Count(string name) => status.Split('\n')
@@ -38,18 +39,19 @@ internal sealed class ProcessorTimes
         return (Count("voluntary_ctxt_switches:"), Count("nonvoluntary_ctxt_switches:"));
     }
 
-    /// <summary>Reads the proportional set size, in 10^6 bytes, from proc(5)'s smaps_rollup: what several processes share, as
-    /// PostgreSQL's do their buffers, is shared out among them.</summary>
+    /// <summary>Parses the proportional set size, in 10^6 bytes, in a smaps_rollup file (proc(5)). Memory that several processes
+    /// share, such as PostgreSQL's buffers, is divided among them.</summary>
     public static double ParseMemoryMb(string rollup) => rollup.Split('\n')
         .Where(line => line.StartsWith("Pss:", StringComparison.Ordinal))
         .Select(line => double.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) * 1024 / 1e6).First();
 
-    /// <summary>What was used since an earlier look, by role.</summary>
+    /// <summary>Returns what each role has used since an earlier reading.</summary>
     public IReadOnlyList<ProgramUse> Since(ProcessorTimes before) => [.. _roles.Select(role => Since(before, role.Key, role.Value))];
 
     private ProgramUse Since(ProcessorTimes before, string role, IReadOnlyList<(int Id, CpuTime Used)> processes)
     {
-        // The whole of a role, not process by process: what one that has ended used is in its parent's times from then on.
+        // The difference is taken for the whole role, not per process: the time of a process that has ended is added to its
+        // parent's.
         var used = Sum(processes.Select(p => p.Used)) - Sum(before._roles.GetValueOrDefault(role, []).Select(p => p.Used));
         var ids = processes.Select(p => p.Id).ToHashSet();
         var threads = _threads.Where(t => ids.Contains(t.Key.Process)).Select(t => t.Value.Since(before._threads.GetValueOrDefault(t.Key))).ToList();
@@ -79,7 +81,7 @@ internal sealed class ProcessorTimes
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException)
             {
-                // Ended meanwhile.
+                // The thread has ended.
                 continue;
             }
             yield return read;
@@ -94,7 +96,7 @@ internal sealed class ProcessorTimes
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or InvalidOperationException)
         {
-            // Another user's, or ended meanwhile: part of a sum would mislead.
+            // A process has ended or belongs to another user: a partial sum would be misleading.
             return null;
         }
     }

@@ -5,11 +5,11 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>Where results go that are asked for as a file.</summary>
+/// <summary>Writes results to a file that the user names.</summary>
 internal static class ResultFile
 {
-    /// <summary>Writes results as JSON, and their page beside them, with <c>.html</c> in place of the file's ending; what was there is
-    /// replaced.</summary>
+    /// <summary>Writes results as JSON, and their page next to them with the extension <c>.html</c>; existing files are replaced.
+    /// </summary>
     /// <exception cref="IOException">A file cannot be written.</exception>
     public static async Task WriteAsync<T>(IAnsiConsole console, ResultFormat<T> format, T results, string path)
     {

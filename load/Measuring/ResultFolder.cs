@@ -6,16 +6,16 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>Where a measurement's results go: to the console, and as JSON and HTML into a folder.</summary>
+/// <summary>Prints a measurement's results and writes them as JSON and HTML into a folder.</summary>
 internal sealed class ResultFolder(IAnsiConsole console, string folder)
 {
-    /// <summary>The folder of a measurement, where none is asked for: of its own, below the current one.</summary>
-    /// <param name="kind">What is measured, e.g. <c>sweep</c>.</param>
-    /// <param name="time">Tells one from the next.</param>
+    /// <summary>Returns the default folder of a measurement: one of its own, below the current folder.</summary>
+    /// <param name="kind">The kind of measurement, e.g. <c>sweep</c>.</param>
+    /// <param name="time">The clock for the timestamp in the name.</param>
     public static string DefaultName(string kind, TimeProvider time) => Path.Combine(
         "results", string.Create(CultureInfo.InvariantCulture, $"{kind}-{time.GetUtcNow():yyyyMMdd-HHmmss}"));
 
-    /// <summary>Prints and writes everything; what was there under the same names is replaced.</summary>
+    /// <summary>Prints and writes the results; existing files are replaced.</summary>
     /// <exception cref="IOException">A file cannot be written.</exception>
     public async Task WriteAsync<T>(ResultFormat<T> format, T results)
     {

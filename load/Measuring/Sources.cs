@@ -2,23 +2,24 @@ using Billing.Reporting;
 
 namespace Billing.Measuring;
 
-/// <summary>Somebody else's work whose figures stand beside ours, as JSON too; the names are part of the interface.</summary>
+/// <summary>A publication whose figures are shown next to the measured ones, also as JSON; the names are part of the interface.
+/// </summary>
 /// <param name="Title">Its title.</param>
 /// <param name="Authors">Its authors.</param>
-/// <param name="Kind">What it is, and where it was published; <c>unpublished</c> where that is not known.</param>
-/// <param name="Year">When; null where it does not say.</param>
-/// <param name="Figures">Which of its tables the figures are from.</param>
+/// <param name="Kind">Its kind and the place of publication; <c>unpublished</c> if that is unknown.</param>
+/// <param name="Year">The year of publication; null if it states none.</param>
+/// <param name="Figures">The tables from which the figures are taken.</param>
 internal sealed record Source(string Title, string Authors, string Kind, int? Year, string Figures)
 {
-    /// <summary>All of it in one sentence.</summary>
+    /// <summary>The citation as one sentence.</summary>
     public string Citation => $"{Authors}: \"{Title}\", {Kind}, {Year?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? "undated"}. {Figures}.";
 
-    /// <summary>What a page that shows its figures says of it.</summary>
+    /// <summary>The citation for a page that shows its figures.</summary>
     public Fact Fact() => new("Paper", Citation);
 }
 
-/// <summary>The five works that measurements are held against. What one does not say of itself is not filled in from elsewhere.
-/// </summary>
+/// <summary>The five publications that measurements are compared with. Details that a publication does not state itself are left
+/// out.</summary>
 internal static class Sources
 {
     /// <summary>The billing prototype.</summary>
@@ -31,16 +32,16 @@ internal static class Sources
         "Scalable Architecture of Cloud Application Based on CQRS and Event Sourcing", "Andrzej Dębski, Bartłomiej Szczepanik",
         "master's thesis, AGH University of Science and Technology, Krakow", 2015, "Table 6.2 for reads, Table 6.3, lower load, for writes");
 
-    /// <summary>The study of event-driven against API-driven.</summary>
+    /// <summary>The study that compares event-driven with API-driven architecture.</summary>
     public static Source EventDriven { get; } = new(
         "Event-Driven Architecture to Improve Performance and Scalability in Microservices-Based Systems",
         "Alam Rahmatulloh, Fuji Nugraha, Rohmat Gunawan, Irfan Darmawan", "conference paper", 2022,
         "The averages of Table IV for response time, Table V for errors, Table VI for CPU");
 
-    /// <summary>The study of RPCX, known from a copy that begins with its introduction.</summary>
+    /// <summary>The study of RPCX; the available copy begins with the introduction.</summary>
     public static Source Rpcx { get; } = new(
-        "RPCX, a microservice communication technology (as it calls itself; the copy at hand has no title)", "Authors not named on the copy at hand",
-        "publication not known", null, "The ranges that its text gives for Table 3, time, and Table 4, TPS");
+        "RPCX, a microservice communication technology (from its text; the available copy has no title)", "Authors not named in the available copy",
+        "publication unknown", null, "The ranges that its text gives for Table 3, time, and Table 4, TPS");
 
     /// <summary>The ICE lab's report on REST and HIVE.</summary>
     public static Source IceLab { get; } = new(

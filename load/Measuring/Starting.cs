@@ -3,7 +3,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring;
 
-/// <summary>Starts stacks and shows each step on the console: on a terminal in place, elsewhere on a line of its own.</summary>
+/// <summary>Starts stacks and shows each step on the console: on a terminal in a status line, otherwise as one line per step.
+/// </summary>
 internal static class Starting
 {
     public static Task<BillingStack> StackAsync(StackOptions options, IAnsiConsole console, CancellationToken cancellationToken) =>

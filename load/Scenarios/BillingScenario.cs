@@ -3,30 +3,30 @@ using NBomber.CSharp;
 
 namespace Billing.Scenarios;
 
-/// <summary>A spec as a scenario of NBomber.</summary>
-/// <param name="spec">What to do.</param>
-/// <param name="calls">How to call.</param>
-/// <param name="measured">Notes when measured calls go out and end.</param>
-/// <param name="time">Bounds a burst's warm-up.</param>
-/// <param name="interrupt">Ends the run before its time; what was measured is kept.</param>
+/// <summary>Creates the NBomber scenario of a spec.</summary>
+/// <param name="spec">The spec.</param>
+/// <param name="calls">The calls to make.</param>
+/// <param name="measured">Records the start and the end of the measured calls.</param>
+/// <param name="time">The clock for a burst's warm-up.</param>
+/// <param name="interrupt">Ends the run early; the figures measured so far are kept.</param>
 internal sealed class BillingScenario(
     ScenarioSpec spec, BillingCalls calls, MeasuredTime measured, TimeProvider time, CancellationToken interrupt)
 {
     public const string PaymentStep = "payment";
     public const string BalanceStep = "balance";
 
-    // Callers of a burst's warm-up: enough to open every connection.
+    // The number of callers in a burst's warm-up: enough to open every connection.
     private const int WarmUpCallers = 64;
 
     private readonly BurstGate? _gate = spec.Shape is LoadShape.Burst burst ? new BurstGate(burst.Calls, time) : null;
     private int _seed;
 
-    /// <summary>The scenario.</summary>
+    /// <summary>Returns the scenario.</summary>
     public ScenarioProps Props()
     {
         var scenario = Scenario.Create(spec.Scenario, RunAsync)
             .WithRestartIterationOnFail(false)
-            // How many failures are too many is for the thresholds to say.
+            // The thresholds decide how many failures are too many.
             .WithMaxFailCount(int.MaxValue)
             .WithLoadSimulations(Simulations.Of(spec.Shape));
         if (spec.WarmUp == TimeSpan.Zero)
@@ -36,7 +36,7 @@ internal sealed class BillingScenario(
         return _gate is null
             // NBomber refuses to warm up for longer than it measures.
             ? scenario.WithWarmUpDuration(spec.WarmUp < spec.Shape.Planned ? spec.WarmUp : spec.Shape.Planned)
-            // All at once cannot be said of a warm-up that takes a while.
+            // A burst has no duration, so NBomber cannot warm up with it; callers in a closed loop do.
             : scenario.WithoutWarmUp().WithInit(_ => WarmUpAsync());
     }
 
@@ -44,7 +44,8 @@ internal sealed class BillingScenario(
     {
         if (interrupt.IsCancellationRequested)
         {
-            // Not the whole run: NBomber would clean up twice at once then, and fail over its two progress displays.
+            // Only the scenario is stopped: if the whole run were, NBomber would clean up twice at the same time and fail because
+            // of its two progress displays.
             context.StopScenario(spec.Scenario, "interrupted");
         }
         if (_gate is not null)
@@ -76,7 +77,7 @@ internal sealed class BillingScenario(
 
     private Response<object> Answer(CallEnd end)
     {
-        // The wait for the others of a burst is not the platform's; zero leaves measuring to NBomber.
+        // Excludes the wait for the other calls of a burst; with zero NBomber's own measurement is used.
         var latencyMs = _gate?.SinceOpened.TotalMilliseconds ?? 0;
         return end.IsOk
             ? Response.Ok(statusCode: end.Status, latencyMs: latencyMs)

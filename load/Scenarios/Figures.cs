@@ -2,11 +2,11 @@ using NBomber.Contracts.Stats;
 
 namespace Billing.Scenarios;
 
-/// <summary>NBomber's figures as ours.</summary>
+/// <summary>Converts NBomber's figures.</summary>
 internal static class Figures
 {
-    /// <param name="stats">What NBomber counted.</param>
-    /// <param name="duration">What rates are taken over.</param>
+    /// <param name="stats">NBomber's statistics.</param>
+    /// <param name="duration">The duration by which counts are divided to get rates.</param>
     public static ScenarioResult Of(ScenarioStats stats, TimeSpan duration) => new()
     {
         DurationS = duration.TotalSeconds,
@@ -21,7 +21,7 @@ internal static class Figures
         duration > TimeSpan.Zero ? ok.Request.Count / duration.TotalSeconds : 0, ok.Latency.MinMs, ok.Latency.MeanMs,
         ok.Latency.Percent50, ok.Latency.Percent75, ok.Latency.Percent95, ok.Latency.Percent99, ok.Latency.MaxMs);
 
-    // NBomber counts a step's status for the step and again for the scenario.
+    // NBomber counts the status of a step both for the step and for the scenario.
     private static SortedDictionary<string, int> CountByStatus(ScenarioStats stats)
     {
         IEnumerable<MeasurementStats> measured = stats.StepStats.Length > 0

@@ -3,20 +3,20 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Bursts;
 
-/// <summary>Clients of the prototype's kind that warm up on their own and then send all their payments at once, together.
-/// </summary>
-/// <param name="Payments">What all clients measured, each answer timed from its call.</param>
-/// <param name="SinceStart">The same answers, timed from when the first client began: all payments were meant for that moment.</param>
-/// <param name="TotalS">Seconds from the first client's start to the last one's end.</param>
-/// <param name="Journals">The files with what was acknowledged.</param>
-/// <param name="Answered">Payments answered, those of the warm-up included: as many as the journals hold.</param>
+/// <summary>A burst as in the prototype's experiment: the clients warm up independently and then send all their payments at the
+/// same time.</summary>
+/// <param name="Payments">The latencies measured by all clients, each counted from its call.</param>
+/// <param name="SinceStart">The same latencies, counted from the start of the burst, at which all payments were due.</param>
+/// <param name="TotalS">Seconds from the start of the first client to the end of the last.</param>
+/// <param name="Journals">The clients' journals.</param>
+/// <param name="Answered">Number of payments answered, warm-up included; the journals hold as many.</param>
 internal sealed record Burst(Summary Payments, Summary SinceStart, double TotalS, IReadOnlyList<string> Journals, long Answered)
 {
-    /// <param name="load">What each client does.</param>
-    /// <param name="clients">How many.</param>
-    /// <param name="folder">Where their journals go.</param>
-    /// <param name="name">Tells this burst's files from another's.</param>
-    /// <param name="cancellationToken">Ends it; the clients are killed.</param>
+    /// <param name="load">The load of each client.</param>
+    /// <param name="clients">Number of clients.</param>
+    /// <param name="folder">The folder for their journals.</param>
+    /// <param name="name">A name that distinguishes this burst's files from those of other bursts.</param>
+    /// <param name="cancellationToken">Cancels the burst; the clients are killed.</param>
     public static async Task<Burst> RunAsync(
         LoadOptions load, int clients, StackFolder folder, string name, CancellationToken cancellationToken)
     {

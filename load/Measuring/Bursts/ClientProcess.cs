@@ -18,15 +18,15 @@ internal sealed class ClientProcess : IAsyncDisposable
         _report = report;
     }
 
-    /// <summary>The file with what was acknowledged.</summary>
+    /// <summary>The client's journal.</summary>
     public string Journal { get; }
 
-    /// <summary>Requests answered or failed so far.</summary>
+    /// <summary>Number of requests answered or failed so far.</summary>
     public int Done => _process.Done;
 
-    /// <param name="options">What the client does.</param>
-    /// <param name="number">Which client it is, from 1: decides its accounts and amounts.</param>
-    /// <param name="data">Folder for its journal and its report.</param>
+    /// <param name="options">The load of the client.</param>
+    /// <param name="number">The client's number, from 1: the seed of its accounts and amounts.</param>
+    /// <param name="data">The folder for its journal and its report.</param>
     public static ClientProcess Start(LoadOptions options, int number, string data)
     {
         var journal = Path.Combine(data, "journal.csv");
@@ -49,7 +49,7 @@ internal sealed class ClientProcess : IAsyncDisposable
     /// <summary>Waits until the client has warmed up.</summary>
     public Task WaitUntilReadyAsync(CancellationToken cancellationToken) => _process.WaitUntilReadyAsync(cancellationToken);
 
-    /// <summary>Lets the client begin, and waits for its measurements.</summary>
+    /// <summary>Starts the client and waits for its results.</summary>
     /// <exception cref="StackException">The client failed.</exception>
     public async Task<LoadResult> RunAsync(CancellationToken cancellationToken)
     {

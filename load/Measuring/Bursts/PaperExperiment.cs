@@ -8,18 +8,18 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Bursts;
 
-/// <summary>The billing prototype's experiment: every client sends all its requests at once, and each request is timed by
-/// the client that sent it. Afterwards an audit compares what the clients were told with what the store holds.</summary>
+/// <summary>The billing prototype's experiment: every client sends all its requests at once and measures the latency of each.
+/// Afterwards an audit compares the answers to the clients with the event store.</summary>
 internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, TimeProvider time)
 {
     private const int OtherCurrencyPercent = 1;
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Runs the experiment from nothing and leaves nothing behind.</summary>
+    /// <summary>Starts a stack, runs the experiment and removes the stack.</summary>
     /// <returns>The process's exit code: 0 only if every request was answered and the audit is clean.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        var began = time.GetUtcNow();
+        var startedAt = time.GetUtcNow();
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         var backends = stack.Protocol is { } protocol
             ? $"{options.Stack.PaymentBackends} backends over {protocol}"
@@ -29,10 +29,10 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
         await WarmUpAsync(stack, clients, cancellationToken);
         var results = await SendingAsync(clients, cancellationToken);
         var audit = await new Auditor(stack.ConnectionString).RunAsync(clients.Journals, cancellationToken);
-        var uncounted = AnswerCount.Differences(
+        var differences = AnswerCount.Differences(
             audit, results.Sum(r => r.PaymentsAnswered), results.Sum(r => (long)r.Balances.Ok));
-        var result = Report(stack, began, results, AuditCounts.Of(audit, uncounted.Count));
-        Print(result, results, audit, uncounted);
+        var result = Report(stack, startedAt, results, AuditCounts.Of(audit, differences.Count));
+        Print(result, results, audit, differences);
         if (options.Report is { } path)
         {
             await ResultFile.WriteAsync(console, RunResult.Format, result, path);
@@ -40,7 +40,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
         return ((IResults)result).IsGood ? 0 : 1;
     }
 
-    private void Print(RunResult result, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> uncounted)
+    private void Print(RunResult result, IReadOnlyCollection<LoadResult> results, AuditResult audit, IReadOnlyList<string> differences)
     {
         ConsoleReport.Print(console, RunResult.Format.Page(result));
         foreach (var error in results.SelectMany(r => r.Payments.Errors.Concat(r.Balances.Errors)).GroupBy(e => e.Key, e => e.Value))
@@ -48,7 +48,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
             console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {error.Sum()} x {error.Key}"));
         }
         AuditTable.Print(console, audit);
-        foreach (var difference in uncounted)
+        foreach (var difference in differences)
         {
             console.WriteLine("  " + difference);
         }
@@ -63,7 +63,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
         OtherCurrencyPercent = OtherCurrencyPercent,
     };
 
-    // The limits with the warm-up: until both are done nothing is measured.
+    // Limits are set during the warm-up; the measurement begins when both are done.
     private Task WarmUpAsync(BillingStack stack, ClientFleet clients, CancellationToken cancellationToken) => console.Status().StartAsync(
         "Setting limits and warming up",
         _ => Task.WhenAll(SetLimitsAsync(stack, cancellationToken), clients.WaitUntilReadyAsync(cancellationToken)));
@@ -95,14 +95,14 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
                 return results;
             });
 
-    private RunResult Report(BillingStack stack, DateTimeOffset began, LoadResult[] results, AuditCounts audit)
+    private RunResult Report(BillingStack stack, DateTimeOffset startedAt, LoadResult[] results, AuditCounts audit)
     {
         var payments = Summary.Of([.. results.Select(r => r.Payments)]);
         var balances = Summary.Of([.. results.Select(r => r.Balances)]);
         var total = LoadResult.SpanS(results);
         return new RunResult
         {
-            Run = new RunInfo(options.CommandLine, began, Complete: true, Machine.This()),
+            Run = new RunInfo(options.CommandLine, startedAt, Complete: true, Machine.This()),
             Transport = stack.Transport,
             Protocol = stack.Protocol,
             Clients = options.Clients,

@@ -2,27 +2,27 @@ using Billing.LocalStack;
 
 namespace Billing.Measuring.Bursts;
 
-/// <summary>One run of the billing prototype's experiment.</summary>
+/// <summary>The options of a run of the billing prototype's experiment.</summary>
 public sealed record RunOptions
 {
-    /// <summary>What to run it on.</summary>
+    /// <summary>The stack to start.</summary>
     public required StackOptions Stack { get; init; }
 
-    /// <summary>Load-generating clients.</summary>
+    /// <summary>Number of load-generating clients.</summary>
     public int Clients { get; init; } = 3;
 
-    /// <summary>Payments that each client sends at once.</summary>
+    /// <summary>Number of payments that each client sends at once.</summary>
     public int Requests { get; init; } = 5000;
 
-    /// <summary>Balance checks that each client sends with them.</summary>
+    /// <summary>Number of balance checks that each client sends at the same time.</summary>
     public int Balances { get; init; } = 500;
 
-    /// <summary>Payments that each client sends before the measured ones.</summary>
+    /// <summary>Number of payments that each client sends as a warm-up.</summary>
     public int WarmUp { get; init; } = 1000;
 
     /// <summary>The command, for the report.</summary>
     public required string CommandLine { get; init; }
 
-    /// <summary>Where to write the report as JSON, with its page beside it; none if null.</summary>
+    /// <summary>The file to write the report to as JSON, with its page next to it; null for none.</summary>
     public string? Report { get; init; }
 }

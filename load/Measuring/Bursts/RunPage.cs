@@ -3,19 +3,19 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Bursts;
 
-/// <summary>A run as a page, and as the terminal has it: as the billing prototype printed one, number of requests, shortest, longest
-/// and average time for payments and for balances, and the total time.</summary>
+/// <summary>The report of a run, for the page and the console. Like that of the billing prototype it shows the number of requests
+/// and the shortest, longest and average time for payments and for balances, and the total time.</summary>
 internal static class RunPage
 {
     public static Report Of(RunResult result) => new()
     {
         Title = "The billing prototype's experiment",
-        Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.Payments.Count + result.Balances.Count)} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} calls sent again.",
+        Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.Payments.Count + result.Balances.Count)} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} retries.",
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact([result.Audit]),
-            new Fact("Shape", $"{Numbers.Counted(result.Clients, "client")}, {result.Proxies} proxies, {Backends(result)}, transport {result.Transport}, jitter {(result.Jitter ? "on" : "off")}; all on one machine, the clients too"),
-            new Fact("Times", "of each call, from when its client got to it; and since start: from when all were to be sent at once"),
+            new Fact("Setup", $"{Numbers.Counted(result.Clients, "client")}, {result.Proxies} proxies, {Backends(result)}, transport {result.Transport}, jitter {(result.Jitter ? "on" : "off")}; all on one machine, including the clients"),
+            new Fact("Times", "of each call: from the moment at which its client sent it; since start: from the start of the burst, at which all calls were due"),
         ],
         Sections = [new Section("", Times(result), Chart(result))],
     };
@@ -26,7 +26,7 @@ internal static class RunPage
 
     private static Table Times(RunResult result) => new()
     {
-        Title = "Seconds until the answers: of each call, and since all were to be sent at once",
+        Title = "Latency in seconds: of each call, and since the start of the burst",
         Columns =
         [
             new Column("", Align.Left), new Column("Count"), new Column("Shortest"), new Column("Longest"), new Column("Average"),
@@ -55,7 +55,7 @@ internal static class RunPage
             ? [("payments", result.Payments), ("balances", result.Balances)]
             : [("payments", result.Payments)];
         return new BarChart(
-            "Seconds until the answers", new Axis("Time", "s"), ["shortest", "p50", "average", "p99", "longest"],
+            "Latency", new Axis("Latency", "s"), ["shortest", "p50", "average", "p99", "longest"],
             [
                 .. kinds.Select(k => Bars.Of(k.Kind + ", each call", [k.Figures.ShortestS, k.Figures.P50S, k.Figures.AverageS, k.Figures.P99S, k.Figures.LongestS])),
                 .. kinds.Where(k => k.Figures.SinceStart is not null).Select(k => Bars.Of(k.Kind + ", since start", SinceStart(k.Figures.SinceStart!))),

@@ -5,17 +5,17 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Bursts;
 
-/// <summary>What a run measured, as JSON; the names are part of the interface.</summary>
+/// <summary>The results of a run, as JSON; the names are part of the interface.</summary>
 internal sealed record RunResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the results.</summary>
     public static ResultFormat<RunResult> Format { get; } = new("run", ReportJson.Default.RunResult, RunPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
     public required string Transport { get; init; }
 
-    /// <summary>What the direct transport speaks; null over others.</summary>
+    /// <summary>The protocol of the direct transport; null with other transports.</summary>
     public string? Protocol { get; init; }
 
     public required int Clients { get; init; }
@@ -29,7 +29,7 @@ internal sealed record RunResult : IResults
     public required long Retried { get; init; }
     public required AuditCounts Audit { get; init; }
 
-    /// <summary>Requests that failed.</summary>
+    /// <summary>Number of failed requests.</summary>
     [JsonIgnore]
     public long Failed => Payments.Errors + Balances.Errors;
 
@@ -54,11 +54,12 @@ internal sealed record KindReport
     [JsonPropertyName("p99_s")]
     public required double P99S { get; init; }
 
-    /// <summary>The times of the same answers, from when the burst began instead of from each call; null in older results.</summary>
+    /// <summary>The latencies of the same calls, counted from the start of the burst instead of from each call; null in older
+    /// results.</summary>
     public BurstTimes? SinceStart { get; init; }
 
-    /// <param name="summary">Each answer timed from its call.</param>
-    /// <param name="sinceStart">Each answer timed from when the burst began.</param>
+    /// <param name="summary">The latencies, counted from each call.</param>
+    /// <param name="sinceStart">The latencies, counted from the start of the burst.</param>
     public static KindReport Of(Summary summary, Summary sinceStart) => new()
     {
         Count = summary.Count,
@@ -74,7 +75,7 @@ internal sealed record KindReport
     };
 }
 
-/// <summary>Seconds from when a burst began to its answers: all of its requests are meant for that moment.</summary>
+/// <summary>Latencies in seconds, counted from the start of a burst, at which all of its requests are due.</summary>
 internal sealed record BurstTimes
 {
     public required double ShortestS { get; init; }

@@ -3,11 +3,11 @@ using Grpc.Core;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>Gives the requests of a channel that has no deadline of its own as long as those of the others have: one that is not
-/// answered by then has failed, and its answer, should it still come, counts for nothing.</summary>
+/// <summary>Adds a timeout to a channel without deadlines. A request that is not answered in time counts as failed, and a later
+/// answer is ignored.</summary>
 /// <param name="channel">The channel.</param>
-/// <param name="deadline">How long a request may take.</param>
-/// <param name="time">Measures that.</param>
+/// <param name="deadline">The longest time that a request may take.</param>
+/// <param name="time">The clock for the timeout.</param>
 internal sealed class DeadlineChannel(IRequestChannel channel, TimeSpan deadline, TimeProvider time) : IRequestChannel
 {
     private static readonly string Overdue = nameof(StatusCode.DeadlineExceeded);

@@ -5,23 +5,23 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>Worker processes that send together.</summary>
-/// <param name="folder">Where their files go.</param>
-/// <param name="name">Tells fleets of one folder apart.</param>
+/// <summary>Worker processes that send requests together.</summary>
+/// <param name="folder">The folder for their files.</param>
+/// <param name="name">A name that distinguishes several fleets in one folder.</param>
 internal sealed class DriveFleet(StackFolder folder, string name = "drive")
 {
     private int _drives;
 
-    /// <summary>Payments answered so far in measurements of nothing but payments, warm-ups left out.</summary>
+    /// <summary>Number of payments answered so far in measurements without balance checks, warm-ups excluded.</summary>
     public long PaymentsAnswered { get; private set; }
 
-    /// <summary>Runs one measurement: the workers warm up, begin together, and what they measured is put together.</summary>
-    /// <param name="spec">What each worker does; their accounts and amounts differ.</param>
-    /// <param name="workers">Worker processes.</param>
-    /// <param name="programs">Programs whose processor time is counted while the workers measure.</param>
-    /// <param name="cancellationToken">Ends early; what was measured by then still counts.</param>
-    /// <param name="watch">Looks at whatever the workers load, just before they begin and just after they have ended.</param>
-    /// <exception cref="OperationCanceledException">Cancelled before measuring began.</exception>
+    /// <summary>Runs one measurement: the workers warm up and begin at the same time, and their results are combined.</summary>
+    /// <param name="spec">The load of each worker; the workers use different seeds.</param>
+    /// <param name="workers">Number of worker processes.</param>
+    /// <param name="programs">Programs whose processor time is measured while the workers send.</param>
+    /// <param name="cancellationToken">Ends the measurement early; the figures measured so far are returned.</param>
+    /// <param name="watch">Called just before the workers begin and just after they have ended.</param>
+    /// <exception cref="OperationCanceledException">Cancelled before the measurement began.</exception>
     /// <exception cref="StackException">A worker failed.</exception>
     public async Task<DriveFigures> RunAsync(
         DriveSpec spec, int workers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken,
@@ -68,47 +68,48 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
         JsonSerializer.Deserialize(File.ReadAllBytes(file), DriveJson.Default.DriveResult)!;
 }
 
-/// <summary>Looks at what workers load: what it does costs the measurement nothing.</summary>
+/// <summary>Observes the loaded system immediately before and after a measurement, so that it does not affect the figures.
+/// </summary>
 internal interface IDriveWatch
 {
-    /// <summary>The workers have warmed up and wait.</summary>
+    /// <summary>Called when the workers have warmed up and wait for the start.</summary>
     Task BeginAsync(CancellationToken cancellationToken);
 
-    /// <summary>The workers have ended, early or not.</summary>
+    /// <summary>Called when the workers have ended, early or not.</summary>
     Task EndAsync();
 }
 
-/// <summary>What the workers of one measurement found together.</summary>
+/// <summary>The combined results of the workers of one measurement.</summary>
 /// <param name="DurationS">Seconds from the first worker's start to the last answer.</param>
-/// <param name="Ok">Requests answered.</param>
-/// <param name="Declined">Of these, payments declined.</param>
-/// <param name="Errors">Requests that failed, by status.</param>
+/// <param name="Ok">Number of requests answered.</param>
+/// <param name="Declined">Of these, the number of declined payments.</param>
+/// <param name="Errors">Number of failed requests by status.</param>
 /// <param name="PerSecond">Answers per second.</param>
-/// <param name="Latency">How long the answered requests took.</param>
-/// <param name="AnswersPerSecond">Answers in each second from the start.</param>
-/// <param name="CpuS">Processor seconds by program; the workers' own under <c>client</c>.</param>
+/// <param name="Latency">Latencies of the answered requests.</param>
+/// <param name="AnswersPerSecond">Number of answers in each second from the start.</param>
+/// <param name="CpuS">Seconds of processor time by program; that of the workers under <c>client</c>.</param>
 public sealed record DriveFigures(
     double DurationS, long Ok, long Declined, IReadOnlyDictionary<string, long> Errors, double PerSecond,
     LatencyFigures Latency, IReadOnlyList<long> AnswersPerSecond, IReadOnlyDictionary<string, double> CpuS)
 {
-    /// <summary>How long it took to refuse those that were refused with RESOURCE_EXHAUSTED.</summary>
+    /// <summary>Latencies of the requests that were refused with RESOURCE_EXHAUSTED.</summary>
     public LatencyFigures Refusals { get; private init; } = new LatencyHistogram().Figures();
 
-    /// <summary>When the steps of the timed payments were taken.</summary>
+    /// <summary>The times of the steps of the timed payments.</summary>
     public IReadOnlyList<StepTimes> Timed { get; private init; } = [];
 
-    /// <summary>What each worker itself used while measuring, where its payments are timed.</summary>
+    /// <summary>The resources that each worker used while it measured; only if its payments are timed.</summary>
     public IReadOnlyList<ProgramUse> Workers { get; private init; } = [];
 
-    /// <summary>Requests that failed.</summary>
+    /// <summary>Number of failed requests.</summary>
     public long Failed => Errors.Values.Sum();
 
-    /// <summary>How many of a hundred requests failed.</summary>
+    /// <summary>Percentage of requests that failed.</summary>
     public double ErrorPercent => Ok + Failed == 0 ? 0 : 100.0 * Failed / (Ok + Failed);
 
-    /// <summary>Puts workers' results together.</summary>
-    /// <param name="results">At least one.</param>
-    /// <param name="cpu">Processor seconds of the programs that served them.</param>
+    /// <summary>Combines the results of workers.</summary>
+    /// <param name="results">The results, at least one.</param>
+    /// <param name="cpu">Seconds of processor time of the programs that served the requests.</param>
     public static DriveFigures Of(IReadOnlyList<DriveResult> results, IReadOnlyDictionary<string, double> cpu)
     {
         var (latencies, refusals) = (new LatencyHistogram(), new LatencyHistogram());

@@ -3,13 +3,13 @@ using Billing.Contracts;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>Counts what became of requests, from its creation on. Safe from any thread; its memory does not grow with the
+/// <summary>Counts the outcomes of requests from its creation on. Thread-safe; its memory does not grow with the number of
 /// requests.</summary>
 internal sealed class DriveMeter
 {
     private const int SecondsMax = 24 * 3600;
 
-    // Percentiles of so many are as good as those of more, and memory stays bounded.
+    // More samples would not make the percentiles noticeably more accurate, and memory stays bounded.
     private const int TimedMax = 20_000;
 
     private readonly TimeProvider _time;
@@ -21,7 +21,7 @@ internal sealed class DriveMeter
     private readonly LatencyHistogram _latencies = new();
     private readonly LatencyHistogram _refusals = new();
     private readonly ConcurrentDictionary<string, long> _errors = new(StringComparer.Ordinal);
-    private readonly ConcurrentDictionary<int, StrongBox> _perSecond = new();
+    private readonly ConcurrentDictionary<int, Counter> _perSecond = new();
     private readonly ConcurrentQueue<StepTimes> _timed = new();
     private long _ok;
     private long _declined;
@@ -59,7 +59,7 @@ internal sealed class DriveMeter
         }
         var elapsed = _time.GetElapsedTime(_start);
         Volatile.Write(ref _last, elapsed.Ticks);
-        var second = _perSecond.GetOrAdd(Math.Min((int)elapsed.TotalSeconds, SecondsMax), _ => new StrongBox());
+        var second = _perSecond.GetOrAdd(Math.Min((int)elapsed.TotalSeconds, SecondsMax), _ => new Counter());
         Interlocked.Increment(ref second.Count);
     }
 
@@ -87,7 +87,7 @@ internal sealed class DriveMeter
         return counts;
     }
 
-    private sealed class StrongBox
+    private sealed class Counter
     {
         public long Count;
     }

@@ -2,116 +2,117 @@ using System.Text.Json.Serialization;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>How requests reach the platform.</summary>
+/// <summary>The protocol of the requests.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<DriveProtocol>))]
 public enum DriveProtocol
 {
     /// <summary>A gRPC call for each request.</summary>
     Unary,
 
-    /// <summary>Payments on one bidirectional gRPC stream a connection.</summary>
+    /// <summary>Payments on one bidirectional gRPC stream per connection.</summary>
     Stream,
 
     /// <summary>HTTP/1.1 requests in JSON, pipelined.</summary>
     Rest,
 }
 
-/// <summary>What one worker process sends, and how.</summary>
+/// <summary>The load that one worker process generates.</summary>
 public sealed record DriveSpec
 {
-    /// <summary>How requests travel.</summary>
+    /// <summary>The protocol of the requests.</summary>
     public DriveProtocol Protocol { get; init; }
 
-    /// <summary>Where to; connections go to each in turn.</summary>
+    /// <summary>Addresses of the proxies, among which the connections are distributed in turn.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
-    /// <summary>Connections.</summary>
+    /// <summary>Number of connections.</summary>
     public int Connections { get; init; } = 1;
 
-    /// <summary>Requests under way at the same time on each connection, in a closed loop: a new one goes out when an answer
-    /// comes.</summary>
+    /// <summary>Number of requests in flight on each connection in a closed loop: the next request is sent when an answer
+    /// arrives.</summary>
     public int InFlight { get; init; } = 1;
 
-    /// <summary>How many of the connections, the first ones, have one request more in flight.</summary>
+    /// <summary>Number of connections, counted from the first, that have one more request in flight.</summary>
     public int WithOneMore { get; init; }
 
-    /// <summary>Of how many gRPC payments one is timed; 0 for none.</summary>
+    /// <summary>Every how many gRPC payments one is timed; 0 for none.</summary>
     public int TimedEvery { get; init; }
 
-    /// <summary>Requests per second in an open loop, whatever comes back; 0 for the closed loop.</summary>
+    /// <summary>Requests per second in an open loop, independent of the answers; 0 for the closed loop.</summary>
     public double RatePerS { get; init; }
 
-    /// <summary>Seconds before the measured ones.</summary>
+    /// <summary>Duration of the warm-up in seconds.</summary>
     public double WarmUpS { get; init; }
 
-    /// <summary>Seconds that are measured.</summary>
+    /// <summary>Duration of the measurement in seconds.</summary>
     public double DurationS { get; init; } = 10;
 
-    /// <summary>Requests after which it ends before the time is up; 0 for no such end.</summary>
+    /// <summary>Number of requests after which the measurement ends early; 0 for no limit.</summary>
     public long Amount { get; init; }
 
-    /// <summary>Accounts that the requests go to, of each payment type.</summary>
+    /// <summary>Number of accounts of each payment type that the requests are distributed over.</summary>
     public int Accounts { get; init; } = 2500;
 
-    /// <summary>How many of a hundred requests are balance checks.</summary>
+    /// <summary>Percentage of requests that are balance checks.</summary>
     public int BalancePercent { get; init; }
 
-    /// <summary>The address of this machine that gRPC calls come from: proxies tell callers apart by it. Empty: the system's
+    /// <summary>The local address that gRPC calls are made from, by which proxies distinguish callers; empty for the system's
     /// choice.</summary>
     public string From { get; init; } = "";
 
-    /// <summary>The certificate of the authority that gRPC calls trust; empty: those of the system.</summary>
+    /// <summary>The certificate file of the authority that gRPC calls trust; empty for the system's authorities.</summary>
     public string CaFile { get; init; } = "";
 
-    /// <summary>The token that gRPC calls come with; empty for none.</summary>
+    /// <summary>The bearer token of gRPC calls; empty for none.</summary>
     public string Token { get; init; } = "";
 
-    /// <summary>Seconds that a request may take.</summary>
+    /// <summary>Timeout of a request in seconds.</summary>
     public double DeadlineS { get; init; } = 30;
 
-    /// <summary>Seed of accounts and amounts.</summary>
+    /// <summary>Seed of the random accounts and amounts.</summary>
     public int Seed { get; init; } = 1;
 }
 
-/// <summary>What came of it.</summary>
+/// <summary>The results of one worker process.</summary>
 public sealed record DriveResult
 {
-    /// <summary>Microseconds since the Unix epoch at which measuring began.</summary>
+    /// <summary>The start of the measurement in microseconds since the Unix epoch.</summary>
     public required long StartedUnixUs { get; init; }
 
-    /// <summary>Seconds from there to the last answer that counts.</summary>
+    /// <summary>Seconds from the start to the last answer.</summary>
     public required double ElapsedS { get; init; }
 
-    /// <summary>Requests answered; a declined payment is an answer.</summary>
+    /// <summary>Number of requests answered; a declined payment is an answer.</summary>
     public required long Ok { get; init; }
 
-    /// <summary>Of these, payments declined.</summary>
+    /// <summary>Of these, the number of declined payments.</summary>
     public required long Declined { get; init; }
 
-    /// <summary>Requests that failed, by status.</summary>
+    /// <summary>Number of failed requests by status.</summary>
     public required IReadOnlyDictionary<string, long> Errors { get; init; }
 
-    /// <summary>How long it took to refuse those that were refused with RESOURCE_EXHAUSTED; likewise.</summary>
+    /// <summary>Latencies of the requests that were refused with RESOURCE_EXHAUSTED, counted like <see cref="Latencies"/>.
+    /// </summary>
     public IReadOnlyList<Measuring.LatencyCount> Refusals { get; init; } = [];
 
-    /// <summary>How long the answered requests took; in an open loop from the moment each was due.</summary>
+    /// <summary>Latencies of the answered requests; in an open loop from the moment at which each was due.</summary>
     public required IReadOnlyList<Measuring.LatencyCount> Latencies { get; init; }
 
-    /// <summary>Answers in each second from the start.</summary>
+    /// <summary>Number of answers in each second from the start.</summary>
     public required IReadOnlyList<long> AnswersPerSecond { get; init; }
 
-    /// <summary>When the steps of the timed payments were taken, as <see cref="Contracts.StepTimes.ToString"/> has them; of the
-    /// first 20,000.</summary>
+    /// <summary>The step times of the first 20,000 timed payments, in the format of <see cref="Contracts.StepTimes.ToString"/>.
+    /// </summary>
     public IReadOnlyList<string> Timed { get; init; } = [];
 
-    /// <summary>What the worker itself used while measuring, where its payments are timed.</summary>
+    /// <summary>The resources that the worker used while it measured; null if its payments are not timed.</summary>
     public Measuring.ProgramUse? Worker { get; init; }
 
-    /// <summary>Processor seconds that the worker itself used while measuring.</summary>
+    /// <summary>Seconds of processor time that the worker used while it measured.</summary>
     public required double CpuS { get; init; }
 }
 
-/// <summary>Serialises what goes between the command and its workers.</summary>
+/// <summary>Serialises the files that the command and its workers exchange.</summary>
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower)]
 [JsonSerializable(typeof(DriveSpec))]
 [JsonSerializable(typeof(DriveResult))]

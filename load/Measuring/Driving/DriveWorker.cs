@@ -3,18 +3,18 @@ using System.Text.Json;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>What a worker process runs; <see cref="DriveFleet"/> starts it and talks to it.</summary>
+/// <summary>The code of a worker process, which <see cref="DriveFleet"/> starts and controls.</summary>
 internal static class DriveWorker
 {
     private const string Worker = "client";
 
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>Warms up, says <c>ready</c>, waits for a line of its standard input, sends, and writes what came of it. The end of
-    /// its standard input stops it early.</summary>
-    /// <param name="specFile">A <see cref="DriveSpec"/>, as JSON.</param>
-    /// <param name="resultFile">Where the <see cref="DriveResult"/> goes, as JSON.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Warms up, prints <c>ready</c>, waits for a line on standard input, sends the requests and writes the results. The
+    /// end of standard input ends it early.</summary>
+    /// <param name="specFile">The file with the <see cref="DriveSpec"/>, as JSON.</param>
+    /// <param name="resultFile">The file to write the <see cref="DriveResult"/> to, as JSON.</param>
+    /// <param name="cancellationToken">Ends it early.</param>
     /// <returns>The process's exit code.</returns>
     public static async Task<int> RunAsync(string specFile, string resultFile, CancellationToken cancellationToken)
     {
@@ -24,7 +24,7 @@ internal static class DriveWorker
         Console.WriteLine("ready");
         await Console.In.ReadLineAsync(cancellationToken);
         using var stopped = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        // The console's reader blocks its caller, whatever its methods are called.
+        // The console's reader blocks its caller, even in its asynchronous methods.
         _ = Task.Run(() => StopAtEndOfInputAsync(stopped), CancellationToken.None);
         var before = spec.TimedEvery > 0 ? ProcessorTimes.Read([(Worker, Environment.ProcessId)]) : null;
         var runtime = RuntimeUse.OfThisProcess();
@@ -33,14 +33,14 @@ internal static class DriveWorker
         {
             Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"done {driver.Done}"));
         }
-        var found = await running;
+        var result = await running;
         if (before is not null)
         {
             var used = ProcessorTimes.Read([(Worker, Environment.ProcessId)]).Since(before)[0];
-            found = found with { Worker = used with { Runtime = RuntimeUse.OfThisProcess() - runtime } };
+            result = result with { Worker = used with { Runtime = RuntimeUse.OfThisProcess() - runtime } };
         }
         await using var file = File.Create(resultFile);
-        await JsonSerializer.SerializeAsync(file, found, DriveJson.Default.DriveResult, CancellationToken.None);
+        await JsonSerializer.SerializeAsync(file, result, DriveJson.Default.DriveResult, CancellationToken.None);
         return 0;
     }
 

@@ -2,9 +2,9 @@ using Billing.Client.Load;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>Sends what a <see cref="DriveSpec"/> says and measures what comes back: in a closed loop, where each place on a
-/// connection sends its next request when its answer is there, or in an open one, where requests go out when they are due
-/// and are measured from then on, however late the platform is.</summary>
+/// <summary>Generates the load of a <see cref="DriveSpec"/> and measures the answers. In a closed loop, each caller on a
+/// connection sends its next request when it has received its answer. In an open loop, requests are sent when they are due, and
+/// their latency counts from that moment, however slow the platform is.</summary>
 public sealed class Driver : IAsyncDisposable
 {
     private static readonly TimeSpan WarmUpPause = TimeSpan.FromMilliseconds(200);
@@ -14,7 +14,7 @@ public sealed class Driver : IAsyncDisposable
     private readonly IRequestChannel[] _channels;
     private volatile DriveMeter? _meter;
 
-    /// <summary>Creates a driver; connections are made with the first requests.</summary>
+    /// <summary>Creates a driver; connections are opened with the first requests.</summary>
     public Driver(DriveSpec spec, TimeProvider time)
     {
         _spec = spec;
@@ -22,23 +22,23 @@ public sealed class Driver : IAsyncDisposable
         _channels = [.. Enumerable.Range(0, spec.Connections).Select(n => Connect(spec.Addresses[n % spec.Addresses.Count]))];
     }
 
-    /// <summary>Measured requests answered so far.</summary>
+    /// <summary>Number of measured requests answered so far.</summary>
     public long Done => _meter?.Ok ?? 0;
 
-    /// <summary>Sends for <see cref="DriveSpec.WarmUpS"/>, unmeasured, and waits for the answers.</summary>
+    /// <summary>Sends requests for <see cref="DriveSpec.WarmUpS"/> without measuring them, and waits for the answers.</summary>
     public async Task WarmUpAsync(CancellationToken cancellationToken)
     {
         if (_spec.WarmUpS > 0)
         {
             var end = new DriveEnd(_time, TimeSpan.FromSeconds(_spec.WarmUpS), 0, cancellationToken);
             await SendAsync(new DriveMeter(_time), end, _spec.Seed + 500_000);
-            // What the warm-up leaves to do, e.g. for a read model, is not the measured requests' burden.
+            // Work that the warm-up leaves behind, e.g. for a read model, must not slow down the measured requests.
             await Task.Delay(WarmUpPause, _time, cancellationToken);
         }
     }
 
-    /// <summary>Sends the requests that are measured and waits for their answers. Cancelled, it ends early with what there
-    /// is.</summary>
+    /// <summary>Sends the measured requests and waits for their answers. If it is cancelled, it returns the figures measured so
+    /// far.</summary>
     public async Task<DriveResult> RunAsync(CancellationToken cancellationToken)
     {
         var meter = new DriveMeter(_time);
@@ -61,12 +61,12 @@ public sealed class Driver : IAsyncDisposable
         ? SendWhenDueAsync(meter, end, seed)
         : Task.WhenAll(
             from connection in Enumerable.Range(0, _channels.Length)
-            from place in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
-            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + place) * 1009)));
+            from slot in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
+            select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + slot) * 1009)));
 
     private async Task SendOneByOneAsync(IRequestChannel channel, DriveMeter meter, DriveEnd end, int seed)
     {
-        // Callers begin on threads of their own accord, not one after the other on this one.
+        // Callers begin in parallel on pool threads, not one after the other on this thread.
         await Task.Yield();
         var random = new RandomRequests(_spec.Accounts, new Random(seed));
         while (end.Admits())
@@ -100,6 +100,6 @@ public sealed class Driver : IAsyncDisposable
         DriveProtocol.Unary => new UnaryChannel(address, _spec, _time),
         DriveProtocol.Stream => new DeadlineChannel(new StreamChannel(address, _time), TimeSpan.FromSeconds(_spec.DeadlineS), _time),
         DriveProtocol.Rest => new DeadlineChannel(new RestChannel(address), TimeSpan.FromSeconds(_spec.DeadlineS), _time),
-        _ => throw new InvalidOperationException($"There is no protocol {_spec.Protocol}."),
+        _ => throw new InvalidOperationException($"Unknown protocol {_spec.Protocol}."),
     };
 }

@@ -4,20 +4,20 @@ using System.Text;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>One HTTP/1.1 answer, as far as measuring needs it.</summary>
+/// <summary>The parts of an HTTP/1.1 response that a measurement needs.</summary>
 /// <param name="Status">The status code.</param>
-/// <param name="IsDecline">Whether its body speaks of a declined payment.</param>
+/// <param name="IsDecline">Whether its body contains DECLINED: the payment was declined.</param>
 internal readonly record struct HttpAnswer(int Status, bool IsDecline)
 {
     private static ReadOnlySpan<byte> EndOfHead => "\r\n\r\n"u8;
 
     private static ReadOnlySpan<byte> EndOfLine => "\r\n"u8;
 
-    /// <summary>Takes one whole answer from the front of a buffer.</summary>
-    /// <param name="buffer">What was received; on success it begins after the answer.</param>
-    /// <param name="answer">The answer.</param>
-    /// <returns>False while the answer is not all there.</returns>
-    /// <exception cref="InvalidDataException">This is no HTTP/1.1 answer with a body of stated length.</exception>
+    /// <summary>Reads one complete response from the beginning of a buffer.</summary>
+    /// <param name="buffer">The received bytes; on success it begins after the response.</param>
+    /// <param name="answer">The response.</param>
+    /// <returns>False while the response is incomplete.</returns>
+    /// <exception cref="InvalidDataException">The bytes are not an HTTP/1.1 response with a body of stated length.</exception>
     public static bool TryRead(ref ReadOnlySequence<byte> buffer, out HttpAnswer answer)
     {
         answer = default;
@@ -44,20 +44,20 @@ internal readonly record struct HttpAnswer(int Status, bool IsDecline)
         {
             return true;
         }
-        if (Header(head, "content-length"u8) is { Length: > 0 } stated)
+        if (Header(head, "content-length"u8) is { Length: > 0 } text)
         {
-            if (!Utf8Parser.TryParse(stated, out int length, out _) || length < 0)
+            if (!Utf8Parser.TryParse(text, out int length, out _) || length < 0)
             {
-                throw new InvalidDataException($"a Content-Length that is no length: {Encoding.ASCII.GetString(stated)}");
+                throw new InvalidDataException($"invalid Content-Length: {Encoding.ASCII.GetString(text)}");
             }
             return reader.TryReadExact(length, out body);
         }
         return Contains(Header(head, "transfer-encoding"u8), "chunked"u8)
             ? TryReadChunks(ref reader, out body)
-            : throw new InvalidDataException("an answer without a length");
+            : throw new InvalidDataException("response without a length");
     }
 
-    /// <summary>The first chunk stands for the body: what is looked for is at its beginning.</summary>
+    /// <summary>Reads a chunked body and returns its first chunk only, which contains the outcome.</summary>
     private static bool TryReadChunks(ref SequenceReader<byte> reader, out ReadOnlySequence<byte> body)
     {
         body = default;
@@ -69,7 +69,7 @@ internal readonly record struct HttpAnswer(int Status, bool IsDecline)
             }
             if (!Utf8Parser.TryParse(line.ToArray(), out int length, out _, 'x') || length < 0)
             {
-                throw new InvalidDataException("a chunk without a length");
+                throw new InvalidDataException("chunk without a length");
             }
             if (!reader.TryReadExact(length, out var chunk) || !reader.TryReadExact(EndOfLine.Length, out _))
             {
@@ -86,7 +86,7 @@ internal readonly record struct HttpAnswer(int Status, bool IsDecline)
     private static int StatusOf(ReadOnlySpan<byte> head) =>
         head.StartsWith("HTTP/1.1 "u8) && Utf8Parser.TryParse(head["HTTP/1.1 ".Length..], out int status, out _)
             ? status
-            : throw new InvalidDataException("no HTTP/1.1 answer");
+            : throw new InvalidDataException("not an HTTP/1.1 response");
 
     private static ReadOnlySpan<byte> Header(ReadOnlySpan<byte> head, ReadOnlySpan<byte> name)
     {

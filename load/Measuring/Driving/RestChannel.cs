@@ -7,9 +7,9 @@ using Billing.V1;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>HTTP/1.1 requests in JSON, pipelined on one connection: the next goes out before the answers to those before it
-/// are in, and answers come in the order of the requests (RFC 9112, section 9.3.2). A connection that breaks fails what is on
-/// it, and the next request opens another.</summary>
+/// <summary>Sends HTTP/1.1 requests in JSON, pipelined on one connection: a request is sent before the previous ones are
+/// answered, and responses arrive in the order of the requests (RFC 9112, section 9.3.2). When the connection breaks, the
+/// requests in flight fail, and the next request opens a new connection.</summary>
 internal sealed class RestChannel(string address) : IRequestChannel
 {
     private readonly Uri _server = new(address);
@@ -49,7 +49,7 @@ internal sealed class RestChannel(string address) : IRequestChannel
     }
 }
 
-/// <summary>One connection with its requests under way, oldest first.</summary>
+/// <summary>One connection with its requests in flight, oldest first.</summary>
 internal sealed class PipelinedConnection : IAsyncDisposable
 {
     private readonly Socket _socket = new(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
@@ -126,7 +126,7 @@ internal sealed class PipelinedConnection : IAsyncDisposable
 
     private async Task WriteAsync(PipeWriter writer)
     {
-        // What has piled up goes out together.
+        // Queued requests are sent together.
         while (await _outgoing.Reader.WaitToReadAsync())
         {
             while (_outgoing.Reader.TryRead(out var request))
@@ -163,7 +163,7 @@ internal sealed class PipelinedConnection : IAsyncDisposable
         {
             if (!_waiting.TryDequeue(out waiting))
             {
-                throw new InvalidDataException("an answer that nobody asked for");
+                throw new InvalidDataException("response without a request");
             }
         }
         waiting.TrySetResult(answer.Status is >= 200 and < 300

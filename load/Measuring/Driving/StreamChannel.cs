@@ -6,11 +6,11 @@ using Grpc.Net.Client;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>Payments on one bidirectional stream. When the stream breaks, the payments on it fail, and the next one opens
-/// another.</summary>
+/// <summary>Sends payments on one bidirectional stream. When the stream breaks, the payments in flight fail, and the next payment
+/// opens a new stream.</summary>
 internal sealed class StreamChannel(string address, TimeProvider time) : IRequestChannel
 {
-    // A server that owes answers may never end the stream.
+    // A server that still has requests to answer may never end the stream.
     private static readonly TimeSpan EndMax = TimeSpan.FromSeconds(5);
 
     private readonly GrpcChannel _channel = GrpcConnection.Open(address);
@@ -71,10 +71,10 @@ internal sealed class StreamChannel(string address, TimeProvider time) : IReques
             return waiting.Task;
         }
 
-        public async Task CompleteAsync(TimeSpan patience, TimeProvider time)
+        public async Task CompleteAsync(TimeSpan timeout, TimeProvider time)
         {
             _outgoing.Writer.TryComplete();
-            await _running.WaitAsync(patience, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await _running.WaitAsync(timeout, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             _call.Dispose();
             await _running;
         }
@@ -91,7 +91,7 @@ internal sealed class StreamChannel(string address, TimeProvider time) : IReques
             }
             catch (Exception e) when (e is RpcException or InvalidOperationException)
             {
-                // Reading tells why.
+                // ReadAsync gets the status of the stream.
             }
         }
 

@@ -9,7 +9,7 @@ using Grpc.Net.Client;
 
 namespace Billing.Measuring.Driving;
 
-/// <summary>A gRPC call for each request, all on one connection.</summary>
+/// <summary>Sends each request as a gRPC call, all on one connection.</summary>
 internal sealed class UnaryChannel : IRequestChannel
 {
     private readonly GrpcChannel _channel;
@@ -89,9 +89,9 @@ internal sealed class UnaryChannel : IRequestChannel
 /// <summary>One HTTP/2 connection to a proxy.</summary>
 internal static class GrpcConnection
 {
-    /// <param name="address">The proxy's.</param>
-    /// <param name="from">The address of this machine to call from; empty for the system's choice.</param>
-    /// <param name="caFile">The certificate of the authority to trust; empty for those of the system.</param>
+    /// <param name="address">The proxy's address.</param>
+    /// <param name="from">The local address to call from; empty for the system's choice.</param>
+    /// <param name="caFile">The certificate file of the authority to trust; empty for the system's authorities.</param>
     public static GrpcChannel Open(string address, string from = "", string caFile = "")
     {
         var handler = new SocketsHttpHandler { EnableMultipleHttp2Connections = false };

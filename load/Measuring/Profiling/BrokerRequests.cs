@@ -6,18 +6,19 @@ using Billing.Messaging.Telemetry;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>What a broker has counted.</summary>
-/// <param name="Requests">Requests by kind.</param>
-/// <param name="Topics">What was written to each topic; those of the replies are taken together.</param>
+/// <summary>The counts of a broker.</summary>
+/// <param name="Requests">Number of requests by kind.</param>
+/// <param name="Topics">The writes to each topic; the reply topics are combined into one.</param>
 internal sealed record BrokerCounts(IReadOnlyDictionary<string, double> Requests, IReadOnlyDictionary<string, TopicCounts> Topics)
 {
     private const string RequestsName = "kafka.network:type=RequestMetrics,name=RequestsPerSec,request=";
     private const string TopicsName = "kafka.server:type=BrokerTopicMetrics,name=";
 
-    // Counted once more under these: those of consumers and those of followers apart.
+    // The sum of the fetches of consumers and of followers, which are also counted separately.
     private const string AllFetches = "Fetch";
 
-    /// <summary>Reads lines of the form <c>object name:Count=N</c>, as Kafka's JmxTool writes them; others are passed over.</summary>
+    /// <summary>Parses lines of the form <c>object name:Count=N</c>, as Kafka's JmxTool writes them; other lines are ignored.
+    /// </summary>
     public static BrokerCounts Parse(IEnumerable<string> lines)
     {
         var requests = new SortedDictionary<string, double>(StringComparer.Ordinal);
@@ -31,7 +32,7 @@ internal sealed record BrokerCounts(IReadOnlyDictionary<string, double> Requests
             }
             if (line.StartsWith(RequestsName, StringComparison.Ordinal))
             {
-                // Each version of a kind has a count of its own.
+                // Each version of a request kind has a count of its own.
                 var kind = line[RequestsName.Length..at].Split(',')[0];
                 requests[kind] = requests.GetValueOrDefault(kind) + count;
             }
@@ -45,12 +46,12 @@ internal sealed record BrokerCounts(IReadOnlyDictionary<string, double> Requests
         return new BrokerCounts(requests, topics);
     }
 
-    /// <summary>What has been added since.</summary>
+    /// <summary>Returns the increase since earlier counts.</summary>
     public BrokerCounts Since(BrokerCounts before) => new(
         Changed(Requests.ToDictionary(r => r.Key, r => r.Value - before.Requests.GetValueOrDefault(r.Key)), count => count > 0),
         Changed(Topics.ToDictionary(t => t.Key, t => t.Value - before.Topics.GetValueOrDefault(t.Key, TopicCounts.None)), topic => topic.Records > 0));
 
-    /// <summary>For one of so many payments.</summary>
+    /// <summary>Divides by a number of payments.</summary>
     public BrokerCounts Per(double payments) => new(
         Changed(Requests.ToDictionary(r => r.Key, r => r.Value / payments), _ => true),
         Changed(Topics.ToDictionary(t => t.Key, t => new TopicCounts(t.Value.Records / payments, t.Value.Batches / payments, t.Value.Bytes / payments)), _ => true));
@@ -59,16 +60,16 @@ internal sealed record BrokerCounts(IReadOnlyDictionary<string, double> Requests
         new(counts.Where(c => keep(c.Value)).ToDictionary(), StringComparer.Ordinal);
 }
 
-/// <summary>What was written to a topic.</summary>
-/// <param name="Records">Records.</param>
-/// <param name="Batches">Produce requests that brought some; librdkafka puts one batch into each. None for what the broker
-/// writes itself.</param>
-/// <param name="Bytes">Their bytes.</param>
+/// <summary>The writes to a topic.</summary>
+/// <param name="Records">Number of records.</param>
+/// <param name="Batches">Number of produce requests to the topic; librdkafka puts one batch into each. Zero for records that the
+/// broker writes itself.</param>
+/// <param name="Bytes">Number of bytes.</param>
 internal sealed record TopicCounts(double Records, double Batches, double Bytes)
 {
     public static TopicCounts None { get; } = new(0, 0, 0);
 
-    /// <summary>Records in each batch; null where none came in requests.</summary>
+    /// <summary>Records per batch; null if there were no produce requests.</summary>
     public double? RecordsInBatch => Batches > 0 ? Records / Batches : null;
 
     public static TopicCounts Of(string metric, double count) => metric switch
@@ -86,9 +87,9 @@ internal sealed record TopicCounts(double Records, double Batches, double Bytes)
         new(now.Records - before.Records, now.Batches - before.Batches, now.Bytes - before.Bytes);
 }
 
-/// <summary>Reads the counts of a stack's one broker over JMX. The broker counts every request of every client, whoever made it,
-/// and Kafka's own JmxTool, which lies beside it, reads them in half a second; librdkafka's statistics would take code in the
-/// services, run while they are measured, and say nothing of what a request was to the broker.</summary>
+/// <summary>Reads the counts of a stack's only broker over JMX. The broker counts every request of every client, and Kafka's own
+/// JmxTool reads the counts in half a second. librdkafka's statistics would need code in the services that runs during the
+/// measurement, and would not show the broker's view of the requests.</summary>
 internal sealed class BrokerRequests : IAsyncDisposable
 {
     private const string User = "profile";
@@ -104,15 +105,15 @@ internal sealed class BrokerRequests : IAsyncDisposable
     /// <exception cref="StackException">Kafka or Java is missing.</exception>
     public BrokerRequests()
     {
-        KafkaPrograms.Require("profile counts requests at a Kafka broker of its own");
+        KafkaPrograms.Require("profile counts the requests to a Kafka broker of its own");
         _kafka = KafkaInstallation.Find();
         _port = _ports.Take();
         WriteForOwner("jmx.access", User + " readonly\n");
         WriteForOwner("jmx.password", $"{User} {_password}\n");
     }
 
-    /// <summary>What the broker's Java virtual machine has to be told: whoever comes by this port must know the password, which
-    /// those who list processes may see, and may only read.</summary>
+    /// <summary>The options of the broker's Java virtual machine for JMX. A client needs the password, which is visible in the
+    /// list of processes, and has read access only.</summary>
     public IReadOnlyList<string> BrokerJavaOptions =>
     [
         "-Djava.rmi.server.hostname=127.0.0.1",
@@ -124,8 +125,8 @@ internal sealed class BrokerRequests : IAsyncDisposable
 
     private string Port => _port.ToString(CultureInfo.InvariantCulture);
 
-    /// <summary>What the broker has counted by now.</summary>
-    /// <exception cref="StackException">It does not say.</exception>
+    /// <summary>Reads the broker's current counts.</summary>
+    /// <exception cref="StackException">The counts could not be read.</exception>
     public async Task<BrokerCounts> ReadAsync(CancellationToken cancellationToken)
     {
         var output = _folder.LogFile(string.Create(CultureInfo.InvariantCulture, $"counts-{++_reads}"));
@@ -140,7 +141,7 @@ internal sealed class BrokerRequests : IAsyncDisposable
             ], output),
             ReadBound, cancellationToken);
         var counts = BrokerCounts.Parse(await File.ReadAllLinesAsync(output, cancellationToken));
-        return counts.Requests.Count > 0 ? counts : throw new StackException($"Kafka's JmxTool read no counts: {await File.ReadAllTextAsync(output, cancellationToken)}");
+        return counts.Requests.Count > 0 ? counts : throw new StackException($"Kafka's JmxTool returned no counts: {await File.ReadAllTextAsync(output, cancellationToken)}");
     }
 
     public async ValueTask DisposeAsync()
@@ -151,7 +152,7 @@ internal sealed class BrokerRequests : IAsyncDisposable
 
     private string FileOf(string name) => Path.Combine(_folder.FullName, name);
 
-    // Java reads a password only from a file that nobody else may read.
+    // Java accepts a password file only if no other user can read it.
     private void WriteForOwner(string name, string text)
     {
         var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };

@@ -7,24 +7,25 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>Where the time, the processor, the requests and the allocations of one payment go.</summary>
+/// <summary>Measures the latency per step, the processor time, the requests and the allocations of one payment.</summary>
 internal sealed class PaymentProfile(ProfileOptions options, Measurement measurement, IAnsiConsole console)
 {
-    // Few enough that what timing costs is not seen in the others.
+    // Rare enough that the cost of timing does not affect the other payments.
     private const int TimedEvery = 16;
 
     private readonly List<ProfileCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
     private readonly List<string> _missing = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when no payment failed and the books are clean; 130 when it was stopped.</returns>
-    /// <exception cref="StackException">This is no Linux, or there is no Kafka.</exception>
+    /// <summary>Measures, then prints and writes the results.</summary>
+    /// <returns>0 if no payment failed and the audit is clean; 130 if it was interrupted.</returns>
+    /// <exception cref="StackException">The system is not Linux, or there is no Kafka.</exception>
     public Task<int> RunAsync(CancellationToken cancellationToken) => OperatingSystem.IsLinux()
         ? measurement.RunAsync(ProfileResult.Format, MeasureAsync, Result, cancellationToken)
-        : throw new StackException("profile reads processor times and memory from /proc, which Linux alone has.");
+        : throw new StackException("profile reads processor times and memory from /proc, which exists on Linux only.");
 
-    /// <summary>How the callers are shared out: over two connections to each proxy, as evenly as can be.</summary>
+    /// <summary>Returns the load: the callers are distributed over two connections to each proxy, as evenly as possible.
+    /// </summary>
     public static DriveSpec Spec(ProfileOptions options, IReadOnlyList<string> addresses, int inFlight)
     {
         var connections = Math.Min(inFlight, 2 * addresses.Count);
@@ -101,7 +102,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
 
     private static TracedPayment Traced(Contracts.StepTimes times)
     {
-        // Its version says no more than that it was answered.
+        // The version marks the payment as answered; its value is not used.
         var payment = new TracedPayment(Guid.Empty, "", 1, "");
         payment.Take(times);
         return payment;

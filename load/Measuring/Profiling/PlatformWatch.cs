@@ -4,8 +4,8 @@ using Billing.Messaging.Telemetry;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>What a whole stack used while workers loaded it. The slow looks are the outer ones, so that the processor times hold
-/// the load alone.</summary>
+/// <summary>Measures the resources that a stack used while workers loaded it. The slow readings are made first before the load
+/// and last after it, so that the processor times cover the load only.</summary>
 internal sealed class PlatformWatch(BillingStack stack, BrokerRequests requests, StatementTimes statements) : IDriveWatch, IDisposable
 {
     private readonly HttpClient _http = new();
@@ -13,13 +13,13 @@ internal sealed class PlatformWatch(BillingStack stack, BrokerRequests requests,
     private Dictionary<string, RuntimeUse> _runtimesBefore = [];
     private ProcessorTimes? _timesBefore;
 
-    /// <summary>What each role used in the last measurement.</summary>
+    /// <summary>The resources that each role used in the last measurement.</summary>
     public IReadOnlyList<ProgramUse> Programs { get; private set; } = [];
 
-    /// <summary>What PostgreSQL did in it.</summary>
+    /// <summary>The work of PostgreSQL in the last measurement.</summary>
     public DatabaseUse Database { get; private set; } = new(0, 0, []);
 
-    /// <summary>What the broker did in it.</summary>
+    /// <summary>The counts of the broker in the last measurement.</summary>
     public BrokerCounts Broker { get; private set; } = BrokerCounts.Parse([]);
 
     /// <inheritdoc/>
@@ -43,13 +43,13 @@ internal sealed class PlatformWatch(BillingStack stack, BrokerRequests requests,
 
     public void Dispose() => _http.Dispose();
 
-    /// <summary>What the .NET runtimes have counted by now, by role.</summary>
+    /// <summary>Reads the current counts of the .NET runtimes, by role.</summary>
     private async Task<Dictionary<string, RuntimeUse>> RuntimesAsync(CancellationToken cancellationToken)
     {
         var use = new Dictionary<string, RuntimeUse>(StringComparer.Ordinal);
         foreach (var service in stack.Services)
         {
-            // A proxy speaks HTTP/1.1 where it serves REST.
+            // A proxy accepts HTTP/1.1 on its REST address only.
             var metrics = await _http.GetStringAsync(new Uri((service.RestAddress ?? service.Address) + ServiceTelemetry.MetricsPath), cancellationToken);
             var role = Measuring.Programs.Role(service.Process.Name);
             if (RuntimeUse.Parse(metrics) is { } its)

@@ -4,7 +4,7 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>Where a payment's time and cost go, as a page.</summary>
+/// <summary>The page of a profile: the time and the costs of one payment, by part.</summary>
 internal static class ProfilePage
 {
     private const int ThreadsShown = 5;
@@ -13,15 +13,15 @@ internal static class ProfilePage
 
     public static Report Of(ProfileResult result) => new()
     {
-        Title = "Where one payment goes",
+        Title = "Time and costs of one payment",
         Subtitle = result.Cases.Count == 0
             ? "Nothing was measured."
             : string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.PerSecond)}/s with {Numbers.Whole(c.InFlight)} in flight")) + ".",
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact(result.Audits),
-            new Fact("Stack", $"{result.Proxies} proxies, {result.PaymentBackends} payment backends, {result.BalanceBackends} balance backends, {result.Partitions} partitions of a topic, one broker"),
-            new Fact("Method", "unary payments in a closed loop, over two connections to each proxy; one payment of sixteen is timed; all costs are for one payment"),
+            new Fact("Stack", $"{result.Proxies} proxies, {result.PaymentBackends} payment backends, {result.BalanceBackends} balance backends, {result.Partitions} partitions per topic, one broker"),
+            new Fact("Method", "unary payments in a closed loop, over two connections to each proxy; one payment in sixteen is timed; all costs are per payment"),
             .. result.Missing.Select(missing => new Fact("Not measured", missing)),
         ],
         Sections = result.Cases.Count == 0
@@ -54,21 +54,21 @@ internal static class ProfilePage
         {
             Columns =
             [
-                new Column("Programs", Align.Left), new Column("User", Unit: "µs"), new Column("Kernel", Unit: "µs"), new Column("Waits"), new Column("Forced off"),
-                new Column("Allocated", Unit: "bytes"), new Column("Collections", Unit: "a million"), new Column("Pause", Unit: "µs"), new Column("Memory", Unit: "MB"),
+                new Column("Programs", Align.Left), new Column("User", Unit: "µs"), new Column("Kernel", Unit: "µs"), new Column("Waits"), new Column("Preempted"),
+                new Column("Allocated", Unit: "bytes"), new Column("Collections", Unit: "per million"), new Column("Pause", Unit: "µs"), new Column("Memory", Unit: "MB"),
             ],
             Rows = [.. measured.Programs.Select(ProgramRow), Total(measured.Programs) with { IsHighlighted = true }],
-            Note = "Waits and forced off are context switches. Collections of generations 0, 1, 2.",
+            Note = "Waits and Preempted are voluntary and involuntary context switches. Collections are of generations 0, 1, 2, per million payments.",
         },
         new StackedBars(
-            "Processor time of a payment", new Axis("Processor", "µs"), ["user", "kernel"],
+            "Processor time per payment", new Axis("Processor time", "µs"), ["user", "kernel"],
             [.. measured.Programs.Select(p => new Stack(p.Role, p.UserUs, p.KernelUs))])
         {
             Name = $"processor-{measured.InFlight}",
         },
         new Table
         {
-            Columns = [new Column("Dearest threads", Align.Left), new Column("of", Align.Left), new Column("Threads"), new Column("User", Unit: "µs"), new Column("Kernel", Unit: "µs")],
+            Columns = [new Column("Busiest threads", Align.Left), new Column("Program", Align.Left), new Column("Threads"), new Column("User", Unit: "µs"), new Column("Kernel", Unit: "µs")],
             Rows =
             [
                 .. measured.Programs.SelectMany(p => p.Threads.Select(thread => (p.Role, Thread: thread)))
@@ -79,7 +79,7 @@ internal static class ProfilePage
         },
         new Table
         {
-            Columns = [new Column("Dearest statements", Align.Left), new Column("Calls"), new Column("Time", Unit: "µs"), new Column("Rows")],
+            Columns = [new Column("Costliest statements", Align.Left), new Column("Calls"), new Column("Time", Unit: "µs"), new Column("Rows")],
             Rows =
             [
                 .. measured.Database.Statements.Take(StatementsShown).Select(s => new Row(
@@ -100,7 +100,7 @@ internal static class ProfilePage
         Numbers.Significant(programs.Sum(p => p.MemoryMb ?? double.NaN)));
 
     private static Table Writes(ProfileResult result) => Compared(
-        "For one payment", "", result, ["writing transactions", "statements", "statements' time (µs)", "write-ahead log (bytes)"],
+        "Per payment", "", result, ["writing transactions", "statements", "statements' time (µs)", "write-ahead log (bytes)"],
         (measured, name) => name switch
         {
             "writing transactions" => measured.Database.Writes,
@@ -113,7 +113,7 @@ internal static class ProfilePage
     private static Table Requests(ProfileResult result)
     {
         var table = Compared(
-            "Requests for one payment", "", result, Dearest(result, c => c.Broker.Requests.ToDictionary()),
+            "Requests per payment", "", result, ByLargestCount(result, c => c.Broker.Requests.ToDictionary()),
             (measured, kind) => measured.Broker.Requests.TryGetValue(kind, out var count) ? count : null);
         return table with
         {
@@ -126,21 +126,21 @@ internal static class ProfilePage
         Columns =
         [
             new Column("Topic", Align.Left),
-            .. result.Cases.SelectMany(c => new[] { new Column($"{Numbers.Whole(c.InFlight)} in flight: records"), new Column("in each batch") }),
+            .. result.Cases.SelectMany(c => new[] { new Column($"{Numbers.Whole(c.InFlight)} in flight: records"), new Column("per batch") }),
         ],
         Rows =
         [
-            .. Dearest(result, c => c.Broker.Topics.ToDictionary(t => t.Key, t => t.Value.Records)).Select(topic => new Row(
+            .. ByLargestCount(result, c => c.Broker.Topics.ToDictionary(t => t.Key, t => t.Value.Records)).Select(topic => new Row(
             [
                 topic,
                 .. result.Cases.SelectMany(c => new[] { Shown(c.Broker.Topics.GetValueOrDefault(topic)?.Records), Shown(c.Broker.Topics.GetValueOrDefault(topic)?.RecordsInBatch) })
                     .Select(text => new Cell(text)),
             ])),
         ],
-        Note = "Records for one payment. What the broker writes itself comes in no batches of a client's.",
+        Note = "Records per payment. Records that the broker writes itself are not in a client's batches.",
     };
 
-    private static List<string> Dearest(ProfileResult result, Func<ProfileCase, IReadOnlyDictionary<string, double>> counts) =>
+    private static List<string> ByLargestCount(ProfileResult result, Func<ProfileCase, IReadOnlyDictionary<string, double>> counts) =>
         [.. result.Cases.SelectMany(counts).GroupBy(c => c.Key, c => c.Value, StringComparer.Ordinal).OrderByDescending(c => c.Max()).Select(c => c.Key)];
 
     private static Table Compared(string heading, string unit, ProfileResult result, IEnumerable<string> names, Func<ProfileCase, string, double?> value) => new()

@@ -5,10 +5,10 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>Where a payment's time and cost go, as JSON; the names are part of the interface.</summary>
+/// <summary>The time and the costs of one payment, as JSON; the names are part of the interface.</summary>
 internal sealed record ProfileResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the results.</summary>
     public static ResultFormat<ProfileResult> Format { get; } = new("profile", ProfileJson.Default.ProfileResult, ProfilePage.Of);
 
     public string Kind { get; init; } = Format.Kind;
@@ -18,10 +18,10 @@ internal sealed record ProfileResult : IResults
     public required int BalanceBackends { get; init; }
     public required int Partitions { get; init; }
 
-    /// <summary>What could not be measured, and why.</summary>
+    /// <summary>The figures that could not be measured, with the reasons.</summary>
     public IReadOnlyList<string> Missing { get; init; } = [];
 
-    /// <summary>Each number in flight, in the order in which they were measured.</summary>
+    /// <summary>The figures for each number in flight, in the order of measurement.</summary>
     public required IReadOnlyList<ProfileCase> Cases { get; init; }
 
     /// <summary>The audit of the stack.</summary>
@@ -34,7 +34,7 @@ internal sealed record ProfileResult : IResults
     bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Failed == 0);
 }
 
-/// <summary>One number of payments in flight. All costs are for one payment.</summary>
+/// <summary>The figures for one number of payments in flight. All costs are per payment.</summary>
 internal sealed record ProfileCase
 {
     public required int InFlight { get; init; }
@@ -49,10 +49,10 @@ internal sealed record ProfileCase
     [JsonPropertyName("p99_ms")]
     public required double P99Ms { get; init; }
 
-    /// <summary>The legs of the way of the payments that were timed, as a trace has them.</summary>
+    /// <summary>The legs of the timed payments, as in a trace.</summary>
     public required IReadOnlyList<LegSummary> Steps { get; init; }
 
-    /// <summary>By role: client, proxy, payments, balances, kafka, postgres.</summary>
+    /// <summary>The resources used by each role: client, proxy, payments, balances, kafka, postgres.</summary>
     public required IReadOnlyList<ProgramUse> Programs { get; init; }
 
     public required DatabaseUse Database { get; init; }

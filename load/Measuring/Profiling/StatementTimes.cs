@@ -4,27 +4,27 @@ using Npgsql;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>What PostgreSQL was asked, and what it wrote, between two looks.</summary>
-/// <param name="Writes">Transactions that wrote something, whatever became of them: each waits for the disk once.</param>
-/// <param name="LogBytes">Bytes of the write-ahead log.</param>
-/// <param name="Statements">Statements, the dearest first; none where they are not counted.</param>
+/// <summary>The work of PostgreSQL between two readings.</summary>
+/// <param name="Writes">Number of transactions that wrote something, committed or not: each waits for the disk once.</param>
+/// <param name="LogBytes">Bytes written to the write-ahead log.</param>
+/// <param name="Statements">Statements, those with the most time first; empty if they are not counted.</param>
 internal sealed record DatabaseUse(double Writes, double LogBytes, IReadOnlyList<StatementUse> Statements)
 {
-    /// <summary>For one of so many payments.</summary>
+    /// <summary>Divides by a number of payments.</summary>
     public DatabaseUse Per(double payments) => new(
         Writes / payments, LogBytes / payments,
         [.. Statements.Select(s => s with { Calls = s.Calls / payments, Us = s.Us / payments, Rows = s.Rows / payments })]);
 }
 
-/// <summary>One statement.</summary>
-/// <param name="Text">It, with parameters for its constants, on one line.</param>
-/// <param name="Calls">How often it ran.</param>
-/// <param name="Us">Microseconds that it took, planning left out; the time of a COMMIT holds the wait for the disk.</param>
-/// <param name="Rows">Rows that it returned or changed.</param>
+/// <summary>The counts of one statement.</summary>
+/// <param name="Text">The statement on one line, with parameters for its constants.</param>
+/// <param name="Calls">Number of executions.</param>
+/// <param name="Us">Execution time in microseconds, without planning; that of a COMMIT includes the wait for the disk.</param>
+/// <param name="Rows">Number of rows that it returned or changed.</param>
 internal sealed record StatementUse(string Text, double Calls, double Us, double Rows);
 
-/// <summary>Reads pg_stat_statements, where the server has it, and the positions of the log and of the transaction ids, which are
-/// exact at any moment, unlike the counts in pg_stat_database, which sessions report when they come to it.</summary>
+/// <summary>Reads pg_stat_statements, if the server has it, and the positions of the write-ahead log and of the transaction ids.
+/// These are exact at any moment, unlike the counts in pg_stat_database, which sessions report with a delay.</summary>
 internal sealed class StatementTimes(string connectionString)
 {
     private const string Module = "pg_stat_statements";
@@ -33,14 +33,14 @@ internal sealed class StatementTimes(string connectionString)
     private bool _countsStatements;
     private (long Transaction, decimal Log) _before;
 
-    /// <summary>What the server's settings must say for statements to be counted; nothing where it lacks the module: it would
-    /// not start.</summary>
+    /// <summary>Returns the server settings that enable the counting of statements; empty if the server lacks the module, because
+    /// it would not start with them.</summary>
     public static IReadOnlyDictionary<string, string> ServerSettings() => HasModule(PostgresPrograms.FindFolder())
         ? new Dictionary<string, string>(StringComparer.Ordinal) { ["shared_preload_libraries"] = Module }
         : FrozenDictionary<string, string>.Empty;
 
-    /// <summary>Lets the server show what it counts.</summary>
-    /// <returns>Why it does not; null where it does.</returns>
+    /// <summary>Creates the extension that shows the counts.</summary>
+    /// <returns>Why statements are not counted; null if they are.</returns>
     public async Task<string?> EnableAsync(CancellationToken cancellationToken)
     {
         await using var source = NpgsqlDataSource.Create(Own());
@@ -57,7 +57,7 @@ internal sealed class StatementTimes(string connectionString)
         }
     }
 
-    /// <summary>Starts counting from zero.</summary>
+    /// <summary>Resets the counts.</summary>
     public async Task BeginAsync(CancellationToken cancellationToken)
     {
         await using var source = NpgsqlDataSource.Create(Own());
@@ -69,7 +69,7 @@ internal sealed class StatementTimes(string connectionString)
         _before = await PositionAsync(source, cancellationToken);
     }
 
-    /// <summary>What was counted since.</summary>
+    /// <summary>Returns the counts since <see cref="BeginAsync"/>.</summary>
     public async Task<DatabaseUse> EndAsync(CancellationToken cancellationToken)
     {
         await using var source = NpgsqlDataSource.Create(Own());
@@ -93,7 +93,7 @@ internal sealed class StatementTimes(string connectionString)
         return new DatabaseUse(transaction - _before.Transaction, (double)(log - _before.Log), statements);
     }
 
-    /// <summary>A statement without its line breaks.</summary>
+    /// <summary>Returns a statement without its line breaks.</summary>
     public static string OneLine(string statement) => string.Join(' ', statement.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries));
 
     private static async Task<(long Transaction, decimal Log)> PositionAsync(NpgsqlDataSource source, CancellationToken cancellationToken)
@@ -105,9 +105,9 @@ internal sealed class StatementTimes(string connectionString)
         return (row.GetInt64(0), row.GetDecimal(1));
     }
 
-    // Where Debian has a server's modules, and where PostgreSQL's own installation does.
+    // The module folders of Debian's packages and of PostgreSQL's own installation.
     private static bool HasModule(string programs) => ModuleFolders.Any(folder => File.Exists(Path.Combine(programs, "..", folder, Module + ".so")));
 
-    // A session that is over when it has answered: it is no part of what is measured.
+    // A session that ends after its query, so that it is not part of the measurement.
     private string Own() => new NpgsqlConnectionStringBuilder(connectionString) { Pooling = false, MaxAutoPrepare = 0 }.ConnectionString;
 }

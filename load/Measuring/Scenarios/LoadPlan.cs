@@ -2,30 +2,30 @@ using Billing.Scenarios;
 
 namespace Billing.Measuring.Scenarios;
 
-/// <summary>What a load run does to which system, and what it must show.</summary>
+/// <summary>The load of a run, the system under load, and the thresholds of the results.</summary>
 internal sealed record LoadPlan
 {
     /// <summary>The scenario's name.</summary>
     public required string Scenario { get; init; }
 
-    /// <summary>How calls come.</summary>
+    /// <summary>The shape of the load.</summary>
     public required LoadShape Shape { get; init; }
 
-    /// <summary>Of 100 calls, how many are payments; the others check a balance.</summary>
+    /// <summary>Percentage of calls that are payments; the others are balance checks.</summary>
     public int PaymentPercent { get; init; } = 100;
 
-    /// <summary>Clients with connections of their own that share the calls.</summary>
+    /// <summary>Number of clients, each with connections of its own, that the calls are distributed over.</summary>
     public int Clients { get; init; } = 1;
 
-    /// <summary>Load before the measured one; none if zero.</summary>
+    /// <summary>Duration of the warm-up; zero for none.</summary>
     public TimeSpan WarmUp { get; init; }
 
-    /// <summary>Accounts that the calls go to, of each payment type.</summary>
+    /// <summary>Number of accounts of each payment type that the calls are distributed over.</summary>
     public int Accounts { get; init; } = 2500;
 
-    /// <summary>What to run it on, and where the reports go.</summary>
+    /// <summary>The system under load, and the folder of the reports.</summary>
     public required MeasuredSystem Subject { get; init; }
 
-    /// <summary>What must hold for the run to pass.</summary>
+    /// <summary>The thresholds that the run must meet.</summary>
     public IReadOnlyList<Threshold> Thresholds { get; init; } = [Threshold.ByDefault];
 }

@@ -5,18 +5,18 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Scenarios;
 
-/// <summary>Loads a stack of its own, or proxies that run already; writes the reports and compares the figures with the
-/// thresholds. With a stack of its own, the audit follows.</summary>
+/// <summary>Loads a stack of its own, or proxies that are already running, writes the reports and compares the figures with the
+/// thresholds. A stack of its own is audited afterwards.</summary>
 internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
 {
     private const int Interrupted = 130;
 
-    /// <summary>Runs it.</summary>
-    /// <returns>The process's exit code: 0 if calls were answered, every threshold holds and the audit is clean; 130 where the
-    /// token ended it early, with reports of what there was.</returns>
+    /// <summary>Runs the scenario and reports the results.</summary>
+    /// <returns>The process's exit code: 0 if calls were answered, every threshold is met and the audit is clean; 130 if it was
+    /// interrupted, in which case the reports cover the time until then.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        // Before anything is started, so that what is not there costs no run.
+        // Checked first, so that a missing program is reported before a stack is started.
         ScenarioProcess.RequireBuilt();
         Directory.CreateDirectory(plan.Subject.Out);
         if (plan.Subject.Targets.Count > 0)
@@ -47,23 +47,23 @@ internal sealed class LoadRun(LoadPlan plan, IAnsiConsole console)
             summary = summary with { Audit = AuditCounts.Of(audit) };
             AuditTable.Print(console, audit);
         }
-        SayWhatLatenciesAre(summary.Calls);
+        PrintLatencyDefinition(summary.Calls);
         var path = Path.Combine(plan.Subject.Out, "summary.json");
         await summary.WriteAsync(path);
         console.WriteLine($"Reports: {plan.Subject.Out}");
         if (summary.Interrupted)
         {
-            console.WriteLine("Stopped before its time; the reports hold what was measured until then.");
+            console.WriteLine("Interrupted; the reports cover the time until then.");
             return Interrupted;
         }
         return Passes(summary) && audit?.IsClean != false ? 0 : 1;
     }
 
-    private void SayWhatLatenciesAre(CallFigures calls)
+    private void PrintLatencyDefinition(CallFigures calls)
     {
         console.WriteLine(plan.Shape is LoadShape.Burst
-            ? "Latencies count from the moment meant for all calls of the burst."
-            : "Latencies are NBomber's: they count from when each call was sent, not from when it was due.");
+            ? "Latencies count from the start of the burst, at which all calls were due."
+            : "Latencies are NBomber's: they count from the sending of each call, not from the time at which it was due.");
         if (calls.Failed > 0)
         {
             console.WriteLine(FailedRequests.Sentence(calls.Failed));

@@ -5,7 +5,7 @@ using Billing.Scenarios;
 
 namespace Billing.Measuring.Scenarios;
 
-/// <summary>What a load run measured, as JSON; the names are part of the interface.</summary>
+/// <summary>The results of a load run, as JSON; the names are part of the interface.</summary>
 internal sealed record LoadSummary
 {
     public required string Scenario { get; init; }
@@ -20,8 +20,8 @@ internal sealed record LoadSummary
     public required int Proxies { get; init; }
     public required double DurationS { get; init; }
     public required bool Interrupted { get; init; }
-    /// <summary>Where latencies begin: <c>sent</c>, as NBomber counts, so that what keeps it from sending does not show; or, of a
-    /// burst, <c>burst</c>, the moment meant for all of its calls.</summary>
+    /// <summary>The moment from which latencies count: <c>sent</c>, as NBomber measures them, so that delays before sending are
+    /// not included; or, for a burst, <c>burst</c>, the moment at which all of its calls were due.</summary>
     public required string LatencyFrom { get; init; }
 
     public required CallFigures Calls { get; init; }

@@ -5,38 +5,39 @@ using Billing.Scenarios;
 
 namespace Billing.Measuring.Scenarios;
 
-/// <summary>The program of load/Scenarios, which runs NBomber, as a process of its own: it shares this one's output, and ends
-/// early when its input does.</summary>
+/// <summary>Runs the program of load/Scenarios, which uses NBomber, as a separate process. It shares this process's output, and
+/// ends early at the end of its standard input.</summary>
 internal static class ScenarioProcess
 {
     private const string Program = "Billing.Scenarios";
 
-    // Calls under way are given up at once; NBomber then takes some seconds for its figures and reports.
+    // Calls in flight are cancelled at once; NBomber then takes some seconds for its figures and reports.
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(45);
 
-    /// <exception cref="StackException">The program is not there.</exception>
+    /// <summary>Checks that the program is built.</summary>
+    /// <exception cref="StackException">The program does not exist.</exception>
     public static void RequireBuilt()
     {
         var file = DotnetProgram.FileOf(Program);
         if (!File.Exists(file))
         {
-            throw new StackException($"The scenarios are a program of their own, which is not built: there is no {file}. `dotnet build load/Scenarios -c Release` builds it; with the package set of the other programs, if you chose one.");
+            throw new StackException($"The program of the scenarios is not built: {file} does not exist. Build it with `dotnet build load/Scenarios -c Release`, and with the package set of the other programs if you chose one.");
         }
     }
 
-    /// <summary>Runs a plan's scenario and puts the reports into its folder.</summary>
-    /// <param name="plan">What to do.</param>
-    /// <param name="proxies">Where to call.</param>
-    /// <param name="journal">File for what was acknowledged; none if null.</param>
-    /// <param name="cancellationToken">Ends it early; what was measured by then still counts.</param>
-    /// <exception cref="StackException">The program failed, or did not end when it was told to.</exception>
+    /// <summary>Runs a plan's scenario and moves the reports into the plan's folder.</summary>
+    /// <param name="plan">The load to generate.</param>
+    /// <param name="proxies">The addresses of the proxies.</param>
+    /// <param name="journal">The file for the journal; null for none.</param>
+    /// <param name="cancellationToken">Ends it early; the figures measured so far are returned.</param>
+    /// <exception cref="StackException">The program failed, or did not end after the interrupt.</exception>
     public static async Task<ScenarioResult> RunAsync(
         LoadPlan plan, IReadOnlyList<string> proxies, string? journal, CancellationToken cancellationToken)
     {
         var folder = Directory.CreateTempSubdirectory("billing-load-").FullName;
         try
         {
-            // NBomber empties the folder of its reports, and adds a log: not for a folder that the user names.
+            // Not the user's folder: NBomber empties the folder of its reports, and adds a log.
             var reports = Path.Combine(folder, "reports");
             var (spec, result) = (Path.Combine(folder, "spec.json"), Path.Combine(folder, "result.json"));
             await File.WriteAllBytesAsync(
@@ -103,7 +104,7 @@ internal static class ScenarioProcess
         var start = DotnetProgram.StartInfo(Program, arguments);
         if (Console.IsOutputRedirected)
         {
-            // NBomber takes its colours from here, whatever its output is.
+            // NBomber decides by this variable whether to use colours, even if its output is redirected.
             start.Environment["TERM"] = "dumb";
         }
         return start;

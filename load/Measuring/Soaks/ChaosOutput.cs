@@ -1,7 +1,7 @@
 namespace Billing.Measuring.Soaks;
 
-/// <summary>Where what a soak found goes.</summary>
+/// <summary>The output of a soak test.</summary>
 /// <param name="CommandLine">The command, for the report.</param>
-/// <param name="Report">Where to write the report as JSON, with its page beside it; none if null.</param>
-/// <param name="Logs">Folder to copy the processes' logs and the journal to; none if null.</param>
+/// <param name="Report">The file to write the report to as JSON, with its page next to it; null for none.</param>
+/// <param name="Logs">The folder to copy the processes' logs and the journal to; null for none.</param>
 internal sealed record ChaosOutput(string CommandLine, string? Report, string? Logs);

@@ -4,20 +4,21 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Soaks;
 
-/// <summary>A soak as a page, and as the terminal has it: what each kind of fault cost the callers, and what they saw.</summary>
+/// <summary>The report of a soak test, for the page and the console: the longest wait of a caller for each kind of fault, and the
+/// results of the callers.</summary>
 internal static class ChaosPage
 {
     private const int NamedMax = 10;
 
     public static Report Of(ChaosResult result) => new()
     {
-        Title = "A soak with faults",
-        Subtitle = result.Clean ? "Clean: nothing lost, nothing doubled, no answer wrong." : "NOT CLEAN.",
+        Title = "Soak test with faults",
+        Subtitle = result.Clean ? "Clean: no payment lost, none recorded twice, no wrong answer." : "NOT CLEAN.",
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact([result.Audit]),
-            new Fact("Shape", $"{result.Brokers} brokers, {result.Proxies} proxies, {result.Backends.Payments} payment backends, {result.Backends.Balances} balance backends, jitter {(result.Jitter ? "on" : "off")}, at most {result.Rate} payments/s"),
-            new Fact("Faults", $"{Numbers.Counted(result.Faults.Count, "fault")} in {Numbers.Whole(result.DurationS)} s, from seed {result.Seed}"),
+            new Fact("Setup", $"{result.Brokers} brokers, {result.Proxies} proxies, {result.Backends.Payments} payment backends, {result.Backends.Balances} balance backends, jitter {(result.Jitter ? "on" : "off")}, at most {result.Rate} payments/s"),
+            new Fact("Faults", $"{Numbers.Counted(result.Faults.Count, "fault")} in {Numbers.Whole(result.DurationS)} s, seed {result.Seed}"),
         ],
         Sections =
         [
@@ -25,16 +26,16 @@ internal static class ChaosPage
                 "Longest wait for an answer", new Axis("Time", "s"), [.. result.Kinds.Select(k => k.Kind)],
                 Bars.Of("longest", result.Kinds.Select(k => k.LongestCallS)),
                 Bars.Of("target", result.Kinds.Select(k => k.TargetS ?? double.NaN)))),
-            new Section("What the callers saw", Calls(result)),
-            new Section("What must hold", Checks(result)),
-            new Section("Faults in order", Faults(result)),
+            new Section("Calls", Calls(result)),
+            new Section("Checks", Checks(result)),
+            new Section("Faults in order of time", Faults(result)),
         ],
     };
 
     private static Table Waits(ChaosResult result) => new()
     {
         Title = "Longest wait for an answer, retries included, in seconds",
-        Columns = [new Column("Fault", Align.Left), new Column("Times"), new Column("Longest"), new Column("Target"), new Column("", Align.Left)],
+        Columns = [new Column("Fault", Align.Left), new Column("Count"), new Column("Longest"), new Column("Target"), new Column("", Align.Left)],
         Rows = [.. result.Kinds.Select(kind => new Row(
             kind.Kind, Numbers.Whole(kind.Times), Numbers.Fixed(kind.LongestCallS, 2),
             kind.TargetS is { } target ? $"< {target}" : "", new Cell(kind.Missed ? "MISSED" : "", kind.Missed)))],
@@ -42,16 +43,18 @@ internal static class ChaosPage
 
     private static Table Calls(ChaosResult result) => Counts(
         [
-            ("payments answered", result.Payments), ("declined", result.Declined), ("sent twice at once", result.SentTwice), ("balance checks", result.Balances),
-            ("payments without an answer", result.Unanswered), ("calls sent again by the client", result.Retried), ("asked again", result.AskedAgain),
+            ("payments answered", result.Payments), ("declined", result.Declined), ("sent twice at the same time", result.SentTwice), ("balance checks", result.Balances),
+            ("payments without an answer", result.Unanswered), ("calls retried by the client", result.Retried), ("calls repeated after the client gave up", result.AskedAgain),
             .. result.Failures.OrderByDescending(f => f.Value).Select(f => (f.Key, f.Value)),
         ]);
 
     private static Table Checks(ChaosResult result) => Counts(
         [
-            ("commands sent past the proxies and acknowledged", result.Direct), ("of them forgotten", result.Forgotten.Count),
-            ("events recorded and not published", result.Unpublished.Count), ("bad records", result.BadRecords), ("of them put aside", result.PutAside),
-            ("processes that ended by themselves", result.EndedThemselves), ("answers that contradict others", result.Violations.Count),
+            ("commands sent directly to Kafka and acknowledged", result.Direct),
+            ("of these, not in the event store", result.Forgotten.Count),
+            ("events stored but not published", result.Unpublished.Count),
+            ("invalid records sent", result.BadRecords), ("of these, in the dead letters", result.PutAside),
+            ("processes that ended unexpectedly", result.EndedThemselves), ("inconsistent answers", result.Violations.Count),
         ]) with
     {
         Note = string.Join(' ', result.Wrong.Take(NamedMax).Append(result.Wrong.Count > NamedMax
@@ -60,13 +63,13 @@ internal static class ChaosPage
 
     private static Table Faults(ChaosResult result) => new()
     {
-        Columns = [new Column("Fault", Align.Left), new Column("Struck", Unit: "s"), new Column("Lasts", Unit: "s"), new Column("Longest call", Unit: "s")],
+        Columns = [new Column("Fault", Align.Left), new Column("Start", Unit: "s"), new Column("Duration", Unit: "s"), new Column("Longest call", Unit: "s")],
         Rows = [.. result.Faults.Select(f => new Row(f.What, Numbers.Fixed(f.StruckS, 1), Numbers.Fixed(f.LastsS, 1), Numbers.Fixed(f.LongestCallS, 2)))],
     };
 
-    private static Table Counts(IEnumerable<(string What, long Count)> counts) => new()
+    private static Table Counts(IEnumerable<(string Name, long Count)> counts) => new()
     {
         Columns = [new Column("", Align.Left), new Column("Count")],
-        Rows = [.. counts.Select(c => new Row(c.What, Numbers.Whole(c.Count)))],
+        Rows = [.. counts.Select(c => new Row(c.Name, Numbers.Whole(c.Count)))],
     };
 }

@@ -5,10 +5,10 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Soaks;
 
-/// <summary>What a soak found, as JSON; the names are part of the interface. Times are in seconds.</summary>
+/// <summary>The results of a soak test, as JSON; the names are part of the interface. Times are in seconds.</summary>
 internal sealed record ChaosResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the results.</summary>
     public static ResultFormat<ChaosResult> Format { get; } = new("chaos", ChaosJson.Default.ChaosResult, ChaosPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
@@ -39,12 +39,12 @@ internal sealed record ChaosResult : IResults
     public required int BadRecords { get; init; }
     public required int PutAside { get; init; }
 
-    /// <summary>What is wrong beside what the audit found.</summary>
+    /// <summary>The errors found, except those found by the audit.</summary>
     public required IReadOnlyList<string> Wrong { get; init; }
     public required AuditCounts Audit { get; init; }
     public required bool Clean { get; init; }
 
-    // What fails at first is what a soak is about: callers send again, and waits are counted until the answer.
+    // Failed attempts are expected in a soak test: callers retry, and waits are counted until the answer.
     long ILatencies.Failed => Unanswered;
 
     bool IResults.HasFigures => Payments > 0;

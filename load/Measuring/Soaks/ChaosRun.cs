@@ -8,20 +8,21 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Soaks;
 
-/// <summary>A soak from nothing: starts a stack, strikes it while it works, prints what happened and the audit, and leaves
-/// nothing behind.</summary>
+/// <summary>Runs a soak test: starts a stack, injects faults while it is under load, prints the results and the audit, and
+/// removes the stack.</summary>
 internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiConsole console, TimeProvider time)
 {
-    /// <summary>Runs it.</summary>
-    /// <returns>The process's exit code: 0 only if the books and the answers are right.</returns>
-    /// <exception cref="StackException">There is no Kafka, or brokers or a PostgreSQL are named that are not for it to strike.</exception>
+    /// <summary>Runs the soak test.</summary>
+    /// <returns>The process's exit code: 0 only if the event store and the answers are correct.</returns>
+    /// <exception cref="StackException">There is no Kafka, or the options name existing brokers or an existing PostgreSQL, which
+    /// it must not disturb.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         if (options.Stack.Kafka != "auto" || options.Stack.Postgres != "auto")
         {
-            throw new StackException("chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
+            throw new StackException("chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
         }
-        KafkaPrograms.Require("chaos strikes brokers of its own");
+        KafkaPrograms.Require("chaos injects faults into brokers of its own");
         var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
         Print(schedule);
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
@@ -30,9 +31,9 @@ internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiCo
         var journal = Path.Combine(stack.Folder.FullName, "chaos.csv");
         try
         {
-            var began = time.GetUtcNow();
+            var startedAt = time.GetUtcNow();
             var result = await new Soak(stack, options, time, console.WriteLine).RunAsync(schedule, journal, cancellationToken);
-            var report = ChaosResult.Of(options, new RunInfo(output.CommandLine, began, Complete: true, Machine.This()), result);
+            var report = ChaosResult.Of(options, new RunInfo(output.CommandLine, startedAt, Complete: true, Machine.This()), result);
             ConsoleReport.Print(console, ChaosResult.Format.Page(report));
             AuditTable.Print(console, result.Audit);
             if (output.Report is { } path)

@@ -2,13 +2,13 @@ using Billing.Client.Load;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>A part of a payment's way, from one step to another.</summary>
-/// <param name="Name">What happens on it.</param>
-/// <param name="From">Where it begins.</param>
-/// <param name="To">Where it ends.</param>
+/// <summary>The interval between two steps of a payment.</summary>
+/// <param name="Name">Its name in reports and results.</param>
+/// <param name="From">The step at which it begins.</param>
+/// <param name="To">The step at which it ends.</param>
 public sealed record Leg(string Name, Moment From, Moment To)
 {
-    /// <summary>What the whole way is called.</summary>
+    /// <summary>The name of the leg from the first step to the last.</summary>
     public const string WholeName = "whole way";
 
     private static readonly (string Name, Moment Moment)[] MilestoneMoments =
@@ -33,11 +33,11 @@ public sealed record Leg(string Name, Moment From, Moment To)
         [Moment.Returned] = "proxy → client",
     };
 
-    /// <summary>The whole way of some payments.</summary>
+    /// <summary>Returns the leg from the first step of payments to the last.</summary>
     public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) => new(WholeName, StartOf(payments), Moment.Returned);
 
-    /// <summary>Parts that overlap the others: what must have happened by when. Where the events lie is told by the event store
-    /// itself.</summary>
+    /// <summary>Returns the milestones: legs that all begin at the first step and therefore overlap. One of them ends at the
+    /// event store's own timestamp.</summary>
     public static IReadOnlyList<Leg> Milestones(IReadOnlyCollection<TracedPayment> payments)
     {
         var start = StartOf(payments);
@@ -47,13 +47,12 @@ public sealed record Leg(string Name, Moment From, Moment To)
     /// <summary>Whether a leg of that name is a milestone.</summary>
     public static bool IsMilestone(string name) => Array.Exists(MilestoneMoments, milestone => milestone.Name == name);
 
-    /// <summary>Where the way of some payments begins: when they were due, since what keeps the sender from sending is part of what a
-    /// caller waits for; or when they were sent, where nothing was due, as in a closed loop.</summary>
+    /// <summary>Returns the first step of payments: the moment at which they were due, because a delay before sending is part of
+    /// the caller's wait; or the sending, if they had no due time, as in a closed loop.</summary>
     public static Moment StartOf(IReadOnlyCollection<TracedPayment> payments) =>
         payments.Count(p => p.Has(Moment.Planned)) * 2 > payments.Count ? Moment.Planned : Moment.Sent;
 
-    /// <summary>The parts of the way of some payments, one after the other: between the steps that most of those that were
-    /// answered have.</summary>
+    /// <summary>Returns the consecutive legs of payments, between the steps that most of the answered payments have.</summary>
     public static IReadOnlyList<Leg> Of(IReadOnlyCollection<TracedPayment> payments)
     {
         var answered = payments.Where(p => p.IsAnswered).ToList();
@@ -66,22 +65,22 @@ public sealed record Leg(string Name, Moment From, Moment To)
     }
 }
 
-/// <summary>How long a leg took, in milliseconds.</summary>
+/// <summary>The durations of a leg, in milliseconds.</summary>
 /// <param name="Leg">The leg.</param>
-/// <param name="Sorted">Of all payments whose times it is known for, in ascending order.</param>
+/// <param name="Sorted">The durations of all payments for which both steps are known, in ascending order.</param>
 public sealed record LegTimes(Leg Leg, IReadOnlyList<double> Sorted)
 {
-    /// <summary>The times of a leg.</summary>
+    /// <summary>Returns the durations of a leg.</summary>
     public static LegTimes Of(Leg leg, IEnumerable<TracedPayment> payments) => new(
         leg, [.. payments.Where(p => p.IsAnswered).Select(p => p.Milliseconds(leg.From, leg.To)).OfType<double>().Order()]);
 
-    /// <summary>The mean; zero where there is none.</summary>
+    /// <summary>The mean; zero if there are no durations.</summary>
     public double Mean => Sorted.Count == 0 ? 0 : Sorted.Average();
 
-    /// <summary>The longest.</summary>
+    /// <summary>The longest duration; zero if there are none.</summary>
     public double Max => Sorted.Count == 0 ? 0 : Sorted[^1];
 
-    /// <summary>The least of the times that at least this share of them do not exceed; zero where there is none.</summary>
-    /// <param name="share">Above 0, up to 1.</param>
+    /// <summary>Returns a percentile by the nearest-rank method; zero if there are no durations.</summary>
+    /// <param name="share">The percentile as a fraction, above 0, up to 1.</param>
     public double Percentile(double share) => NearestRank.Percentile(Sorted, share);
 }

@@ -6,10 +6,10 @@ using Grpc.Core;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>Sends timed payments at a constant rate, and keeps when each of their steps was taken.</summary>
+/// <summary>Sends timed payments at a constant rate and keeps the times of their steps.</summary>
 internal sealed class PaymentTracer : IAsyncDisposable
 {
-    // Enough to open every connection and to have the code compiled; too few to be a load.
+    // Enough to open every connection and to have the code compiled; too few to overload the platform.
     private const int WarmUpConcurrency = 32;
 
     private readonly TraceOptions _options;
@@ -28,13 +28,13 @@ internal sealed class PaymentTracer : IAsyncDisposable
         _clients = [.. Enumerable.Range(0, options.Connections).Select(n => Connect(proxies[n % proxies.Count], time))];
     }
 
-    /// <summary>Payments answered or failed so far.</summary>
+    /// <summary>Number of payments answered or failed so far.</summary>
     public int Done => Volatile.Read(ref _done);
 
-    /// <summary>What became of the payments that were answered or have failed by now.</summary>
+    /// <summary>The payments that have been answered or have failed so far.</summary>
     public IReadOnlyList<TracedPayment> Payments => [.. _payments.Select((_, i) => Volatile.Read(ref _payments[i])).OfType<TracedPayment>()];
 
-    /// <summary>Sends the payments that are not traced.</summary>
+    /// <summary>Sends the payments of the warm-up, which are not traced.</summary>
     public async Task WarmUpAsync(CancellationToken cancellationToken)
     {
         for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
@@ -46,7 +46,7 @@ internal sealed class PaymentTracer : IAsyncDisposable
     }
 
     /// <summary>Sends the payments and waits for every answer.</summary>
-    /// <param name="stopping">Sends no more; those under way are still waited for.</param>
+    /// <param name="stopping">Stops sending; payments in flight are still awaited.</param>
     public async Task RunAsync(CancellationToken stopping)
     {
         var loop = new OpenLoop(new Arrivals(_options.Rate), _time);
@@ -63,7 +63,7 @@ internal sealed class PaymentTracer : IAsyncDisposable
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>A client of one connection, to one proxy.</summary>
+    /// <summary>Creates a client with one connection to one proxy.</summary>
     private static BillingClient Connect(string proxy, TimeProvider time)
     {
         var options = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(30), RetryShare = null };
@@ -73,7 +73,7 @@ internal sealed class PaymentTracer : IAsyncDisposable
 
     private async Task PayAsync(int number, long plannedUnixUs)
     {
-        // Drawn before the call's first wait, and so from one thread at a time.
+        // Created before the first await, and therefore by one thread at a time.
         var request = _requests.Payment();
         var sent = _time.GetUtcNow();
         var stream = StreamId.For(request.PaymentType, request.AccountId);

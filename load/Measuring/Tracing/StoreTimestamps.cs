@@ -5,13 +5,13 @@ using NpgsqlTypes;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>The event store's own timestamps of the events of a trace.</summary>
+/// <summary>Reads the event store's own timestamps of the events of a trace.</summary>
 internal static class StoreTimestamps
 {
     private const int PageSize = 5000;
 
-    /// <summary>Looks up every answered payment's event where its answer says that it is, and takes its timestamp if it is of
-    /// the same transaction.</summary>
+    /// <summary>Looks up the event of every answered payment by the stream and version in its answer, and stores the event's
+    /// timestamp in the payment if the transaction id is the same.</summary>
     public static async Task JoinAsync(
         string connectionString, IReadOnlyList<TracedPayment> payments, CancellationToken cancellationToken)
     {
@@ -25,7 +25,7 @@ internal static class StoreTimestamps
     private static async Task JoinPageAsync(NpgsqlDataSource database, TracedPayment[] page, CancellationToken cancellationToken)
     {
         var byId = page.ToDictionary(p => p.TransactionId);
-        // By stream and version, which the store has an index of, and not by transaction id, which it has none of.
+        // By stream and version, which are indexed, not by transaction id, which is not.
         await using var command = database.CreateCommand($"""
             select e.data ->> 'TransactionId', e.timestamp
             from unnest($1, $2) as wanted (stream_id, version)

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>A trace as a file of comma-separated values, one payment a line: <c>transaction_id</c>, <c>stream_id</c>,
+/// <summary>A trace as a file of comma-separated values, one payment per line: <c>transaction_id</c>, <c>stream_id</c>,
 /// <c>version</c>, <c>outcome</c>, and a column for each moment, such as <c>sent_unix_us</c>, in microseconds since the Unix
-/// epoch and empty where it is not known. Columns are found by their names: others may be there too, in any order.</summary>
+/// epoch and empty if unknown. Columns are found by name: they may be in any order, and other columns are ignored.</summary>
 public static class TraceFile
 {
     private static readonly Moment[] Steps = Enum.GetValues<Moment>();
     private static readonly string[] Required = ["transaction_id", "stream_id", "version", "outcome", Column(Moment.Sent)];
 
-    /// <summary>Writes a trace, in the order of the payments' planned moments.</summary>
+    /// <summary>Writes a trace, ordered by the times at which the payments were due.</summary>
     public static async Task WriteAsync(string path, IEnumerable<TracedPayment> payments)
     {
         await using var file = new StreamWriter(path);
@@ -25,21 +25,21 @@ public static class TraceFile
     }
 
     /// <summary>Reads a trace.</summary>
-    /// <exception cref="FormatException">It is none; the message names file, line and column.</exception>
+    /// <exception cref="FormatException">The file is not a trace; the message names file, line and column.</exception>
     public static IReadOnlyList<TracedPayment> Read(string path)
     {
         using var lines = File.ReadLines(path).GetEnumerator();
-        var heads = lines.MoveNext() ? lines.Current.Split(',') : [];
-        if (Array.Find(Required, r => !heads.Contains(r)) is { } missing)
+        var headers = lines.MoveNext() ? lines.Current.Split(',') : [];
+        if (Array.Find(Required, r => !headers.Contains(r)) is { } missing)
         {
-            throw new FormatException($"{path}: is not a trace: the first line does not name the column {missing}.");
+            throw new FormatException($"{path}: not a trace: the header line does not name the column {missing}.");
         }
         var payments = new List<TracedPayment>();
         for (var number = 2; lines.MoveNext(); number++)
         {
             if (lines.Current.Length > 0)
             {
-                payments.Add(new Line(path, number, heads, lines.Current.Split(',')).Read());
+                payments.Add(new Line(path, number, headers, lines.Current.Split(',')).Read());
             }
         }
         return payments;
@@ -47,31 +47,31 @@ public static class TraceFile
 
     private static string Column(Moment step) => step.ToString().ToLowerInvariant() + "_unix_us";
 
-    private sealed class Line(string path, int number, string[] heads, string[] fields)
+    private sealed class Line(string path, int number, string[] headers, string[] fields)
     {
         public TracedPayment Read()
         {
-            if (fields.Length != heads.Length)
+            if (fields.Length != headers.Length)
             {
-                throw new FormatException($"{path}:{number}: has {fields.Length} fields; the first line names {heads.Length} columns.");
+                throw new FormatException($"{path}:{number}: has {fields.Length} fields; the header line names {headers.Length} columns.");
             }
             var payment = new TracedPayment(
                 Guid.TryParse(Field("transaction_id"), out var id) ? id : throw Bad("transaction_id"),
                 Field("stream_id"), Number("version"), Field("outcome"));
-            foreach (var step in Steps.Where(s => heads.Contains(Column(s))))
+            foreach (var step in Steps.Where(s => headers.Contains(Column(s))))
             {
                 payment[step] = Number(Column(step));
             }
             return payment;
         }
 
-        private string Field(string name) => fields[Array.IndexOf(heads, name)];
+        private string Field(string name) => fields[Array.IndexOf(headers, name)];
 
         private long Number(string name) =>
             Field(name).Length == 0 ? 0
             : long.TryParse(Field(name), NumberStyles.None, CultureInfo.InvariantCulture, out var value) ? value
             : throw Bad(name);
 
-        private FormatException Bad(string name) => new($"{path}:{number}: {name} is '{Field(name)}'.");
+        private FormatException Bad(string name) => new($"{path}:{number}: invalid {name} '{Field(name)}'.");
     }
 }

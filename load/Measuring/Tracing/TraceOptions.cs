@@ -1,29 +1,29 @@
 namespace Billing.Measuring.Tracing;
 
-/// <summary>One trace.</summary>
+/// <summary>The options of a trace.</summary>
 internal sealed record TraceOptions
 {
-    /// <summary>What to run it on, and where the results go.</summary>
+    /// <summary>The system to trace, and the folder of the results.</summary>
     public required MeasuredSystem Subject { get; init; }
 
-    /// <summary>Payments to send.</summary>
+    /// <summary>Number of payments to send.</summary>
     public required int Requests { get; init; }
 
     /// <summary>Payments per second.</summary>
     public required int Rate { get; init; }
 
-    /// <summary>HTTP/2 connections that share the payments.</summary>
+    /// <summary>Number of HTTP/2 connections that the payments are distributed over.</summary>
     public int Connections { get; init; } = 4;
 
-    /// <summary>Payments before the traced ones.</summary>
+    /// <summary>Number of payments of the warm-up.</summary>
     public int WarmUp { get; init; } = 500;
 
-    /// <summary>Accounts of each payment type.</summary>
+    /// <summary>Number of accounts of each payment type.</summary>
     public int Accounts { get; init; } = 2500;
 
-    /// <summary>Decides accounts and amounts.</summary>
+    /// <summary>Seed of the random accounts and amounts.</summary>
     public int Seed { get; init; } = 1;
 
-    /// <summary>Npgsql's connection string of the named proxies' event store; null where it is not known.</summary>
+    /// <summary>Npgsql connection string of the event store behind the target proxies; null if it was not given.</summary>
     public string? EventStore => Subject.Targets.Count > 0 && Subject.Stack.Postgres != "auto" ? Subject.Stack.Postgres : null;
 }

@@ -5,12 +5,12 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>What a trace shows: where the time of its payments went, and how that was over time.</summary>
+/// <summary>The page of a trace: the durations of the payments' steps, and throughput and latency over time.</summary>
 internal static class TracePage
 {
     private static readonly Axis Delay = new("Delay", "ms");
 
-    /// <param name="summary">What is known of the run; null where only the payments are.</param>
+    /// <param name="summary">The summary of the run; null if only the payments are available.</param>
     /// <param name="payments">The payments.</param>
     public static Report Of(TraceResult? summary, IReadOnlyList<TracedPayment> payments)
     {
@@ -21,30 +21,30 @@ internal static class TracePage
             Sections =
             [
                 new Section("", Figures(counts, whole)),
-                new Section("Where the time goes", [Path(payments), .. Steps([.. LegSummary.Of(payments)])]),
-                new Section("How long payments take", Percentiles(payments, whole)),
+                new Section("Time per step", [Path(payments), .. Steps([.. LegSummary.Of(payments)])]),
+                new Section("Latency by percentile", Percentiles(payments, whole)),
                 new Section("Over time", TraceTimeline.Throughput(payments), TraceTimeline.Latency(payments)),
-                new Section("On the way and in the store", new Prose(Arrived(counts, payments))),
+                new Section("Event store and sending", new Prose(StoreAndSending(counts, payments))),
             ],
         };
     }
 
-    /// <summary>The report of a summary whose payments are not at hand.</summary>
+    /// <summary>Returns the report of a summary whose payments are not available.</summary>
     public static Report Of(TraceResult summary)
     {
         var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.WholeName);
         return Head(summary, summary.Requests, whole?.P50Ms ?? 0) with
         {
-            Sections = [new Section("Where the time goes", [.. Steps(summary.Steps)])],
+            Sections = [new Section("Time per step", [.. Steps(summary.Steps)])],
         };
     }
 
     private static Report Head(TraceResult? summary, TraceCounts counts, double medianMs) => FailedRequests.StatedIn(new Report
     {
-        Title = "The way of a payment, step by step",
+        Title = "Time of a payment, step by step",
         Subtitle = counts.Sent == 0
             ? "No payment was sent."
-            : $"{Numbers.Whole(counts.Accepted + counts.Declined)} of {Numbers.Whole(counts.Sent)} payments answered, {Numbers.Whole(counts.PerS)} a second; half of them within {Numbers.Significant(medianMs)} ms.",
+            : $"{Numbers.Whole(counts.Accepted + counts.Declined)} of {Numbers.Whole(counts.Sent)} payments answered, {Numbers.Whole(counts.PerS)} per second; median latency {Numbers.Significant(medianMs)} ms.",
         Facts = summary is null ? [] : Facts(summary),
     }, counts.Failed);
 
@@ -52,19 +52,19 @@ internal static class TracePage
     [
         new("Date", summary.StartedAt.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)),
         .. Measuring.Facts.Of(summary.Machine),
-        new("Transport", summary.Transport.Length > 0 ? summary.Transport : "of the proxies that were there"),
+        new("Transport", summary.Transport.Length > 0 ? summary.Transport : "unknown: the proxies were already running"),
         new("Command", summary.Command, IsCode: true),
-        .. summary.Incomplete is { } reason ? [new Fact("Incomplete", $"Stopped before its end ({reason}); these are the figures by then.")] : Array.Empty<Fact>(),
+        .. summary.Incomplete is { } reason ? [new Fact("Incomplete", $"Ended early ({reason}); the figures cover the part that was measured.")] : Array.Empty<Fact>(),
     ];
 
     private static KeyFigures Figures(TraceCounts counts, LegTimes whole) => new(
         new KeyFigure(Numbers.Whole(counts.PerS), "/s", "answers, over the whole run"),
-        new KeyFigure(Numbers.Significant(whole.Percentile(0.5)), "ms", "half of the answered payments take less"),
-        new KeyFigure(Numbers.Significant(whole.Percentile(0.99)), "ms", "99 of 100 take less"),
-        new KeyFigure(Numbers.Significant(whole.Max), "ms", "the slowest"),
+        new KeyFigure(Numbers.Significant(whole.Percentile(0.5)), "ms", "median latency of the answered payments"),
+        new KeyFigure(Numbers.Significant(whole.Percentile(0.99)), "ms", "99th percentile"),
+        new KeyFigure(Numbers.Significant(whole.Max), "ms", "longest latency"),
         new KeyFigure(Numbers.Whole(counts.Failed), "", counts.Failed == 1 ? "failed" : "failed, of " + Numbers.Whole(counts.Sent)));
 
-    /// <summary>The legs' shares in payments of about the same length: those of percentiles would not add up.</summary>
+    /// <summary>Shows the legs' shares among payments of similar latency, because percentiles of legs do not add up.</summary>
     private static StackedBars Path(IReadOnlyList<TracedPayment> payments)
     {
         var legs = Leg.Of(payments);
@@ -78,7 +78,7 @@ internal static class TracePage
         {
             IsShare = true,
             Name = "delay-per-step",
-            Note = "The mean of each step among payments that took about equally long altogether; behind each bar, how long that is. Kafka states its moment in whole milliseconds.",
+            Note = "The mean of each step among payments of similar total latency, which is given after each bar. Kafka's timestamps are in whole milliseconds.",
         };
 
         int Index(double share) => (int)Math.Round(share * complete.Count);
@@ -90,11 +90,11 @@ internal static class TracePage
     private static IEnumerable<Table> Steps(IReadOnlyList<LegSummary> steps)
     {
         var decimals = steps.Any(s => s.P90Ms >= 100) ? 1 : 2;
-        yield return Percentiles("Each step", steps.Where(s => !Leg.IsMilestone(s.Name)), decimals) with
+        yield return Percentiles("Duration of each step", steps.Where(s => !Leg.IsMilestone(s.Name)), decimals) with
         {
-            Note = "The percentiles of steps do not add up to those of the whole way: no payment is slow everywhere.",
+            Note = $"The percentiles of the steps do not add up to those of the {Leg.WholeName}: the slowest payments of one step are not the slowest of every other.",
         };
-        yield return Percentiles(FromStart("From the", steps.FirstOrDefault(s => s.Name == Leg.WholeName)?.From), steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
+        yield return Percentiles(FromStart("Time since the payment", steps.FirstOrDefault(s => s.Name == Leg.WholeName)?.From), steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
     }
 
     private static Table Percentiles(string title, IEnumerable<LegSummary> steps, int decimals)
@@ -122,20 +122,20 @@ internal static class TracePage
     {
         var stored = LegTimes.Of(new Leg("until stored", whole.Leg.From, Moment.Stored), payments);
         return new PercentileChart(
-            FromStart("Time from the", whole.Leg.From.ToString()) + ", by percentile", new Axis("Time", "ms"),
-            PercentileChart.Curve("until the answer is back", whole.Sorted), PercentileChart.Curve(stored.Leg.Name, stored.Sorted));
+            FromStart("Time since the payment", whole.Leg.From.ToString()) + ", by percentile", new Axis("Time", "ms"),
+            PercentileChart.Curve("until answered", whole.Sorted), PercentileChart.Curve(stored.Leg.Name, stored.Sorted));
     }
 
     private static string FromStart(string text, string? start) =>
-        text + (string.Equals(start, nameof(Moment.Planned), StringComparison.OrdinalIgnoreCase) ? " moment it was due" : " sending");
+        text + (string.Equals(start, nameof(Moment.Planned), StringComparison.OrdinalIgnoreCase) ? " was due" : " was sent");
 
-    private static string Arrived(TraceCounts counts, IReadOnlyList<TracedPayment> payments)
+    private static string StoreAndSending(TraceCounts counts, IReadOnlyList<TracedPayment> payments)
     {
         var late = NearestRank.Percentile([.. payments.Select(p => p.Milliseconds(Moment.Planned, Moment.Sent)).OfType<double>().Order()], 0.99);
         var answered = counts.Accepted + counts.Declined;
         var store = counts.InStore == 0
-            ? "The event store was not asked which payments it holds."
-            : $"Of {Numbers.Whole(answered)} answered payments, {Numbers.Whole(counts.InStore)} were found in the event store under the version that their answers name. Its timestamp is when the transaction began that stored the event, so it lies before the commit.";
-        return $"{store}\n\nPayments were sent at a constant rate, whatever became of those before. 99 of 100 were sent within {Numbers.Significant(late)} ms of the moment that they were due.";
+            ? "The event store was not queried for the payments."
+            : $"Of {Numbers.Whole(answered)} answered payments, {Numbers.Whole(counts.InStore)} were found in the event store under the version in their answers. The event store's timestamp is the time at which the transaction that stored the event began, so it precedes the commit.";
+        return $"{store}\n\nPayments were sent at a constant rate, independent of the answers. 99 % were sent within {Numbers.Significant(late)} ms of the time at which they were due.";
     }
 }

@@ -4,10 +4,10 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>What a trace came to, as JSON; the names are part of the interface.</summary>
+/// <summary>The results of a trace, as JSON; the names are part of the interface.</summary>
 internal sealed record TraceResult
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the results.</summary>
     public static ResultFormat<TraceResult> Format { get; } = new("trace", TraceJson.Default.TraceResult, summary => TracePage.Of(summary));
 
     public string Kind { get; init; } = Format.Kind;
@@ -16,7 +16,7 @@ internal sealed record TraceResult
 
     public required string Command { get; init; }
 
-    /// <summary><c>kafka</c> or <c>embedded</c>; empty where the proxies were there before.</summary>
+    /// <summary><c>kafka</c> or <c>embedded</c>; empty if the proxies were already running.</summary>
     public required string Transport { get; init; }
 
     public required int Rate { get; init; }
@@ -25,13 +25,13 @@ internal sealed record TraceResult
 
     public required TraceCounts Requests { get; init; }
 
-    /// <summary>The legs of the way, in order, then the milestones, then the whole way; of an open load they begin when a payment was
-    /// due, <c>planned</c>, and the first leg is its wait to be sent.</summary>
+    /// <summary>The legs in order, then the milestones, then the leg from the first step to the last. In an open loop they begin
+    /// when a payment was due, <c>planned</c>, and the first leg is its wait to be sent.</summary>
     public required IReadOnlyList<LegSummary> Steps { get; init; }
 
     public required Machine Machine { get; init; }
 
-    /// <summary>Why the trace ended before its end; null where it did not.</summary>
+    /// <summary>Why the trace ended early; null if it did not.</summary>
     public string? Incomplete { get; init; }
 
     public static TraceResult Of(TraceOptions options, string transport, IReadOnlyList<TracedPayment> payments, DateTimeOffset startedAt) => new()
@@ -53,13 +53,13 @@ internal sealed record TraceResult
     }
 }
 
-/// <summary>How many payments became what.</summary>
-/// <param name="Sent">Of which there is an outcome.</param>
-/// <param name="Accepted">Answered so.</param>
-/// <param name="Declined">Answered so.</param>
-/// <param name="Failed">Without an answer.</param>
-/// <param name="InStore">Whose event the store was found to hold; 0 where it was not asked.</param>
-/// <param name="PerS">Answers per second, from the moment that the first payment was due to the last answer.</param>
+/// <summary>The numbers of payments by outcome.</summary>
+/// <param name="Sent">Payments with an outcome.</param>
+/// <param name="Accepted">Accepted payments.</param>
+/// <param name="Declined">Declined payments.</param>
+/// <param name="Failed">Payments without an answer.</param>
+/// <param name="InStore">Payments whose event was found in the event store; 0 if it was not queried.</param>
+/// <param name="PerS">Answers per second, from the moment at which the first payment was due to the last answer.</param>
 internal sealed record TraceCounts(int Sent, int Accepted, int Declined, int Failed, int InStore, double PerS)
 {
     public static TraceCounts Of(IReadOnlyList<TracedPayment> payments)
@@ -75,7 +75,7 @@ internal sealed record TraceCounts(int Sent, int Accepted, int Declined, int Fai
     }
 }
 
-/// <summary>How long a leg took, in milliseconds.</summary>
+/// <summary>The durations of a leg, in milliseconds.</summary>
 internal sealed record LegSummary
 {
     public required string Name { get; init; }
@@ -102,7 +102,7 @@ internal sealed record LegSummary
 
     public required double MaxMs { get; init; }
 
-    /// <summary>The legs of a trace, its milestones and its whole way.</summary>
+    /// <summary>Summarises the legs of a trace, its milestones and the leg from the first step to the last.</summary>
     public static IEnumerable<LegSummary> Of(IReadOnlyList<TracedPayment> payments) =>
         Leg.Of(payments).Concat(Leg.Milestones(payments)).Append(Leg.Whole(payments))
             .Select(leg => Of(LegTimes.Of(leg, payments))).Where(leg => leg.Count > 0);

@@ -5,19 +5,20 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>Sends timed payments and writes down when each step of each was taken. What there is when it is stopped, or fails, is
-/// written too.</summary>
+/// <summary>Sends timed payments and writes the times of their steps. If it is interrupted or fails, the payments traced so far
+/// are written.</summary>
 internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeProvider time)
 {
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan JoinMax = TimeSpan.FromSeconds(60);
 
-    // Payments that are under way when the trace is stopped are given so long to be answered.
+    // The longest wait for the answers to payments in flight when the trace is interrupted.
     private static readonly TimeSpan StopMax = TimeSpan.FromSeconds(5);
 
-    /// <returns>The process's exit code: 0 only if every payment was answered, and found in the event store where one is
-    /// named; 130 where it was stopped.</returns>
-    /// <exception cref="Exception">What ended the sending early, once what was traced is written.</exception>
+    /// <returns>The process's exit code: 0 only if every payment was answered and, if the event store is known, found in it; 130
+    /// if it was interrupted.</returns>
+    /// <exception cref="Exception">The error that ended the sending early, thrown after the payments traced so far are written.
+    /// </exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         await using var stack = options.Subject.Targets.Count == 0 ? await Starting.StackAsync(options.Subject.Stack, console, cancellationToken) : null;
@@ -29,7 +30,7 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         var isJoined = await JoinAsync(stack?.ConnectionString ?? options.EventStore, payments);
         var summary = TraceResult.Of(options, stack?.Transport ?? "", payments, startedAt) with
         {
-            Incomplete = cancellationToken.IsCancellationRequested ? "it was stopped" : failure?.SourceException.Message,
+            Incomplete = cancellationToken.IsCancellationRequested ? "interrupted" : failure?.SourceException.Message,
         };
         TraceTable.Print(console, summary);
         await WriteAsync(summary, payments);
@@ -50,7 +51,7 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         }
         catch (Exception e) when (tracer.Done > 0)
         {
-            // Thrown again when what was traced is written.
+            // Thrown again after the payments traced so far are written.
             return ExceptionDispatchInfo.Capture(e);
         }
     }
@@ -78,14 +79,14 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
             });
     }
 
-    // Null where no store is named, false where it could not be asked.
+    // Null if no event store is known, false if it could not be queried.
     private async Task<bool?> JoinAsync(string? eventStore, IReadOnlyList<TracedPayment> payments)
     {
         if (eventStore is null)
         {
             return null;
         }
-        // Not the command's token: what there is when it is stopped is looked up too.
+        // Not the command's token: after an interrupt the payments traced so far are looked up too.
         using var bound = new CancellationTokenSource(JoinMax, time);
         try
         {
@@ -94,7 +95,7 @@ internal sealed class TraceRun(TraceOptions options, IAnsiConsole console, TimeP
         }
         catch (Exception e) when (e is NpgsqlException or OperationCanceledException)
         {
-            console.MarkupLineInterpolated($"[yellow]The event store was not asked: {e.Message}[/]");
+            console.MarkupLineInterpolated($"[yellow]The event store could not be queried: {e.Message}[/]");
             return false;
         }
     }

@@ -4,12 +4,12 @@ using Table = Spectre.Console.Table;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>Prints a trace: the percentiles of every step.</summary>
+/// <summary>Prints the percentiles of every step of a trace.</summary>
 internal static class TraceTable
 {
     public static void Print(IAnsiConsole console, TraceResult summary)
     {
-        var table = new Table().Border(TableBorder.Rounded).Title("Milliseconds, step by step; the whole way begins when a payment was due")
+        var table = new Table().Border(TableBorder.Rounded).Title($"Milliseconds per step; the {Leg.WholeName} begins when a payment was due")
             .AddColumns("Step", "p50", "p90", "p99", "p99.9", "Longest", "Mean");
         foreach (var column in table.Columns.Skip(1))
         {

@@ -3,7 +3,7 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>A trace over time, a point for each second, or for each of more seconds where there are many.</summary>
+/// <summary>A trace over time: one point per second, or per several seconds in a long trace.</summary>
 internal static class TraceTimeline
 {
     private const int PointsMax = 240;
@@ -27,7 +27,7 @@ internal static class TraceTimeline
         Series PerSecond(string name, IEnumerable<long> moments)
         {
             var counts = moments.CountBy(at => (at - start) / width).ToDictionary();
-            // The last slot is not a whole one.
+            // The last slot is incomplete.
             var slots = counts.Count == 0 ? 0 : counts.Keys.Max();
             return new Series(name, [.. Range(slots).Select(slot => (slot * width / 1e6, counts.GetValueOrDefault(slot) * 1e6 / width))]);
         }
@@ -55,7 +55,7 @@ internal static class TraceTimeline
         }
     }
 
-    /// <summary>Where time begins, and how long a slot is, in microseconds.</summary>
+    /// <summary>Returns the start of the time axis and the width of a slot, in microseconds.</summary>
     private static (long Start, long Width) Slots(IReadOnlyList<TracedPayment> payments)
     {
         if (payments.Count == 0)

@@ -2,10 +2,10 @@ using Billing.Contracts;
 
 namespace Billing.Measuring.Tracing;
 
-/// <summary>A moment in the life of a payment that a trace holds; in the order in which they come.</summary>
+/// <summary>The moments of a payment that a trace records, in the order in which they occur.</summary>
 public enum Moment
 {
-    /// <summary>It was due to be sent, at a constant rate.</summary>
+    /// <summary>The payment was due to be sent at the constant rate.</summary>
     Planned,
 
     /// <inheritdoc cref="StepTimes.Sent"/>
@@ -35,16 +35,16 @@ public enum Moment
     /// <inheritdoc cref="StepTimes.Returned"/>
     Returned,
 
-    /// <summary>The event store's own timestamp of its event: when the transaction began that stored it. Not in the order of
-    /// the others.</summary>
+    /// <summary>The event store's own timestamp of the event: the time at which the transaction that stored it began. It is not
+    /// in the order of the others.</summary>
     Recorded,
 }
 
 /// <summary>One payment of a trace.</summary>
 /// <param name="TransactionId">Its idempotency key.</param>
 /// <param name="StreamId">The account's stream.</param>
-/// <param name="Version">The version of the stream that records it; 0 where no answer came.</param>
-/// <param name="Outcome"><c>Accepted</c>, <c>Declined</c>, or the gRPC status that came instead of an answer.</param>
+/// <param name="Version">The version of its event in the stream; 0 if it was not answered.</param>
+/// <param name="Outcome"><c>Accepted</c>, <c>Declined</c>, or the gRPC status of the failed call.</param>
 public sealed record TracedPayment(Guid TransactionId, string StreamId, long Version, string Outcome)
 {
     private readonly long[] _unixUs = new long[Enum.GetValues<Moment>().Length];
@@ -52,7 +52,7 @@ public sealed record TracedPayment(Guid TransactionId, string StreamId, long Ver
     /// <summary>Whether it was accepted or declined.</summary>
     public bool IsAnswered => Version > 0;
 
-    /// <summary>A moment in microseconds since the Unix epoch; 0 where it is not known.</summary>
+    /// <summary>A moment in microseconds since the Unix epoch; 0 if unknown.</summary>
     public long this[Moment step]
     {
         get => _unixUs[(int)step];
@@ -62,7 +62,7 @@ public sealed record TracedPayment(Guid TransactionId, string StreamId, long Ver
     /// <summary>Whether a moment is known.</summary>
     public bool Has(Moment step) => this[step] > 0;
 
-    /// <summary>Takes over the moments of a timed payment.</summary>
+    /// <summary>Sets the moments from the step times of a timed payment.</summary>
     public void Take(StepTimes times)
     {
         foreach (var (name, at) in times.Steps())
@@ -71,9 +71,9 @@ public sealed record TracedPayment(Guid TransactionId, string StreamId, long Ver
         }
     }
 
-    /// <summary>The milliseconds from one step to another. The broker states its own moment in whole milliseconds: it is
-    /// taken to be no earlier than the step before it and no later than the one after.</summary>
-    /// <returns>Null where one of the moments is not known.</returns>
+    /// <summary>Returns the milliseconds from one step to another. The broker's timestamp is in whole milliseconds, so it is
+    /// limited to the interval between the step before and the step after.</summary>
+    /// <returns>Null if one of the moments is unknown.</returns>
     public double? Milliseconds(Moment from, Moment to) =>
         Has(from) && Has(to) ? (Exact(to) - Exact(from)) / 1000.0 : null;
 

@@ -30,7 +30,7 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
             Enum.GetValues<Moment>().Except([Moment.Appended]), Enum.GetValues<Moment>().Where(p.Has)));
         Assert.All(payments, p => Assert.InRange(p[Moment.Recorded], p[Moment.Sent], p[Moment.Returned]));
         Assert.Contains("proxy → backend", await File.ReadAllTextAsync(Path.Combine(_folder.FullName, "report.html"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
-        Assert.Equal("The way of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "summary.json")).Title);
+        Assert.Equal("Time of a payment, step by step", ResultFiles.Read(Path.Combine(_folder.FullName, "summary.json")).Title);
     }
 
     [Fact]

@@ -14,10 +14,10 @@ public sealed class WithoutKafka : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Theory]
-    [InlineData("profile", "profile counts requests at a Kafka broker of its own, and there is no Kafka")]
-    [InlineData("chaos", "chaos strikes brokers of its own, and there is no Kafka")]
-    [InlineData("chaos --postgres Host=elsewhere", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
-    [InlineData("chaos --kafka elsewhere:9092", "chaos strikes brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
+    [InlineData("profile", "profile counts the requests to a Kafka broker of its own, and there is no Kafka")]
+    [InlineData("chaos", "chaos injects faults into brokers of its own, and there is no Kafka")]
+    [InlineData("chaos --postgres Host=elsewhere", "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
+    [InlineData("chaos --kafka elsewhere:9092", "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
     [InlineData("compare paper", "compare paper measures the path through Kafka, and there is no Kafka")]
     [InlineData("compare eda", "compare eda measures the path through Kafka, and there is no Kafka")]
     [InlineData("compare ceiling", "compare ceiling measures the path through Kafka, and there is no Kafka")]

@@ -46,8 +46,8 @@ public sealed class MeasuredSoftwareTests : IDisposable
     [Fact]
     public void A_page_of_stand_ins_says_so_and_another_does_not()
     {
-        Assert.Contains(Facts.Of(On("9.29.0 (a stand-in)")), fact => fact.Name == "Not genuine" && fact.Value.Contains("Marten", StringComparison.Ordinal));
-        Assert.DoesNotContain(Facts.Of(On("9.29.0")), fact => fact.Name == "Not genuine");
+        Assert.Contains(Facts.Of(On("9.29.0 (a stand-in)")), fact => fact.Name == "Stand-ins" && fact.Value.Contains("Marten", StringComparison.Ordinal));
+        Assert.DoesNotContain(Facts.Of(On("9.29.0")), fact => fact.Name == "Stand-ins");
     }
 
     [Fact]

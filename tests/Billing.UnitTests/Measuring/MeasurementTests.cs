@@ -87,7 +87,7 @@ public sealed class MeasurementTests : IDisposable
             CancellationToken.None));
 
         Assert.Equal("payments-2 has ended", thrown.Message);
-        Assert.Contains("It could not be written", _output.ToString(), StringComparison.Ordinal);
+        Assert.Contains("The results could not be written", _output.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -105,7 +105,7 @@ public sealed class MeasurementTests : IDisposable
             stop.Token);
 
         Assert.Equal(130, exit);
-        Assert.Equal("it was stopped", Run().GetProperty("reason").GetString());
+        Assert.Equal("interrupted", Run().GetProperty("reason").GetString());
     }
 
     [Fact]

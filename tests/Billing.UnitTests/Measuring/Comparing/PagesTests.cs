@@ -50,7 +50,7 @@ public sealed class PagesTests : IDisposable
 
         Assert.Contains("7.89", page, StringComparison.Ordinal);
         Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured", page, StringComparison.Ordinal);
-        Assert.Equal(measured, !page.Contains("Stopped before its end", StringComparison.Ordinal));
+        Assert.Equal(measured, !page.Contains("Ended early", StringComparison.Ordinal));
         Assert.Equal(measured ? 7.89 / 3 : null, report.Cases[0].LongestRatio);
         Assert.Equal(measured ? 7.89 / 4 : null, report.Cases[0].LongestSinceStartRatio);
     }

@@ -43,9 +43,9 @@ public sealed class ThresholdTests
     [Fact]
     public void A_missed_threshold_names_itself_and_the_value()
     {
-        Assert.Equal("Missed: --max-p99-ms 50.5, it is 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
+        Assert.Equal("Missed: --max-p99-ms 50.5, measured 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
         Assert.Equal("Missed: --max-p99-ms 50.5, no call was answered", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(0, 5))}");
-        Assert.Equal("Held: --min-rps 90, it is 95", $"{new Threshold(Threshold.MinRps, 90).Check(Calls(95, 5))}");
+        Assert.Equal("Met: --min-rps 90, measured 95", $"{new Threshold(Threshold.MinRps, 90).Check(Calls(95, 5))}");
     }
 
     private static CallFigures Calls(int ok, int failed) =>

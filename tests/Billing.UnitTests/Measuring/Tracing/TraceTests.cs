@@ -40,8 +40,8 @@ public sealed class TraceTests : IDisposable
     [InlineData("", "does not name the column transaction_id")]
     [InlineData("a,b\n1,2", "does not name the column transaction_id")]
     [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n1,2", ":2: has 2 fields")]
-    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\nx,s,1,o,1", ":2: transaction_id is 'x'")]
-    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n00000000-0000-0000-0000-000000000000,s,1,o,soon", ":2: sent_unix_us is 'soon'")]
+    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\nx,s,1,o,1", ":2: invalid transaction_id 'x'")]
+    [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n00000000-0000-0000-0000-000000000000,s,1,o,soon", ":2: invalid sent_unix_us 'soon'")]
     public void What_is_no_trace_is_refused_with_the_place(string text, string problem)
     {
         File.WriteAllText(Trace, text);
@@ -170,7 +170,7 @@ public sealed class TraceTests : IDisposable
         await Summary().WriteAsync(summary);
         await TraceFile.WriteAsync(Trace, [Paid(0)]);
         var report = ResultFiles.ReadAll([summary, Trace]);
-        Assert.Equal(2, report.Sections.Count(s => s.Title == "The way of a payment, step by step"));
+        Assert.Equal(2, report.Sections.Count(s => s.Title == "Time of a payment, step by step"));
     }
 
     private static TraceResult Summary() => TraceResult.Of(
