@@ -115,7 +115,7 @@ public sealed class Measurements : IAsyncLifetime
     [Theory]
     [InlineData("there is no", "report", "missing.json")]
     [InlineData("'.' is a folder", "report", ".")]
-    public async Task Wrong_input_is_named(string named, params string[] arguments)
+    public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);
 
