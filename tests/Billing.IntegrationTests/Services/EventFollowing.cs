@@ -25,7 +25,7 @@ public sealed class TopicsFixture : IAsyncLifetime
     private LocalKafka? _kafka;
 
     public string? Missing { get; } = KafkaPrograms.FindHome() is null
-        ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+        ? "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive"
         : null;
 
     public LocalKafka Kafka => _kafka ?? throw new InvalidOperationException("Kafka was not started.");
