@@ -2,9 +2,9 @@ using Xunit.v3;
 
 namespace Billing.IntegrationTests;
 
-/// <summary>Tests that are not about what a replaceable package does, or not more than others are: <c>./billing test --packages</c>
-/// leaves them out.</summary>
-/// <param name="about">What they are about.</param>
+/// <summary>Marks tests that do not depend on the behaviour of a replaceable package, or only on behaviour that other tests
+/// cover too: <c>./billing test --packages</c> leaves them out.</summary>
+/// <param name="about">The subject of the tests.</param>
 [AttributeUsage(AttributeTargets.Class)]
 public sealed class AnyPackagesAttribute(string about) : Attribute, ITraitAttribute
 {

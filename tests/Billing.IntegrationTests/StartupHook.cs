@@ -3,9 +3,10 @@ using Billing.Messaging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-/// <summary>Plants an exception in a service of the platform, from outside of it: the runtime calls this before the program's
-/// own start where <c>DOTNET_STARTUP_HOOKS</c> names this assembly, and every host tells of its being built. The handler of
-/// commands then throws at commands of accounts that begin with <see cref="PoisonAccounts"/>: in the consumer's loop, where nothing expects it.</summary>
+/// <summary>Injects an exception into a service of the platform without changing the service. The runtime calls this class
+/// before the program's entry point if <c>DOTNET_STARTUP_HOOKS</c> names this assembly, and every host announces through a
+/// diagnostic event that it is being built. The command handler then throws for commands of accounts whose ids begin with
+/// <see cref="PoisonAccounts"/>, in the consumer's loop, where no exception is expected.</summary>
 #pragma warning disable CA1050 // The runtime looks for this type without a namespace.
 internal static class StartupHook
 #pragma warning restore CA1050
@@ -39,7 +40,7 @@ internal static class StartupHook
         {
             if (value.Key == "HostBuilding" && value.Value is IHostBuilder builder)
             {
-                builder.ConfigureServices(Plant);
+                builder.ConfigureServices(ReplaceHandler);
             }
         }
 
@@ -51,16 +52,17 @@ internal static class StartupHook
         {
         }
 
-        private static void Plant(IServiceCollection services)
+        private static void ReplaceHandler(IServiceCollection services)
         {
-            var sound = services.Last(service => service.ServiceType == typeof(ICommandHandler));
-            services.AddSingleton<ICommandHandler>(provider => new Throwing((ICommandHandler)sound.ImplementationFactory!(provider)));
+            var original = services.Last(service => service.ServiceType == typeof(ICommandHandler));
+            services.AddSingleton<ICommandHandler>(
+                provider => new Throwing((ICommandHandler)original.ImplementationFactory!(provider)));
         }
     }
 
-    private sealed class Throwing(ICommandHandler sound) : ICommandHandler
+    private sealed class Throwing(ICommandHandler original) : ICommandHandler
     {
-        public int InFlight => sound.InFlight;
+        public int InFlight => original.InFlight;
 
         public void Accept(IReadOnlyList<Delivery> deliveries)
         {
@@ -68,9 +70,9 @@ internal static class StartupHook
             {
                 throw new InvalidCastException("planted");
             }
-            sound.Accept(deliveries);
+            original.Accept(deliveries);
         }
 
-        public void Forget(IReadOnlyCollection<SourcePartition> partitions) => sound.Forget(partitions);
+        public void Forget(IReadOnlyCollection<SourcePartition> partitions) => original.Forget(partitions);
     }
 }

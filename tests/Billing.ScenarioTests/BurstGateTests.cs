@@ -5,7 +5,7 @@ namespace Billing.ScenarioTests;
 public sealed class BurstGateTests
 {
     [Fact]
-    public async Task Nobody_goes_before_the_last_has_arrived()
+    public async Task Nobody_passes_the_gate_before_the_last_has_arrived()
     {
         var gate = new BurstGate(3, TimeProvider.System);
         Task[] first = [gate.ArriveAsync(CancellationToken.None), gate.ArriveAsync(CancellationToken.None)];
@@ -17,7 +17,7 @@ public sealed class BurstGateTests
     }
 
     [Fact]
-    public async Task An_interrupt_lets_those_through_who_wait()
+    public async Task An_interrupt_releases_everybody_who_waits()
     {
         var gate = new BurstGate(3, TimeProvider.System);
         using var interrupt = new CancellationTokenSource();

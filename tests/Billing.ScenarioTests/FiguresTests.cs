@@ -8,7 +8,7 @@ public sealed class FiguresTests
     private static readonly MeasurementStats None = new() { Request = new RequestStats(), Latency = new LatencyStats(), StatusCodes = [] };
 
     [Fact]
-    public void Rates_are_taken_over_the_time_that_the_calls_took()
+    public void Rates_are_calculated_over_the_time_that_the_calls_took()
     {
         var result = Figures.Of(Stats(Measured(60, "accepted"), []), TimeSpan.FromSeconds(4));
 
@@ -18,7 +18,7 @@ public sealed class FiguresTests
     }
 
     [Fact]
-    public void A_status_that_a_scenario_has_from_its_steps_counts_once()
+    public void A_status_that_comes_from_a_step_is_counted_once()
     {
         StepStats[] steps =
         [
@@ -34,7 +34,7 @@ public sealed class FiguresTests
     }
 
     [Fact]
-    public void Where_no_call_ended_there_is_no_rate()
+    public void Without_calls_the_rate_is_zero()
     {
         var result = Figures.Of(Stats(None, []), TimeSpan.Zero);
 

@@ -11,7 +11,7 @@ public sealed class ScenarioFilesTests
         [new LoadShape.Open(5, During), new LoadShape.Closed(6, During), new LoadShape.Ramp(7, 8, During), new LoadShape.Burst(9)];
 
     [Fact]
-    public void A_spec_is_read_as_it_was_written() => Assert.All(Shapes, shape =>
+    public void A_specification_is_unchanged_after_serialization() => Assert.All(Shapes, shape =>
     {
         var spec = new ScenarioSpec
         {
@@ -34,6 +34,6 @@ public sealed class ScenarioFilesTests
     });
 
     [Fact]
-    public void A_ramp_is_planned_for_a_second_more_and_a_burst_for_no_time() => Assert.Equal(
+    public void A_ramp_is_planned_to_last_a_second_longer_and_a_burst_no_time() => Assert.Equal(
         [During, During, During + TimeSpan.FromSeconds(1), TimeSpan.Zero], Shapes.Select(s => s.Planned));
 }

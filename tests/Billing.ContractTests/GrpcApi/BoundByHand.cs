@@ -2,7 +2,7 @@ using Grpc.Core;
 
 namespace Billing.ContractTests.GrpcApi;
 
-/// <summary>A service without generated code.</summary>
+/// <summary>A service that is bound without generated code.</summary>
 public static class BoundByHand
 {
     public static readonly Method<string, string> Reverse = new(

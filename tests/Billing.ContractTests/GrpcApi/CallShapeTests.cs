@@ -64,7 +64,7 @@ public sealed class CallShapeTests(EchoServer server) : IClassFixture<EchoServer
     }
 
     [Fact]
-    public async Task The_status_of_a_running_call_cannot_be_asked_for()
+    public async Task The_status_of_a_running_call_is_not_available()
     {
         using var call = server.Client.Converse();
 

@@ -46,7 +46,7 @@ public sealed class DeadlineAndCancellationTests(EchoServer server) : IClassFixt
     }
 
     [Fact]
-    public async Task A_caller_that_cancels_ends_the_call_on_both_sides()
+    public async Task A_cancellation_by_the_caller_ends_the_call_on_both_sides()
     {
         using var caller = new CancellationTokenSource();
         using var call = server.Client.HangAsync(
@@ -75,7 +75,7 @@ public sealed class DeadlineAndCancellationTests(EchoServer server) : IClassFixt
     }
 
     [Fact]
-    public async Task Cancelling_the_reading_of_a_stream_is_CANCELLED()
+    public async Task Cancelling_a_read_from_a_stream_gives_CANCELLED()
     {
         using var reader = new CancellationTokenSource();
         using var call = server.Client.Converse();
@@ -88,7 +88,7 @@ public sealed class DeadlineAndCancellationTests(EchoServer server) : IClassFixt
     }
 
     [Fact]
-    public void Call_options_change_by_copy()
+    public void Changing_call_options_returns_a_copy()
     {
         using var source = new CancellationTokenSource();
         var deadline = EchoServer.In(TimeSpan.Zero);

@@ -50,7 +50,7 @@ public sealed class EchoServer : IAsyncLifetime
         _channel = GrpcChannel.ForAddress(Address);
     }
 
-    /// <summary>Each text has signals of its own: a call that ends late disturbs no other test.</summary>
+    /// <summary>Each text has its own signals, so that a call that ends late does not affect another test.</summary>
     public HangSignals HangOf(string text) => _hangs.GetOrAdd(text, _ => new HangSignals());
 
     public async ValueTask DisposeAsync()

@@ -18,7 +18,7 @@ public sealed class EchoService(EchoServer server) : Echo.EchoBase
         }
 
         await context.WriteResponseHeadersAsync(echoed);
-        ThrowIfAsked(request);
+        ThrowIfRequested(request);
         if (request.Text == "status")
         {
             context.Status = new Status(StatusCode.FailedPrecondition, "set on the context");
@@ -35,7 +35,7 @@ public sealed class EchoService(EchoServer server) : Echo.EchoBase
             await responseStream.WriteAsync(new EchoReply { Text = $"{request.Text} {i}" }, context.CancellationToken);
         }
 
-        ThrowIfAsked(request);
+        ThrowIfRequested(request);
     }
 
     public override async Task<EchoReply> Collect(
@@ -44,7 +44,7 @@ public sealed class EchoService(EchoServer server) : Echo.EchoBase
         var texts = new List<string>();
         while (await requestStream.MoveNext())
         {
-            ThrowIfAsked(requestStream.Current);
+            ThrowIfRequested(requestStream.Current);
             texts.Add(requestStream.Current.Text);
         }
 
@@ -58,7 +58,7 @@ public sealed class EchoService(EchoServer server) : Echo.EchoBase
     {
         await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
         {
-            ThrowIfAsked(request);
+            ThrowIfRequested(request);
             await responseStream.WriteAsync(new EchoReply { Text = request.Text });
         }
     }
@@ -72,7 +72,7 @@ public sealed class EchoService(EchoServer server) : Echo.EchoBase
         return new EchoReply();
     }
 
-    private static void ThrowIfAsked(EchoRequest request)
+    private static void ThrowIfRequested(EchoRequest request)
     {
         switch (request.Failure)
         {

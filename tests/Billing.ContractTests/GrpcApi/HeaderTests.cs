@@ -9,7 +9,7 @@ namespace Billing.ContractTests.GrpcApi;
 public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
 {
     [Fact]
-    public async Task Text_and_binary_headers_travel_there_and_back()
+    public async Task Text_and_binary_headers_are_sent_and_returned_unchanged()
     {
         var headers = new Metadata { { "X-Echo", "one" }, { "x-echo", "two" }, { "x-echo-bin", [0, 10, 255] } };
         using var call = server.Client.SayAsync(new EchoRequest(), headers);
@@ -19,7 +19,7 @@ public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
 
         foreach (var received in new[] { responseHeaders, call.GetTrailers() })
         {
-            // Two entries of one key are one line on the wire (RFC 9110, 5.3).
+            // Two entries with the same key are combined into one header line (RFC 9110, 5.3).
             Assert.Equal("one, two", Assert.Single(received.GetAll("x-echo")).Value);
             Assert.Equal(new byte[] { 0, 10, 255 }, received.GetValueBytes("x-echo-bin"));
         }
@@ -52,7 +52,7 @@ public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public void Call_credentials_go_with_any_channel_credentials_and_are_composed_of_two_or_more()
+    public void Call_credentials_combine_with_any_channel_credentials_and_are_composed_of_two_or_more()
     {
         var credentials = CallCredentials.FromInterceptor((_, _) => Task.CompletedTask);
 
@@ -63,7 +63,7 @@ public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public async Task Channel_credentials_say_whether_the_channel_is_secure()
+    public async Task Channel_credentials_must_match_the_scheme_of_the_address()
     {
         using var insecure = GrpcChannel.ForAddress(
             server.Address, new GrpcChannelOptions { Credentials = ChannelCredentials.Insecure });
@@ -77,7 +77,7 @@ public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
     [Theory]
     [InlineData("gzip")]
     [InlineData("deflate")]
-    public async Task A_compressed_request_is_understood(string encoding)
+    public async Task A_compressed_request_is_decompressed_by_the_server(string encoding)
     {
         using var channel = GrpcChannel.ForAddress(server.Address, new GrpcChannelOptions
         {
@@ -98,21 +98,21 @@ public sealed class HeaderTests(EchoServer server) : IClassFixture<EchoServer>
     [Theory]
     [InlineData("gzip")]
     [InlineData("deflate")]
-    public void What_a_compression_provider_packs_it_unpacks(string encoding)
+    public void A_compression_provider_decompresses_what_it_compressed(string encoding)
     {
         ICompressionProvider provider = encoding == "gzip"
             ? new GzipCompressionProvider(System.IO.Compression.CompressionLevel.Fastest)
             : new DeflateCompressionProvider(System.IO.Compression.CompressionLevel.Fastest);
-        using var packed = new MemoryStream();
-        using (var packing = provider.CreateCompressionStream(packed, null))
+        using var compressed = new MemoryStream();
+        using (var compression = provider.CreateCompressionStream(compressed, null))
         {
-            packing.Write("hello"u8);
+            compression.Write("hello"u8);
         }
 
-        using var unpacking = new StreamReader(provider.CreateDecompressionStream(new MemoryStream(packed.ToArray())));
+        using var reader = new StreamReader(provider.CreateDecompressionStream(new MemoryStream(compressed.ToArray())));
 
         Assert.Equal(encoding, provider.EncodingName);
-        Assert.Equal("hello", unpacking.ReadToEnd());
+        Assert.Equal("hello", reader.ReadToEnd());
     }
 
     [Fact]

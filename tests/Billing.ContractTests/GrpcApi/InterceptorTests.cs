@@ -42,7 +42,7 @@ public sealed class InterceptorTests(EchoServer server) : IClassFixture<EchoServ
     }
 
     [Fact]
-    public async Task Interceptors_given_together_run_in_that_order_and_may_change_a_call()
+    public async Task Interceptors_added_in_one_call_run_in_that_order_and_may_change_the_call()
     {
         var calls = new List<string>();
         var client = new Echo.EchoClient(server.Channel.Intercept(
@@ -71,7 +71,7 @@ public sealed class InterceptorTests(EchoServer server) : IClassFixture<EchoServ
     }
 
     [Fact]
-    public void A_missing_interceptor_is_refused()
+    public void A_null_interceptor_is_rejected()
     {
         Assert.Throws<ArgumentNullException>(() => server.Channel.Intercept((Interceptor)null!));
         Assert.Throws<ArgumentNullException>(() => server.Channel.Intercept((Func<Metadata, Metadata>)null!));

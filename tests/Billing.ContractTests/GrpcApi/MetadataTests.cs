@@ -5,7 +5,7 @@ namespace Billing.ContractTests.GrpcApi;
 public sealed class MetadataTests
 {
     [Fact]
-    public void A_key_is_kept_in_lower_case_and_found_in_any()
+    public void A_key_is_stored_in_lower_case_and_found_regardless_of_case()
     {
         var metadata = new Metadata { { "X-Request.Id_1", "a" } };
 
@@ -18,14 +18,14 @@ public sealed class MetadataTests
     [InlineData("umlaut-ü")]
     [InlineData("colon:")]
     [InlineData(":authority")]
-    public void A_key_of_other_characters_is_refused(string key)
+    public void A_key_with_invalid_characters_is_rejected(string key)
     {
         Assert.Throws<ArgumentException>(() => new Metadata.Entry(key, "value"));
         Assert.Throws<ArgumentException>(() => new Metadata.Entry(key + "-bin", [1]));
     }
 
     [Fact]
-    public void The_suffix_of_a_key_says_whether_its_value_is_binary()
+    public void The_suffix_of_a_key_determines_whether_its_value_is_binary()
     {
         Assert.Equal("-bin", Metadata.BinaryHeaderSuffix);
         Assert.Throws<ArgumentException>(() => new Metadata.Entry("key-bin", "text"));
@@ -35,7 +35,7 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void Null_is_refused()
+    public void Null_is_rejected()
     {
         Assert.Throws<ArgumentNullException>(() => new Metadata.Entry(null!, "value"));
         Assert.Throws<ArgumentNullException>(() => new Metadata.Entry("key", (string)null!));
@@ -44,7 +44,7 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void The_text_of_a_binary_entry_cannot_be_had()
+    public void The_text_of_a_binary_entry_is_not_available()
     {
         var metadata = new Metadata { { "key-bin", [1, 2] } };
 
@@ -69,7 +69,7 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void The_last_entry_of_a_key_counts_and_all_are_kept()
+    public void The_last_entry_of_a_key_is_returned_and_all_are_kept()
     {
         var metadata = new Metadata { { "a", "1" }, { "b", "2" }, { "A", "3" } };
 
@@ -80,7 +80,7 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void A_key_that_is_not_there_has_no_value()
+    public void A_missing_key_has_no_value()
     {
         var metadata = new Metadata { { "a", "1" } };
 
@@ -91,7 +91,7 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void Entries_can_be_put_replaced_and_taken_at_a_place()
+    public void Entries_can_be_inserted_replaced_and_removed_by_index()
     {
         var first = new Metadata.Entry("a", "1");
         var second = new Metadata.Entry("b", "2");
@@ -117,7 +117,7 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void The_empty_instance_stays_empty()
+    public void The_empty_instance_is_read_only()
     {
         Assert.True(Metadata.Empty.IsReadOnly);
         Assert.Throws<InvalidOperationException>(() => Metadata.Empty.Add("a", "1"));
@@ -127,6 +127,6 @@ public sealed class MetadataTests
     }
 
     [Fact]
-    public void An_entry_shows_its_key_and_text() =>
+    public void The_text_of_an_entry_has_its_key_and_value() =>
         Assert.Equal("[Entry: key=a, value=1]", new Metadata.Entry("A", "1").ToString());
 }

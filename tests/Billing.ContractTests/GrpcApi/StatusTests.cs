@@ -41,7 +41,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public async Task A_client_stream_may_be_refused_halfway()
+    public async Task A_client_stream_may_be_rejected_before_it_is_complete()
     {
         using var call = server.Client.Collect();
         var failure = new Failure { Code = (int)StatusCode.InvalidArgument, Detail = "no" };
@@ -63,7 +63,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public async Task Another_exception_is_UNKNOWN_and_tells_nothing_of_itself()
+    public async Task Any_other_exception_becomes_UNKNOWN_without_its_details()
     {
         var request = new EchoRequest { Failure = new Failure { Code = -1, Detail = "secret" } };
 
@@ -97,7 +97,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public async Task A_method_that_is_not_there_is_UNIMPLEMENTED()
+    public async Task A_call_to_an_unknown_method_is_UNIMPLEMENTED()
     {
         var method = new Method<string, string>(
             MethodType.Unary,
@@ -113,9 +113,9 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public async Task A_server_that_is_not_there_is_UNAVAILABLE_with_the_cause_at_hand()
+    public async Task A_call_to_an_unreachable_server_is_UNAVAILABLE_with_its_cause()
     {
-        // Port 1 of loopback: nothing listens there, and nothing may be bound to it by chance.
+        // Nothing listens on loopback port 1, and no ephemeral port can be allocated there by chance.
         using var channel = GrpcChannel.ForAddress("http://127.0.0.1:1");
 
         var error = await Assert.ThrowsAsync<RpcException>(
@@ -127,7 +127,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public void An_exception_shows_its_status_unless_given_a_message()
+    public void The_message_of_an_exception_is_its_status_unless_one_is_given()
     {
         var status = new Status(StatusCode.NotFound, "gone");
 
@@ -140,7 +140,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public void A_debug_exception_is_told_by_type_and_message_and_is_the_inner_exception()
+    public void A_debug_exception_appears_with_type_and_message_and_is_the_inner_exception()
     {
         var cause = Assert.Throws<InvalidOperationException>(new Action(() => throw new InvalidOperationException("why")));
         var error = new RpcException(new Status(StatusCode.Internal, "what", cause));
@@ -155,7 +155,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public void A_serialization_context_needs_no_length_and_offers_nothing_else_by_itself()
+    public void The_base_serialization_context_ignores_the_length_and_implements_nothing_else()
     {
         var context = new BareContext();
 
@@ -167,7 +167,7 @@ public sealed class StatusTests(EchoServer server) : IClassFixture<EchoServer>
     }
 
     [Fact]
-    public void A_definition_binds_its_methods_to_any_binder()
+    public void A_service_definition_binds_its_methods_to_any_binder()
     {
         var binder = new CountingBinder();
 

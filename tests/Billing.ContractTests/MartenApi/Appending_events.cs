@@ -22,7 +22,7 @@ public sealed class Appending_events(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task An_append_with_the_version_after_it_goes_through()
+    public async Task An_append_is_given_the_version_that_the_stream_has_after_it()
     {
         await StartAsync("visa/b", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -34,7 +34,7 @@ public sealed class Appending_events(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task Starts_and_appends_go_in_one_session()
+    public async Task One_session_can_start_streams_and_append_to_others()
     {
         await StartAsync("visa/checked", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -64,7 +64,7 @@ public sealed class Appending_events(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task Two_thousand_streams_move_on_in_one_session()
+    public async Task Two_thousand_streams_are_appended_to_in_one_session()
     {
         var streams = Enumerable.Range(0, 2000).Select(i => $"visa/{i}").ToArray();
         foreach (var version in new[] { 1, 2 })

@@ -7,7 +7,7 @@ namespace Billing.ContractTests.MartenApi;
 public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
 {
     [Fact]
-    public async Task A_stale_append_is_refused()
+    public async Task An_append_at_an_outdated_version_is_rejected()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1), new PaymentAccepted("p2", 1));
         await using var session = Store.LightweightSession();
@@ -21,7 +21,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task An_append_that_would_leave_a_gap_is_refused()
+    public async Task An_append_that_would_leave_a_gap_is_rejected()
     {
         await StartAsync("visa/b", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -33,7 +33,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task An_append_to_a_stream_that_ought_to_be_there_stores_nothing()
+    public async Task An_append_that_expects_a_missing_stream_stores_nothing()
     {
         await using var session = Store.LightweightSession();
         session.Events.Append("visa/nobody", 5, new PaymentAccepted("p2", 1));
@@ -44,7 +44,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Starting_a_stream_that_is_there_is_refused_in_the_name_of_the_first_started_one()
+    public async Task Starting_an_existing_stream_is_rejected_with_the_id_of_the_first_started_stream()
     {
         await StartAsync("visa/c", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -60,7 +60,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task An_append_that_expects_no_stream_is_refused_where_there_is_one()
+    public async Task An_append_that_expects_no_stream_is_rejected_if_the_stream_exists()
     {
         await StartAsync("visa/d", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -72,7 +72,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task One_stale_stream_among_many_undoes_the_whole_session_in_the_name_of_the_first_append()
+    public async Task One_version_conflict_rolls_back_the_session_and_is_reported_with_the_id_of_the_first_append()
     {
         await StartAsync("visa/stale", new PaymentAccepted("p1", 1), new PaymentAccepted("p2", 1));
         await StartAsync("visa/fine", new PaymentAccepted("p1", 1));
@@ -90,7 +90,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Of_two_sessions_at_the_same_version_the_second_is_refused()
+    public async Task Of_two_sessions_at_the_same_version_the_second_is_rejected()
     {
         await StartAsync("visa/f", new PaymentAccepted("p1", 1));
         await using var first = Store.LightweightSession();
@@ -105,7 +105,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Of_eight_sessions_at_the_same_version_one_wins()
+    public async Task Of_eight_sessions_at_the_same_version_one_succeeds()
     {
         await StartAsync("visa/g", new PaymentAccepted("p0", 1));
 
@@ -124,7 +124,7 @@ public sealed class Conflicts(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Of_eight_sessions_that_start_the_same_stream_one_wins()
+    public async Task Of_eight_sessions_that_start_the_same_stream_one_succeeds()
     {
         foreach (var round in Enumerable.Range(0, 10))
         {

@@ -5,13 +5,13 @@ using Npgsql;
 namespace Billing.ContractTests.MartenApi;
 
 /// <summary>
-/// What a save that fails leaves behind: tombstones for the sequence numbers that it knows it had taken, which are those
-/// of appends; the numbers of streams that it would have started stay holes.
+/// What a failed save leaves in the database: tombstones for the sequence numbers that the store knows it has taken, which
+/// are those of appends. The numbers of streams that the save would have started stay unused.
 /// </summary>
 public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
 {
     [Fact]
-    public async Task The_numbers_of_appends_get_a_tombstone_each_when_a_later_statement_fails()
+    public async Task The_sequence_numbers_of_appends_become_tombstones_when_a_later_statement_fails()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));
         await using (var session = Store.LightweightSession())
@@ -22,7 +22,7 @@ public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
             await Assert.ThrowsAsync<MartenCommandException>(() => session.SaveChangesAsync());
         }
 
-        // They are written in the background, and the store waits for them when it is disposed of.
+        // Tombstones are written in the background; disposing of the store waits for them.
         await Store.DisposeAsync();
 
         Assert.Equal(["mt_tombstone|0", "visa/a|1"], await StreamsAsync());
@@ -41,7 +41,7 @@ public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_stale_append_takes_no_number_and_leaves_an_empty_stream_of_tombstones()
+    public async Task A_version_conflict_takes_no_sequence_number_and_leaves_an_empty_stream_of_tombstones()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));
         await using (var session = Store.LightweightSession())
@@ -57,7 +57,7 @@ public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_collision_takes_no_number_and_leaves_an_empty_stream_of_tombstones()
+    public async Task A_stream_collision_takes_no_sequence_number_and_leaves_an_empty_stream_of_tombstones()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));
         await using (var session = Store.LightweightSession())
@@ -73,7 +73,7 @@ public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_sequence_number_that_is_taken_fails_a_save_and_is_no_conflict()
+    public async Task A_used_sequence_number_fails_the_save_and_is_not_a_conflict()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));
         await ExecuteAsync(
@@ -92,7 +92,7 @@ public sealed class Failed_saves(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_save_without_events_leaves_nothing()
+    public async Task A_failed_save_without_events_leaves_nothing()
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));
         await using (var session = Store.LightweightSession())

@@ -3,7 +3,7 @@ namespace Billing.ContractTests.MartenApi;
 public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postgres)
 {
     [Fact]
-    public async Task A_stream_that_is_not_there_has_no_events()
+    public async Task A_missing_stream_has_no_events()
     {
         await using var session = Store.QuerySession();
 
@@ -15,7 +15,7 @@ public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postg
     [InlineData(2, 0, new[] { 1L, 2 })]
     [InlineData(0, 3, new[] { 3L, 4 })]
     [InlineData(3, 2, new[] { 2L, 3 })]
-    public async Task A_part_of_a_stream_is_read_by_version(long version, long fromVersion, long[] expected)
+    public async Task A_stream_can_be_read_from_and_up_to_a_version(long version, long fromVersion, long[] expected)
     {
         await StartAsync(
             "visa/b",
@@ -31,7 +31,7 @@ public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task A_part_of_a_stream_is_read_by_time()
+    public async Task A_stream_can_be_read_up_to_a_time()
     {
         await StartAsync("visa/c", new PaymentAccepted("p1", 1));
         await using var session = Store.LightweightSession();
@@ -46,7 +46,7 @@ public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task An_event_is_read_under_an_old_name_as_the_event_of_today()
+    public async Task An_event_stored_under_an_old_name_is_upcast_when_read()
     {
         await StartAsync("visa/d", new LimitChangedV1(100));
         await using var tomorrow = NewStore(options =>
@@ -66,7 +66,7 @@ public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task An_event_is_upcast_from_a_name_that_is_given()
+    public async Task An_event_can_be_upcast_from_an_explicit_name()
     {
         await StartAsync("visa/e", new LimitChangedV1(100));
         await ExecuteAsync($"update {Schema}.mt_events set type = 'limit_changed', mt_dotnet_type = 'Gone, Gone'");
@@ -81,7 +81,7 @@ public sealed class Fetching_streams(PostgresFixture postgres) : StoreTest(postg
     }
 
     [Fact]
-    public async Task An_event_type_can_have_a_name_of_its_own()
+    public async Task An_event_type_can_be_stored_under_an_explicit_name()
     {
         await using var store = NewStore(options => options.Events.MapEventType<PaymentAccepted>("accepted"));
         await using var session = store.LightweightSession();

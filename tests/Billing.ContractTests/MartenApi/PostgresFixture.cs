@@ -10,7 +10,7 @@ using Npgsql;
 namespace Billing.ContractTests.MartenApi;
 
 /// <summary>
-/// The server named by BILLING_TEST_POSTGRES, else a cluster of the tests' own that is gone when they are done.
+/// The server named by BILLING_TEST_POSTGRES, or else a cluster of the tests' own that is deleted when they are done.
 /// </summary>
 public sealed class PostgresFixture : IAsyncLifetime
 {
@@ -59,7 +59,7 @@ public sealed class PostgresFixture : IAsyncLifetime
 
     private async Task<string> StartAsync(string data)
     {
-        // Another program may take the port between the moment it is found free and the start.
+        // Another program may take the port after it was found free and before the server starts.
         for (var attempt = 1; ; attempt++)
         {
             var port = FreePort();
@@ -103,7 +103,7 @@ public sealed class PostgresFixture : IAsyncLifetime
 
     private async Task RunAsync(string program, params string[] arguments)
     {
-        // The server inherits the streams of pg_ctl, so that reading them to their end would wait for it to stop.
+        // The server inherits the streams of pg_ctl; reading them to their end would wait until the server stops.
         var start = new ProcessStartInfo("/bin/sh") { WorkingDirectory = _folder };
         string[] shell = ["-c", "exec \"$@\" >/dev/null 2>&1 </dev/null", "sh", program];
         foreach (var argument in shell.Concat(arguments))
@@ -116,7 +116,7 @@ public sealed class PostgresFixture : IAsyncLifetime
         if (process.ExitCode != 0)
         {
             throw new InvalidOperationException(
-                $"{program} {string.Join(' ', arguments)} ended with {process.ExitCode}");
+                $"{program} {string.Join(' ', arguments)} exited with code {process.ExitCode}");
         }
     }
 }

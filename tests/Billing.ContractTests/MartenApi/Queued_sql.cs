@@ -8,7 +8,7 @@ public sealed class Queued_sql(PostgresFixture postgres) : StoreTest(postgres)
     private string Receipts => $"{Schema}.receipts";
 
     [Fact]
-    public async Task A_queued_statement_takes_arrays_and_commits_with_the_events()
+    public async Task A_queued_statement_accepts_arrays_and_commits_with_the_events()
     {
         await CreateTableAsync();
         var at = new DateTimeOffset(2026, 11, 21, 12, 0, 0, TimeSpan.Zero);
@@ -36,7 +36,7 @@ public sealed class Queued_sql(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Statements_run_in_their_order()
+    public async Task Statements_run_in_the_order_in_which_they_were_queued()
     {
         await CreateTableAsync();
         await using var session = Store.LightweightSession();
@@ -48,7 +48,7 @@ public sealed class Queued_sql(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_unique_violation_tells_its_constraint_and_undoes_the_events()
+    public async Task A_unique_violation_names_its_constraint_and_rolls_back_the_events()
     {
         await CreateTableAsync();
         await ExecuteAsync($"insert into {Receipts} (name) values ('taken')");
@@ -68,7 +68,7 @@ public sealed class Queued_sql(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_stale_append_undoes_the_queued_statement()
+    public async Task A_version_conflict_rolls_back_the_queued_statement()
     {
         await CreateTableAsync();
         await StartAsync("visa/c", new PaymentAccepted("p1", 1), new PaymentAccepted("p2", 1));

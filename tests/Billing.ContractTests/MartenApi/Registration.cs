@@ -8,7 +8,7 @@ namespace Billing.ContractTests.MartenApi;
 public sealed class Registration(PostgresFixture postgres) : StoreTest(postgres)
 {
     [Fact]
-    public async Task A_container_gives_out_one_store_on_the_data_source_it_is_given()
+    public async Task A_service_container_provides_one_store_on_the_given_data_source()
     {
         await using var source = NpgsqlDataSource.Create(ConnectionString);
         MartenServiceCollectionExtensions.MartenConfigurationExpression added = new ServiceCollection().AddMarten(_ =>
@@ -30,7 +30,7 @@ public sealed class Registration(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_store_is_made_by_its_constructor_and_writes_json_as_it_was_told()
+    public async Task A_store_created_by_its_constructor_writes_json_as_configured()
     {
         var options = new StoreOptions();
         options.Connection(ConnectionString);

@@ -5,7 +5,7 @@ using Weasel.Core;
 
 namespace Billing.ContractTests.MartenApi;
 
-/// <summary>A store in a schema of the test class's own, empty at the start of each test.</summary>
+/// <summary>A store in the test class's own schema, empty at the start of each test.</summary>
 public abstract class StoreTest(PostgresFixture postgres) : IAsyncLifetime
 {
     protected DocumentStore Store { get; private set; } = null!;

@@ -23,7 +23,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     ];
 
     [Fact]
-    public async Task Streams_and_events_have_the_columns_that_both_implementations_read()
+    public async Task The_tables_of_streams_and_events_have_the_columns_that_both_implementations_read()
     {
         await Store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
 
@@ -44,7 +44,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_store_that_is_to_make_nothing_makes_the_tables_when_it_is_told_to_and_at_no_other_time()
+    public async Task A_store_without_automatic_creation_creates_its_tables_only_on_an_explicit_call()
     {
         await using var store = NewStore(options => options.AutoCreateSchemaObjects = AutoCreate.None);
         async Task AppendAsync()
@@ -64,7 +64,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task The_keys_keep_one_event_a_version_and_events_with_their_stream()
+    public async Task The_keys_allow_one_event_per_version_and_tie_events_to_their_stream()
     {
         await Store.Storage.ApplyAllConfiguredChangesToDatabaseAsync();
 
@@ -83,7 +83,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task An_event_is_stored_under_its_names()
+    public async Task An_event_is_stored_with_its_event_type_name_and_its_dotnet_type_name()
     {
         await StartAsync("visa/a", new PaymentDeclined("p1", Reason.Currency), new LimitChangedV2(5, "EUR"));
 
@@ -101,7 +101,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task A_store_opens_on_tables_that_are_there()
+    public async Task A_store_opens_on_existing_tables()
     {
         await StartAsync("visa/c", new PaymentAccepted("p1", 1));
         await using var again = NewStore();
@@ -114,7 +114,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Stores_that_start_at_once_take_no_turns_and_may_fail_over_what_another_one_makes()
+    public async Task Stores_that_start_at_the_same_time_are_not_serialized_and_may_fail_on_each_others_objects()
     {
         var stores = Enumerable.Range(0, 6).Select(_ => NewStore()).ToArray();
 
@@ -133,7 +133,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
     }
 
     [Fact]
-    public async Task Tables_that_another_one_is_making_are_in_the_way_and_not_waited_for_by_a_lock()
+    public async Task Creating_tables_fails_when_another_transaction_creates_them_at_the_same_time()
     {
         await using var source = NpgsqlDataSource.Create(ConnectionString);
         await using var connection = await source.OpenConnectionAsync();
@@ -150,7 +150,7 @@ public sealed class Tables(PostgresFixture postgres) : StoreTest(postgres)
         await Assert.ThrowsAsync<MartenSchemaException>(() => applying);
     }
 
-    /// <summary>Until a statement waits for another's transaction.</summary>
+    /// <summary>Waits until a statement is blocked by another transaction.</summary>
     private async Task WaitUntilBlockedAsync()
     {
         while ((await QueryAsync<long>("select count(*) from pg_locks where not granted and locktype = 'transactionid'"))[0] == 0)

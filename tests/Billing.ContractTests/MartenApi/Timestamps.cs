@@ -4,14 +4,17 @@ using Npgsql;
 
 namespace Billing.ContractTests.MartenApi;
 
-/// <summary>Whose time a stored event has, told apart by a session in a time zone that is nine hours ahead.</summary>
+/// <summary>
+/// Whether a stored event has the time of the database or of the application. A session in a time zone nine hours ahead makes
+/// the difference visible.
+/// </summary>
 public sealed class Timestamps(PostgresFixture postgres) : StoreTest(postgres)
 {
     [Theory]
     [InlineData(EventAppendMode.Quick, "UTC", 0)]
     [InlineData(EventAppendMode.Quick, "Asia/Tokyo", -9)]
     [InlineData(EventAppendMode.QuickWithServerTimestamps, "Asia/Tokyo", 0)]
-    public async Task An_append_has_the_databases_time_in_quick_mode_and_is_off_by_the_sessions_zone(
+    public async Task An_append_in_quick_mode_has_the_databases_time_shifted_by_the_sessions_time_zone(
         EventAppendMode mode, string zone, int hoursOff)
     {
         await StartAsync("visa/a", new PaymentAccepted("p1", 1));
@@ -26,7 +29,7 @@ public sealed class Timestamps(PostgresFixture postgres) : StoreTest(postgres)
     [Theory]
     [InlineData(EventAppendMode.Quick)]
     [InlineData(EventAppendMode.QuickWithServerTimestamps)]
-    public async Task A_start_has_the_applications_time_in_either_mode(EventAppendMode mode)
+    public async Task A_stream_start_has_the_applications_time_in_either_mode(EventAppendMode mode)
     {
         await using var store = StoreIn("Asia/Tokyo", mode);
         await using var session = store.LightweightSession();

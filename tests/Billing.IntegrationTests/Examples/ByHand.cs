@@ -6,18 +6,18 @@ using Billing.IntegrationTests.Services;
 
 namespace Billing.IntegrationTests.Examples;
 
-/// <summary>docs/by-hand.md, followed.</summary>
-[AnyPackages("what a page of the documentation says")]
+/// <summary>Runs the commands of docs/by-hand.md.</summary>
+[AnyPackages("a page of the documentation")]
 [Collection(InOneProcess.Name)]
 public sealed partial class ByHand(EmbeddedStack stack)
 {
     private const string Page = "docs/by-hand.md";
 
-    // Written by the script after each command; nothing that the page runs prints it.
+    // The script prints this after each command; no command of the page prints it.
     private const string EndOfOutput = "\u0001";
 
     [Fact]
-    public async Task What_the_page_says_is_printed_is_what_its_commands_print()
+    public async Task The_commands_of_the_page_print_the_output_that_it_shows()
     {
         Tool.Need("curl");
         var tools = Path.GetDirectoryName(Tool.Need("grpcurl"));
@@ -25,19 +25,19 @@ public sealed partial class ByHand(EmbeddedStack stack)
         var script = new StringBuilder($"PATH='{tools}':$PATH\n");
         foreach (var (command, _) in examples)
         {
-            script.Append(Here(command)).Append("\nprintf '\\001'\n");
+            script.Append(ForThisStack(command)).Append("\nprintf '\\001'\n");
         }
 
         var printed = (await RunAsync(script.ToString())).Split(EndOfOutput);
 
         Assert.Equal(examples.Count + 1, printed.Length);
         Assert.All(examples.Zip(printed), example => Assert.True(
-            Pattern(example.First.Output).IsMatch(Spaced(example.Second)),
-            $"$ {example.First.Command}\nprinted\n{example.Second}\nand {Page} says\n{example.First.Output}"));
+            Pattern(example.First.Output).IsMatch(NormalizeSpaces(example.Second)),
+            $"$ {example.First.Command}\nprinted\n{example.Second}\nbut {Page} shows\n{example.First.Output}"));
     }
 
     [Fact]
-    public void The_page_has_every_method_and_every_route()
+    public void The_page_mentions_every_method_and_every_route()
     {
         var page = string.Join('\n', Repository.Lines(Page));
         var methods = Proxy.Hosting.ProxyServices.PublicServices.SelectMany(s => s.Methods).Select(m => $"{m.Service.FullName}/{m.Name}");
@@ -47,8 +47,8 @@ public sealed partial class ByHand(EmbeddedStack stack)
             route => Assert.Contains(route, page, StringComparison.Ordinal));
     }
 
-    /// <summary>The commands of the page's blocks, which follow a <c>$</c> and go on in lines that are set in, each with the
-    /// lines that it prints.</summary>
+    /// <summary>Returns the commands of the page's console blocks, each with its expected output. A command follows a <c>$</c>
+    /// and continues on indented lines.</summary>
     private static List<(string Command, string Output)> Read(IEnumerable<string> page)
     {
         var examples = new List<(string Command, string Output)>();
@@ -78,8 +78,8 @@ public sealed partial class ByHand(EmbeddedStack stack)
         return examples;
     }
 
-    /// <summary>The page's stack is the one of this test.</summary>
-    private string Here(string command) => command switch
+    /// <summary>Replaces the addresses of the page's stack with those of this test's stack.</summary>
+    private string ForThisStack(string command) => command switch
     {
         _ when command.StartsWith("GRPC=", StringComparison.Ordinal) => "GRPC=" + new Uri(stack.Stack.ProxyAddresses[0]).Authority,
         _ when command.StartsWith("REST=", StringComparison.Ordinal) => "REST=" + stack.Stack.RestAddresses[0],
@@ -87,10 +87,12 @@ public sealed partial class ByHand(EmbeddedStack stack)
     };
 
     private static Regex Pattern(string output) =>
-        new("^" + Regex.Escape(Spaced(output)).Replace(@"\.\.\.", ".*?", StringComparison.Ordinal) + "$", RegexOptions.Singleline);
+        new(
+            "^" + Regex.Escape(NormalizeSpaces(output)).Replace(@"\.\.\.", ".*?", StringComparison.Ordinal) + "$",
+            RegexOptions.Singleline);
 
-    // grpcurl indents, and spaces, as it pleases.
-    private static string Spaced(string text) => Spaces().Replace(text, " ").Trim();
+    // The indentation and spacing of grpcurl vary.
+    private static string NormalizeSpaces(string text) => Spaces().Replace(text, " ").Trim();
 
     private static async Task<string> RunAsync(string script)
     {

@@ -6,7 +6,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Examples;
 
-/// <summary>The client of examples/node-client with its packages, in a folder of its own.</summary>
+/// <summary>The client of examples/node-client with its packages, in its own folder.</summary>
 public sealed class NodeInstallation : IAsyncDisposable
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -15,7 +15,7 @@ public sealed class NodeInstallation : IAsyncDisposable
     /// <summary>The installed client's folder.</summary>
     public string Path => System.IO.Path.Combine(_folder.FullName, "node-client");
 
-    /// <summary>Installs, once for all who ask, what the lock file names.</summary>
+    /// <summary>Installs the packages of the lock file; all calls share one installation.</summary>
     internal Task<ToolResult> InstallAsync(string npm) => _installing ??= InstallOnceAsync(npm);
 
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
@@ -32,12 +32,12 @@ public sealed class NodeInstallation : IAsyncDisposable
     }
 }
 
-/// <summary>The client of examples/node-client before real proxies.</summary>
+/// <summary>The client of examples/node-client against real proxies.</summary>
 [AnyPackages("a client with packages of another language")]
 [Collection(OverFailingKafka.Name)]
 public sealed class NodeClient : IClassFixture<NodeInstallation>
 {
-    // What npm says where its registry, or a package in it, cannot be had.
+    // The error codes of npm when its registry cannot be reached or does not provide a package.
     private static readonly string[] Unreachable =
         ["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "E404", "E403"];
 
@@ -52,26 +52,26 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
     }
 
     [Fact]
-    public async Task It_pays_once_under_one_id_and_in_bulk_and_reads_its_own_writes_past_a_proxy_that_is_gone()
+    public async Task It_pays_once_per_transaction_id_and_in_bulk_and_reads_its_own_writes_despite_an_unreachable_proxy()
     {
         var node = await NodeAsync();
         var account = StackFixture.NewAccount();
         using var ports = new FreePorts();
 
-        // The first address leads to no proxy: what goes there goes to the next one.
+        // No proxy listens on the first address: its calls fail over to the next one.
         string[] addresses = [$"127.0.0.1:{ports.Take()}", .. _stack.Stack.ProxyAddresses.Select(a => new Uri(a).Authority)];
-        var told = await RunAsync(node, account, addresses);
+        var result = await RunAsync(node, account, addresses);
 
-        Assert.Equal("ACCEPTED", told.GetProperty("paid").GetProperty("outcome").GetString());
-        Assert.Equal(told.GetProperty("paid").GetRawText(), told.GetProperty("again").GetRawText());
-        Assert.Equal(300, told.GetProperty("outcomes").GetProperty("ACCEPTED").GetInt32());
-        Assert.Equal("305", told.GetProperty("balance").GetProperty("balance").GetProperty("units").GetString());
-        Assert.Equal("301", told.GetProperty("balance").GetProperty("version").GetString());
+        Assert.Equal("ACCEPTED", result.GetProperty("paid").GetProperty("outcome").GetString());
+        Assert.Equal(result.GetProperty("paid").GetRawText(), result.GetProperty("again").GetRawText());
+        Assert.Equal(300, result.GetProperty("outcomes").GetProperty("ACCEPTED").GetInt32());
+        Assert.Equal("305", result.GetProperty("balance").GetProperty("balance").GetProperty("units").GetString());
+        Assert.Equal("301", result.GetProperty("balance").GetProperty("version").GetString());
         Assert.Equal(301, await _stack.CountEventsAsync(account));
     }
 
     [Fact]
-    public async Task Payments_on_a_stream_whose_proxy_is_killed_are_made_once_by_the_next()
+    public async Task Payments_on_a_stream_whose_proxy_is_killed_are_made_once_through_the_next_proxy()
     {
         var node = await NodeAsync();
         var account = StackFixture.NewAccount();
@@ -84,9 +84,9 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
                 await Task.Delay(20, TestContext.Current.CancellationToken);
             }
             proxy.Process.Kill();
-            var told = await running;
+            var result = await running;
 
-            var answers = told.GetProperty("outcomes").EnumerateObject().Sum(o => o.Value.GetInt32());
+            var answers = result.GetProperty("outcomes").EnumerateObject().Sum(o => o.Value.GetInt32());
             Assert.Equal(2_000, answers);
             Assert.Equal(2_001, await _stack.CountEventsAsync(account));
         }
@@ -118,7 +118,7 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
                 .. addresses.SelectMany(address => (string[])["--proxy", address]),
             ],
             _installation.Path);
-        using var told = JsonDocument.Parse(ran.Succeeded().Output);
-        return told.RootElement.Clone();
+        using var result = JsonDocument.Parse(ran.Succeeded().Output);
+        return result.RootElement.Clone();
     }
 }

@@ -11,12 +11,12 @@ using Grpc.Net.Client;
 
 namespace Billing.IntegrationTests.Examples;
 
-/// <summary>The balance backend of examples/python-backend, beside the platform's own.</summary>
+/// <summary>The balance backend of examples/python-backend, in a stack with the platform's own backends.</summary>
 [AnyPackages("a backend with packages of another language")]
 [Collection(OverFailingKafka.Name)]
 public sealed class PythonBackend
 {
-    // Debian's, whose packages it needs; another one may come first on the PATH.
+    // Debian's Python, because the backend needs its packages; another one may come first on the PATH.
     private const string Python = "/usr/bin/python3";
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -31,7 +31,7 @@ public sealed class PythonBackend
     }
 
     [Fact]
-    public async Task It_answers_for_AMEX_accounts_as_ours_do_and_ours_take_over_when_it_is_killed()
+    public async Task It_answers_for_AMEX_accounts_like_the_platforms_backends_which_take_over_when_it_is_killed()
     {
         await using var folder = StackFolder.Create();
         var modules = await GenerateAsync(folder);
@@ -47,7 +47,7 @@ public sealed class PythonBackend
 
             await Task.WhenAll(accounts.Select(account => PayAsync(account, 2)));
             Assert.All(await AnswersAsync(accounts, version: 4), answer => Assert.Contains("balance 17.25", answer, StringComparison.Ordinal));
-            await AssertABadRecordIsPutAsideAsync();
+            await AssertInvalidRecordIsDeadLetteredAsync();
             python.Kill();
             await python.WaitForExitAsync(CancellationToken.None);
         }
@@ -68,7 +68,7 @@ public sealed class PythonBackend
     }
 
     [Fact]
-    public async Task It_stops_in_good_order_when_it_is_told_to()
+    public async Task It_shuts_down_gracefully_on_request()
     {
         await using var folder = StackFolder.Create();
         await using var python = Start(folder, await GenerateAsync(folder));
@@ -83,7 +83,7 @@ public sealed class PythonBackend
         ? int.Parse(line["answered ".Length..], CultureInfo.InvariantCulture)
         : 0;
 
-    /// <summary>What README of the example says to do first.</summary>
+    /// <summary>Generates the modules as the README of the example describes.</summary>
     private static async Task<string> GenerateAsync(StackFolder folder)
     {
         var protoc = Tool.Need("protoc");
@@ -124,7 +124,7 @@ public sealed class PythonBackend
     private async Task PayAsync(string account, decimal amount) =>
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment(account, amount, type: PaymentType.Amex));
 
-    /// <summary>Everything that a reader of accounts is told, but for when it is true.</summary>
+    /// <summary>Returns the complete answers about accounts, without the times at which they were valid.</summary>
     private async Task<IReadOnlyList<string>> AnswersAsync(IReadOnlyList<string> accounts, long version) =>
         await Task.WhenAll(accounts.Select(account => AnswerAsync(account, version)));
 
@@ -139,22 +139,22 @@ public sealed class PythonBackend
         await foreach (var entry in client.GetStatementAsync(
             new GetStatementRequest { AccountId = account, PaymentType = PaymentType.Amex, AfterVersion = 1, Limit = 2 }))
         {
-            // Events state whole microseconds; the event store has tenths of them.
+            // Events have whole microseconds; the event store has tenths of a microsecond.
             entry.DecidedAt.Nanos -= entry.DecidedAt.Nanos % 1000;
             answer.Append('\n').Append(entry);
         }
         return answer.ToString();
     }
 
-    /// <summary>Puts garbage on the topic's one partition, which the example has.</summary>
-    private async Task AssertABadRecordIsPutAsideAsync()
+    /// <summary>Produces an invalid record to the topic's only partition, which is assigned to the example.</summary>
+    private async Task AssertInvalidRecordIsDeadLetteredAsync()
     {
         var topic = Topics.Balances(PaymentType.Amex);
-        var garbage = Encoding.UTF8.GetBytes("no command " + Guid.NewGuid());
+        var invalid = Encoding.UTF8.GetBytes("no command " + Guid.NewGuid());
         var servers = _stack.Stack.BootstrapServers;
         using var producer = new ProducerBuilder<byte[], byte[]>(new ProducerConfig { BootstrapServers = servers }).Build();
         var origin = await producer.ProduceAsync(
-            new TopicPartition(topic, 0), new Message<byte[], byte[]> { Key = "k"u8.ToArray(), Value = garbage });
+            new TopicPartition(topic, 0), new Message<byte[], byte[]> { Key = "k"u8.ToArray(), Value = invalid });
         using var consumer = new ConsumerBuilder<byte[], byte[]>(new ConsumerConfig { BootstrapServers = servers, GroupId = "test-" + Guid.NewGuid() }).Build();
         consumer.Assign(new TopicPartitionOffset(Topics.DeadLetters, 0, Offset.Beginning));
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
@@ -163,7 +163,7 @@ public sealed class PythonBackend
         {
             letter = consumer.Consume(patience.Token).Message;
         }
-        while (!letter.Value.AsSpan().SequenceEqual(garbage));
+        while (!letter.Value.AsSpan().SequenceEqual(invalid));
         Assert.Equal(topic, Text(letter, DeadLetters.TopicHeader));
         Assert.Contains(Messaging.WireFormat.VersionHeader, Text(letter, DeadLetters.ReasonHeader), StringComparison.Ordinal);
         Assert.Equal(origin.Offset.Value.ToString(CultureInfo.InvariantCulture), Text(letter, DeadLetters.OffsetHeader));

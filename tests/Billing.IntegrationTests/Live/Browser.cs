@@ -4,7 +4,7 @@ using System.Text.Json.Nodes;
 
 namespace Billing.IntegrationTests.Live;
 
-/// <summary>Debian's Chromium without a screen, driven by playwright-core in a process of node.</summary>
+/// <summary>Debian's Chromium in headless mode, driven by playwright-core in a Node.js process.</summary>
 public sealed class Browser : IAsyncLifetime
 {
     private static readonly string Folder = Path.Combine(Repository.Root, "tests/Billing.IntegrationTests/browser");
@@ -14,7 +14,7 @@ public sealed class Browser : IAsyncLifetime
     private readonly string? _node = Find("node");
     private Process? _driver;
 
-    /// <summary>Why there is no browser here; null where there is.</summary>
+    /// <summary>The reason why no browser is available; null if one is.</summary>
     public string? Missing =>
         _chromium is null ? "there is no chromium (Debian's package chromium)"
         : _node is null ? "there is no node (Debian's package nodejs)"
@@ -49,20 +49,20 @@ public sealed class Browser : IAsyncLifetime
         }
     }
 
-    /// <summary>Has the driver do something, and returns what it says.</summary>
-    /// <exception cref="InvalidOperationException">It could not.</exception>
-    public async Task<JsonNode?> DoAsync(string what, string page, object? parameters = null)
+    /// <summary>Sends a command to the driver and returns its result.</summary>
+    /// <exception cref="InvalidOperationException">The command failed, or the driver has ended.</exception>
+    public async Task<JsonNode?> DoAsync(string name, string page, object? parameters = null)
     {
         var command = JsonSerializer.SerializeToNode(parameters ?? new { }, JsonSerializerOptions.Web)!.AsObject();
-        command["do"] = what;
+        command["do"] = name;
         command["page"] = page;
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         await _driver!.StandardInput.WriteLineAsync(command.ToJsonString().AsMemory(), patience.Token);
         await _driver.StandardInput.FlushAsync(patience.Token);
         var line = await _driver.StandardOutput.ReadLineAsync(patience.Token)
-            ?? throw new InvalidOperationException("The driver of the browser has ended.");
+            ?? throw new InvalidOperationException("The browser driver has ended.");
         var answer = JsonNode.Parse(line)!;
-        return answer["error"] is { } error ? throw new InvalidOperationException($"{what}: {error}") : answer["value"];
+        return answer["error"] is { } error ? throw new InvalidOperationException($"{name}: {error}") : answer["value"];
     }
 
     private static string? Find(string program) => (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':')

@@ -40,14 +40,14 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_payment_is_made_by_keyboard_alone_and_passes_each_step_in_its_order()
+    public async Task A_payment_can_be_made_with_the_keyboard_alone_and_passes_the_steps_in_order()
     {
         var account = StackFixture.NewAccount();
         await OpenAsync(new { url = Address, motion = "no-preference" });
         await UntilAsync("#lag", "payments.amex");
         await DoAsync("follow");
 
-        Assert.True((bool)(await DoAsync("tabTo", new { selector = "#account" }))!, "the focus cannot be seen");
+        Assert.True((bool)(await DoAsync("tabTo", new { selector = "#account" }))!, "the focus is not visible");
         await DoAsync("type", new { text = account });
         await DoAsync("press", new { key = "Tab" });
         await DoAsync("type", new { text = "Amex" });
@@ -63,9 +63,9 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         Assert.Equal(1, await _stack.CountEventsAsync(account));
         var partition = PartitionOf(account, Topics.Payments(PaymentType.Amex));
         Assert.Equal($"payments.amex / {partition}", await UntilAsync("#at-kafka .detail", "/"));
-        foreach (var station in (string[])["kafka", "backend", "store", "replies", "back"])
+        foreach (var step in (string[])["kafka", "backend", "store", "replies", "back"])
         {
-            await UntilAsync($"#at-{station} .time", @"^\+[\d.,]+ ms$");
+            await UntilAsync($"#at-{step} .time", @"^\+[\d.,]+ ms$");
         }
         await UntilAsync("#steps", account + "[^ ]* Amex · Accepted · made here");
         await AssertNoProblemsAsync();
@@ -76,14 +76,14 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     {
         await OpenAsync(new { url = Address });
         await UntilAsync("#rate", @"^\d+$");
-        using var enough = new CancellationTokenSource();
-        var load = LoadAsync(enough.Token);
+        using var stop = new CancellationTokenSource();
+        var load = LoadAsync(stop.Token);
 
         var rate = await DoAsync("untilAtLeast", new { selector = "#rate", value = 40 });
         await UntilAsync("#p50", @"^[\d.,]+$");
         await UntilAsync("#p99", @"^[\d.,]+$");
         await UntilAsync("#steps", "load-");
-        await enough.CancelAsync();
+        await stop.CancelAsync();
         await load;
         await UntilAsync("#rate", "^0$");
 
@@ -92,7 +92,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_backend_appears_with_what_it_owns_and_disappears_when_it_is_killed()
+    public async Task A_backend_appears_with_its_partitions_and_disappears_when_it_is_killed()
     {
         await OpenAsync(new { url = Address });
         await UntilAsync("#backends", "Payment backend");
@@ -113,7 +113,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     }
 
     [Fact]
-    public async Task Failures_and_dead_letters_show_up_and_what_callers_wrote_stays_text()
+    public async Task Failures_and_dead_letters_are_shown_and_input_of_callers_is_never_interpreted_as_HTML()
     {
         await OpenAsync(new { url = Address });
         await UntilAsync("#failures", "Failed lately");
@@ -124,7 +124,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
             new JsonObject { ["account_id"] = "a", ["payment_type"] = Injection[..39], ["amount"] = null }.ToJsonString(), Encoding.UTF8, "application/json");
         using var refused = await http.PutAsync(new Uri($"{Address}v1/payments/{Guid.NewGuid()}"), body);
         var reason = $"{Injection} {Guid.NewGuid()}";
-        await PutAsideAsync(reason);
+        await ProduceDeadLetterAsync(reason);
         var failures = await UntilAsync("#failures .body", @"payment_type[\s\S]*onerror");
         var letters = await UntilAsync("#letters .body", reason.Split(' ')[^1]);
 
@@ -137,7 +137,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_field_that_is_refused_has_the_focus_and_its_reason()
+    public async Task An_invalid_field_gets_the_focus_and_its_reason_is_shown()
     {
         await OpenAsync(new { url = Address });
         await DoAsync("tabTo", new { selector = "#account" });
@@ -146,12 +146,12 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
         await UntilAsync("#outcome", "^account_id");
         Assert.Equal("true", (string?)await DoAsync("attribute", new { selector = "#account:focus", name = "aria-invalid" }));
-        // The browser itself writes a line about every status of 400 and above.
+        // The browser itself logs a line for every status of 400 and above.
         Assert.All(Texts(await DoAsync("problems")), problem => Assert.Contains("400 (Bad Request)", problem, StringComparison.Ordinal));
     }
 
     [Fact]
-    public async Task Without_a_token_where_one_is_needed_the_page_asks_for_it_and_then_watches()
+    public async Task The_page_asks_for_a_required_token_and_then_connects()
     {
         await OpenAsync(new { url = Address, refuseWithout = "s3cret" });
         await UntilAsync("#token", "requires a token");
@@ -164,13 +164,13 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_proxy_that_stops_is_said_to_be_lost_and_watched_again_when_it_is_back()
+    public async Task A_lost_connection_is_shown_and_reestablished_when_the_proxy_is_back()
     {
         var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
         await OpenAsync(new { url = proxy.RestAddress + "/" });
         await UntilAsync("#status", "^Live$");
 
-        Assert.True(await proxy.Process.StopAsync(TimeSpan.FromSeconds(15)), "an open stream held the proxy up");
+        Assert.True(await proxy.Process.StopAsync(TimeSpan.FromSeconds(15)), "an open stream delayed the proxy's shutdown");
         await UntilAsync("#status", "^Connection lost");
         proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
         await UntilAsync("#status", "^Live$");
@@ -181,11 +181,11 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     [InlineData("light", 1280)]
     [InlineData("dark", 1280)]
     [InlineData("light", 360)]
-    public async Task It_can_be_read_in_light_and_dark_on_a_wide_screen_and_a_phone(string scheme, int width)
+    public async Task The_page_is_accessible_in_light_and_dark_on_a_wide_screen_and_a_phone(string scheme, int width)
     {
         await OpenAsync(new { url = Address, scheme, width });
-        using var enough = new CancellationTokenSource();
-        var load = LoadAsync(enough.Token);
+        using var stop = new CancellationTokenSource();
+        var load = LoadAsync(stop.Token);
         await UntilAsync("#lag", "payments.visa");
         await UntilAsync("#backends", "Balance backend");
         await UntilAsync("#steps", "load-");
@@ -196,7 +196,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         var found = (await DoAsync("axe"))!;
         var outline = (string)(await DoAsync("outline"))!;
         await PictureAsync(width < 500 ? "phone" : scheme, width);
-        await enough.CancelAsync();
+        await stop.CancelAsync();
         await load;
 
         Assert.Empty(Texts(found["violations"]));
@@ -211,7 +211,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await AssertNoProblemsAsync();
     }
 
-    private Task<JsonNode?> DoAsync(string what, object? parameters = null) => _browser.DoAsync(what, Page, parameters);
+    private Task<JsonNode?> DoAsync(string name, object? parameters = null) => _browser.DoAsync(name, Page, parameters);
 
     private async Task OpenAsync(object parameters) => await DoAsync("open", parameters);
 
@@ -227,13 +227,13 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 
     private static IEnumerable<string> Texts(JsonNode? texts) => texts!.AsArray().Select(text => (string)text!);
 
-    // Callers over REST, so that the web server's own figures are heard.
-    private async Task LoadAsync(CancellationToken enough)
+    // The load goes over REST, so that the page also receives the web server's own metrics.
+    private async Task LoadAsync(CancellationToken stop)
     {
         using var http = new HttpClient { BaseAddress = new Uri(Address) };
         await Task.WhenAll(Enumerable.Range(0, 4).Select(async caller =>
         {
-            while (!enough.IsCancellationRequested)
+            while (!stop.IsCancellationRequested)
             {
                 using var body = new StringContent(
                     $$$"""{"account_id":"load-{{{caller}}}","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""", Encoding.UTF8, "application/json");
@@ -243,7 +243,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         }));
     }
 
-    private async Task PutAsideAsync(string reason)
+    private async Task ProduceDeadLetterAsync(string reason)
     {
         using var producer = Producer();
         await producer.ProduceAsync(Topics.DeadLetters, new Message<string, byte[]>
@@ -278,7 +278,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     private IProducer<string, byte[]> Producer() => new ProducerBuilder<string, byte[]>(
         new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, Acks = Acks.All }).Build();
 
-    // The pictures of docs/live-page.md.
+    // Takes the screenshots of docs/live-page.md.
     private async Task PictureAsync(string name, int width)
     {
         if (Environment.GetEnvironmentVariable("BILLING_LIVE_PICTURES") is { Length: > 0 } folder)

@@ -11,8 +11,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.IntegrationTests.Load;
 
-/// <summary>What the load driver says of a server whose behaviour is known.</summary>
-[AnyPackages("what the driver makes of times")]
+/// <summary>The results of the load driver against a server with known behaviour.</summary>
+[AnyPackages("how the driver measures times")]
 public sealed class DriverMeasurements : IAsyncLifetime
 {
     private static readonly TimeSpan Stall = TimeSpan.FromSeconds(1);
@@ -38,7 +38,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
     [Theory]
     [InlineData(DriveProtocol.Unary)]
     [InlineData(DriveProtocol.Stream)]
-    public async Task A_closed_loop_keeps_to_its_amount_and_counts_every_answer(DriveProtocol protocol)
+    public async Task A_closed_loop_sends_the_given_number_of_requests_and_counts_every_answer(DriveProtocol protocol)
     {
         await using var driver = new Driver(Spec() with { Protocol = protocol, Connections = 3, InFlight = 5, Amount = 400, DurationS = 60 }, TimeProvider.System);
 
@@ -52,7 +52,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_server_stalled_for_a_second_shows_that_second_to_an_open_loop()
+    public async Task An_open_loop_measures_the_full_stall_of_a_server_in_many_requests()
     {
         const int Rate = 200;
         await using var driver = new Driver(Spec() with { Connections = 2, RatePerS = Rate, DurationS = 4 }, TimeProvider.System);
@@ -62,14 +62,14 @@ public sealed class DriverMeasurements : IAsyncLifetime
         await _gate.CloseForAsync(Stall);
         var result = await running;
 
-        // While the gate was closed a request became due every 5 ms: half of them waited for more than half of the stall.
+        // While the gate was closed, a request became due every 5 ms: half of them waited for more than half of the stall.
         var waitedLong = result.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds / 2).Sum(l => l.Requests);
         Assert.True(waitedLong >= Rate * Stall.TotalSeconds / 2 * 0.9, $"{waitedLong} requests waited long");
         Assert.Equal(Rate * 4, result.Ok);
     }
 
     [Fact]
-    public async Task A_closed_loop_with_one_request_under_way_sees_the_same_stall_once()
+    public async Task A_closed_loop_with_one_request_in_flight_measures_the_same_stall_once()
     {
         await using var driver = new Driver(Spec() with { DurationS = 4 }, TimeProvider.System);
         var running = driver.RunAsync(CancellationToken.None);
@@ -78,13 +78,13 @@ public sealed class DriverMeasurements : IAsyncLifetime
         await _gate.CloseForAsync(Stall);
         var result = await running;
 
-        // How long the others took is the machine's affair.
+        // The latency of the other requests depends on the machine.
         Assert.Equal(1, _gate.Held);
         Assert.True(result.Latencies.Max(l => l.Microseconds) >= Stall.TotalMicroseconds * 0.95);
     }
 
     [Fact]
-    public async Task A_driver_that_is_stopped_tells_what_it_has()
+    public async Task A_driver_that_is_stopped_returns_the_results_so_far()
     {
         await using var driver = new Driver(Spec() with { DurationS = 3600 }, TimeProvider.System);
         using var stop = new CancellationTokenSource();
@@ -100,7 +100,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
     [InlineData(DriveProtocol.Unary)]
     [InlineData(DriveProtocol.Stream)]
     [InlineData(DriveProtocol.Rest)]
-    public async Task A_server_that_is_away_is_counted_as_failures_by_kind(DriveProtocol protocol)
+    public async Task Calls_to_an_unreachable_server_are_counted_as_failures_by_kind(DriveProtocol protocol)
     {
         var address = Spec().Addresses[0];
         await _server!.StopAsync();
@@ -128,7 +128,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
 
         public int Served => Volatile.Read(ref _served);
 
-        /// <summary>Requests that came while the gate was closed.</summary>
+        /// <summary>Number of requests that arrived while the gate was closed.</summary>
         public int Held { get; private set; }
 
         public async Task PassAsync()

@@ -13,9 +13,9 @@ public interface IPayments
     Task<CheckBalanceResponse> CheckAsync(CheckBalanceRequest request, RpcxCallOptions options);
 }
 
-/// <summary>A service that only the client knows.</summary>
+/// <summary>The payments service with a method that the server does not publish.</summary>
 [RpcxService("till")]
-public interface IPaymentsOfTomorrow
+public interface IPaymentsWithRefunds
 {
     [RpcxMethod("p")]
     Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, RpcxCallOptions options);
@@ -24,9 +24,9 @@ public interface IPaymentsOfTomorrow
     Task<MakePaymentResponse> RefundAsync(MakePaymentRequest request, RpcxCallOptions options);
 }
 
-/// <summary>A client's side of payments that takes the reply for another message.</summary>
+/// <summary>A client's definition of the payments service with the wrong type of reply.</summary>
 [RpcxService("till")]
-public interface IPaymentsMisread
+public interface IPaymentsWithWrongReply
 {
     [RpcxMethod("p")]
     Task<StatementEntry> PayAsync(MakePaymentRequest request, RpcxCallOptions options);

@@ -7,7 +7,7 @@ using Google.Protobuf;
 
 namespace Billing.IntegrationTests.Rpcx;
 
-/// <summary>A peer that writes the protocol by hand, well or badly.</summary>
+/// <summary>A peer that sends single frames and bytes, valid or invalid.</summary>
 internal sealed class RawConnection : IDisposable
 {
     public const byte KindHello = 1, KindWelcome = 2, KindNames = 3, KindRequest = 4, KindReply = 6, KindError = 7;
@@ -23,7 +23,7 @@ internal sealed class RawConnection : IDisposable
         return new RawConnection(socket);
     }
 
-    /// <summary>Where connections can be accepted, at a free port.</summary>
+    /// <summary>Returns a socket that listens on a free port.</summary>
     public static Socket Listen()
     {
         var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
@@ -65,7 +65,7 @@ internal sealed class RawConnection : IDisposable
         return Frame(KindHello, payload: payload);
     }
 
-    public async Task<RawConnection> GreetAsync()
+    public async Task<RawConnection> HandshakeAsync()
     {
         await SendAsync(HelloFrame());
         Assert.Equal(KindWelcome, (await ReadAsync())!.Value.Kind);
@@ -80,7 +80,7 @@ internal sealed class RawConnection : IDisposable
         }
     }
 
-    /// <summary>The next frame; null where the other end has closed.</summary>
+    /// <summary>Reads the next frame; null if the peer has closed the connection.</summary>
     public async Task<(byte Kind, ulong Id, byte[] Payload)?> ReadAsync()
     {
         var header = new byte[24];
@@ -93,7 +93,7 @@ internal sealed class RawConnection : IDisposable
         return (header[4], BinaryPrimitives.ReadUInt64LittleEndian(header.AsSpan(8)), payload);
     }
 
-    /// <summary>The error that ends the connection, and its end.</summary>
+    /// <summary>Reads the error that ends the connection, and checks that the connection is closed after it.</summary>
     public async Task<Error> EndAsync()
     {
         var frame = (await ReadAsync())!.Value;

@@ -22,7 +22,7 @@ public sealed class RpcxCalls
     [InlineData(1, RpcxDispatch.Inline)]
     [InlineData(3, RpcxDispatch.Inline)]
     [InlineData(1, RpcxDispatch.ThreadPool)]
-    public async Task Of_many_calls_in_flight_each_gets_its_own_reply(int connections, RpcxDispatch dispatch)
+    public async Task Each_of_many_calls_in_flight_gets_its_own_reply(int connections, RpcxDispatch dispatch)
     {
         await using var pair = await RpcxPair.StartAsync(options => options.InFlightMax = 100, dispatch);
         pair.Pay = async (request, _) =>
@@ -46,7 +46,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task Replies_come_in_whatever_order_the_calls_end()
+    public async Task Replies_arrive_in_the_order_in_which_the_calls_end()
     {
         await using var pair = await RpcxPair.StartAsync();
         var held = new ConcurrentDictionary<long, TaskCompletionSource<MakePaymentResponse>>();
@@ -69,7 +69,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task A_slow_call_does_not_hold_the_others_on_its_connection()
+    public async Task A_slow_call_does_not_delay_the_others_on_its_connection()
     {
         await using var pair = await RpcxPair.StartAsync();
         var slow = new TaskCompletionSource<MakePaymentResponse>();
@@ -86,7 +86,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task An_implementation_that_blocks_its_thread_does_not_hold_the_others_where_it_runs_on_the_pool()
+    public async Task An_implementation_that_blocks_its_thread_does_not_delay_other_calls_if_it_runs_on_the_thread_pool()
     {
         await using var pair = await RpcxPair.StartAsync(dispatch: RpcxDispatch.ThreadPool);
         using var blocked = new ManualResetEventSlim();
@@ -107,7 +107,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task A_callers_code_may_block_without_holding_up_other_replies()
+    public async Task The_callers_continuation_may_block_without_delaying_other_replies()
     {
         await using var pair = await RpcxPair.StartAsync();
         var answer = new TaskCompletionSource<MakePaymentResponse>();
@@ -123,7 +123,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task What_an_implementation_refuses_reaches_the_caller_whole()
+    public async Task An_error_of_an_implementation_reaches_the_caller_with_all_its_fields()
     {
         await using var pair = await RpcxPair.StartAsync();
         pair.Pay = (_, _) => throw new RpcxException(StatusCode.InvalidArgument, "INVALID_FIELD", "amount.units is negative", "amount.units");
@@ -137,7 +137,7 @@ public sealed class RpcxCalls
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task An_implementation_that_fails_tells_the_log_and_not_the_caller(bool later)
+    public async Task An_unexpected_exception_is_logged_and_hidden_from_the_caller(bool later)
     {
         await using var pair = await RpcxPair.StartAsync();
         pair.Pay = async (_, _) =>
@@ -156,7 +156,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task No_reply_is_a_failure_of_the_implementation()
+    public async Task A_null_reply_is_a_failure_of_the_implementation()
     {
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
@@ -169,29 +169,30 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task An_unknown_method_is_unimplemented_and_harms_no_other()
+    public async Task An_unknown_method_is_unimplemented_and_does_not_affect_others()
     {
         await using var pair = await RpcxPair.StartAsync();
         var client = pair.Client();
         var known = client.Proxy<IPayments>();
         await known.PayAsync(Request(), default);
-        // Named on a connection that is there already.
-        var tomorrow = client.Proxy<IPaymentsOfTomorrow>();
-        var e = await Assert.ThrowsAsync<RpcxException>(() => tomorrow.RefundAsync(Request(), default));
+        // The method number is announced on an existing connection.
+        var withRefunds = client.Proxy<IPaymentsWithRefunds>();
+        var e = await Assert.ThrowsAsync<RpcxException>(() => withRefunds.RefundAsync(Request(), default));
         Assert.Equal((StatusCode.Unimplemented, RpcxReasons.MethodUnknown), (e.StatusCode, e.Reason));
         Assert.Equal("The server publishes no till/refund.", e.Message);
-        await tomorrow.PayAsync(Request(), default);
+        await withRefunds.PayAsync(Request(), default);
         await known.PayAsync(Request(), default);
     }
 
     [Fact]
-    public async Task A_reply_that_cannot_be_read_fails_its_call_only()
+    public async Task An_unreadable_reply_fails_only_its_call()
     {
         await using var pair = await RpcxPair.StartAsync();
-        // Field 4 of the reply that comes is a text, which as the nested message that is expected there begins with no field.
+        // Field 4 of the reply is a string, and the client expects a nested message there; the string is no valid message.
         pair.Pay = (request, _) => Task.FromResult(new MakePaymentResponse { TransactionId = "a", Message = "\u0001" });
         var client = pair.Client();
-        var e = await Assert.ThrowsAsync<RpcxException>(() => client.Proxy<IPaymentsMisread>().PayAsync(Request(), default));
+        var e = await Assert.ThrowsAsync<RpcxException>(
+            () => client.Proxy<IPaymentsWithWrongReply>().PayAsync(Request(), default));
         Assert.Equal(RpcxReasons.ReplyUnreadable, e.Reason);
         Assert.Equal("a", (await client.Proxy<IPayments>().PayAsync(Request(), default)).TransactionId);
     }
@@ -208,7 +209,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task A_reply_that_is_too_long_for_the_client_fails_its_call_only()
+    public async Task A_reply_that_is_too_long_for_the_client_fails_only_its_call()
     {
         await using var pair = await RpcxPair.StartAsync();
         pair.Pay = (request, _) => Task.FromResult(new MakePaymentResponse { Message = new string('a', (int)request.Amount.Units) });
@@ -219,7 +220,7 @@ public sealed class RpcxCalls
     }
 
     [Fact]
-    public async Task Large_messages_travel_whole_among_small_ones()
+    public async Task Large_and_small_messages_arrive_unchanged_on_one_connection()
     {
         await using var pair = await RpcxPair.StartAsync();
         pair.Pay = (request, _) => Task.FromResult(new MakePaymentResponse { Message = request.AccountId });

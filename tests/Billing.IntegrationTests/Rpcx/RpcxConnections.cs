@@ -14,16 +14,16 @@ namespace Billing.IntegrationTests.Rpcx;
 public sealed class RpcxConnections
 {
     [Fact]
-    public async Task Every_call_on_a_connection_that_is_lost_fails_at_once_and_the_next_call_connects_again()
+    public async Task All_calls_on_a_lost_connection_fail_at_once_and_the_next_call_reconnects()
     {
         await using var pair = await RpcxPair.StartAsync();
         using var begun = new CountdownEvent(20);
-        var told = new TaskCompletionSource();
+        var cancelled = new TaskCompletionSource();
         pair.Pay = async (request, options) =>
         {
             begun.Signal();
             await Task.Delay(Timeout.InfiniteTimeSpan, options.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            told.TrySetResult();
+            cancelled.TrySetResult();
             return Answer(request);
         };
         var payments = pair.Client().Proxy<IPayments>();
@@ -35,14 +35,14 @@ public sealed class RpcxConnections
             var e = await Assert.ThrowsAsync<RpcxException>(() => call);
             Assert.Equal((StatusCode.Unavailable, RpcxReasons.ConnectionLost), (e.StatusCode, e.Reason));
         }
-        await told.Task;
+        await cancelled.Task;
         pair.Pay = (request, _) => Task.FromResult(Answer(request));
         await pair.ListenAsync();
         Assert.Equal(3, (await payments.PayAsync(Request(3), default)).Version);
     }
 
     [Fact]
-    public async Task While_nobody_listens_calls_fail_with_the_cause_and_once_somebody_does_they_succeed()
+    public async Task Calls_fail_with_the_cause_while_no_server_listens_and_succeed_afterwards()
     {
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client(options => options.BackoffFirst = options.BackoffMax = TimeSpan.FromMilliseconds(1)).Proxy<IPayments>();
@@ -69,7 +69,7 @@ public sealed class RpcxConnections
     }
 
     [Fact]
-    public async Task After_a_failed_attempt_calls_fail_without_another_until_the_backoff_is_over()
+    public async Task After_a_failed_attempt_calls_fail_without_a_new_attempt_until_the_backoff_ends()
     {
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
@@ -91,7 +91,7 @@ public sealed class RpcxConnections
     }
 
     [Fact]
-    public async Task A_server_that_accepts_and_says_nothing_is_given_up()
+    public async Task A_connection_to_a_silent_server_times_out()
     {
         using var listener = RawConnection.Listen();
         await using var client = new RpcxClient(
@@ -103,7 +103,7 @@ public sealed class RpcxConnections
     }
 
     [Fact]
-    public async Task A_disposed_client_fails_its_calls_and_takes_no_more()
+    public async Task A_disposed_client_fails_its_calls_and_rejects_new_ones()
     {
         await using var pair = await RpcxPair.StartAsync();
         var begun = new TaskCompletionSource();
@@ -125,7 +125,7 @@ public sealed class RpcxConnections
     }
 
     [Fact]
-    public async Task A_server_that_stops_finishes_the_calls_it_has_taken_and_takes_no_more()
+    public async Task A_stopping_server_finishes_the_calls_in_flight_and_accepts_no_new_ones()
     {
         await using var pair = await RpcxPair.StartAsync();
         var begun = new TaskCompletionSource();
@@ -139,7 +139,7 @@ public sealed class RpcxConnections
         var call = payments.PayAsync(Request(), default);
         await begun.Task;
         var stopping = pair.Server.StopAsync(CancellationToken.None);
-        await pair.Log.HeardAsync("is shutting down");
+        await pair.Log.WaitForMessageAsync("is shutting down");
         var e = await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), default));
         Assert.Equal((StatusCode.Unavailable, RpcxReasons.NotConnected), (e.StatusCode, e.Reason));
         Assert.False(call.IsCompleted);
@@ -150,27 +150,27 @@ public sealed class RpcxConnections
     }
 
     [Fact]
-    public async Task A_server_that_stops_waits_no_longer_than_it_is_told_to()
+    public async Task A_stopping_server_waits_no_longer_than_its_stop_timeout()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.StopTimeout = TimeSpan.FromMilliseconds(50));
         var begun = new TaskCompletionSource();
-        var told = new TaskCompletionSource();
+        var cancelled = new TaskCompletionSource();
         pair.Pay = async (request, options) =>
         {
             begun.SetResult();
             await Task.Delay(Timeout.InfiniteTimeSpan, options.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            told.SetResult();
+            cancelled.SetResult();
             return Answer(request);
         };
         var call = pair.Client().Proxy<IPayments>().PayAsync(Request(), default);
         await begun.Task;
         await pair.Server.StopAsync(CancellationToken.None);
         Assert.Equal(RpcxReasons.ConnectionLost, (await Assert.ThrowsAsync<RpcxException>(() => call)).Reason);
-        await told.Task;
+        await cancelled.Task;
     }
 
     [Fact]
-    public async Task An_address_in_use_stops_the_server_from_starting_with_the_setting_named()
+    public async Task An_address_in_use_prevents_the_start_with_an_error_that_names_the_setting()
     {
         await using var pair = await RpcxPair.StartAsync();
         var e = await Assert.ThrowsAsync<StartupException>(() => pair.ListenAsync());

@@ -11,24 +11,24 @@ public sealed class RpcxDeadlines
     private static readonly TimeSpan Short = TimeSpan.FromMilliseconds(50);
 
     [Fact]
-    public async Task A_call_ends_at_its_deadline_and_its_implementation_is_told()
+    public async Task A_call_ends_at_its_deadline_and_its_implementation_is_cancelled()
     {
         await using var pair = await RpcxPair.StartAsync();
-        var told = new TaskCompletionSource();
+        var cancelled = new TaskCompletionSource();
         pair.Pay = async (request, options) =>
         {
             await Task.Delay(Timeout.InfiniteTimeSpan, options.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            told.SetResult();
+            cancelled.SetResult();
             return Answer(request);
         };
         var payments = await ConnectedAsync(pair);
         var e = await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), new RpcxCallOptions(Short)));
         Assert.Equal((StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime), (e.StatusCode, e.Reason));
-        await told.Task;
+        await cancelled.Task;
     }
 
     [Fact]
-    public async Task The_time_that_is_left_travels_with_the_call()
+    public async Task The_remaining_time_is_sent_with_the_call()
     {
         await using var pair = await RpcxPair.StartAsync();
         var left = new List<TimeSpan?>();
@@ -51,7 +51,7 @@ public sealed class RpcxDeadlines
     [Theory]
     [InlineData(0)]
     [InlineData(-5)]
-    public async Task A_call_without_time_left_is_not_sent(int seconds)
+    public async Task A_call_whose_deadline_has_passed_is_not_sent(int seconds)
     {
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
@@ -62,7 +62,7 @@ public sealed class RpcxDeadlines
     }
 
     [Fact]
-    public async Task A_call_that_expires_while_it_waits_for_a_place_is_never_begun()
+    public async Task A_call_that_expires_while_it_waits_for_the_window_never_starts()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.InFlightMax = 1);
         var begun = 0;
@@ -74,7 +74,7 @@ public sealed class RpcxDeadlines
         };
         var payments = await ConnectedAsync(pair);
         var holding = payments.PayAsync(Request(), default);
-        // Waits in the client for a place in the server's window.
+        // This call waits in the client until the server's window of calls in flight has room.
         await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), new RpcxCallOptions(Short)));
         first.SetResult(Answer(Request()));
         await holding;
@@ -84,17 +84,17 @@ public sealed class RpcxDeadlines
     }
 
     [Fact]
-    public async Task A_caller_that_goes_ends_its_call_and_the_implementation_is_told()
+    public async Task A_cancellation_by_the_caller_ends_the_call_and_cancels_the_implementation()
     {
         await using var pair = await RpcxPair.StartAsync();
         using var gone = new CancellationTokenSource();
         var begun = new TaskCompletionSource();
-        var told = new TaskCompletionSource();
+        var cancelled = new TaskCompletionSource();
         pair.Pay = async (request, options) =>
         {
             begun.SetResult();
             await Task.Delay(Timeout.InfiniteTimeSpan, options.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            told.SetResult();
+            cancelled.SetResult();
             return Answer(request);
         };
         var payments = pair.Client().Proxy<IPayments>();
@@ -103,13 +103,13 @@ public sealed class RpcxDeadlines
         await gone.CancelAsync();
         var e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call);
         Assert.Equal(gone.Token, e.CancellationToken);
-        await told.Task;
+        await cancelled.Task;
         pair.Pay = (request, _) => Task.FromResult(Answer(request));
         await payments.PayAsync(Request(), default);
     }
 
     [Fact]
-    public async Task A_caller_that_had_gone_before_sends_nothing()
+    public async Task A_call_that_is_already_cancelled_sends_nothing()
     {
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
@@ -119,7 +119,7 @@ public sealed class RpcxDeadlines
     }
 
     [Fact]
-    public async Task Calls_that_race_with_their_cancellation_end_once_each_and_leave_the_connection_whole()
+    public async Task Calls_that_race_with_their_cancellation_end_once_each_and_leave_the_connection_usable()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.InFlightMax = 50);
         pair.Pay = async (request, options) =>
@@ -141,7 +141,7 @@ public sealed class RpcxDeadlines
     }
 
     [Fact]
-    public async Task An_implementation_that_gives_up_by_itself_cancels_the_call()
+    public async Task A_cancellation_by_the_implementation_cancels_the_call()
     {
         await using var pair = await RpcxPair.StartAsync();
         pair.Pay = (_, _) => throw new OperationCanceledException();
@@ -150,7 +150,7 @@ public sealed class RpcxDeadlines
         Assert.Equal((StatusCode.Cancelled, RpcxReasons.HandlerCancelled), (e.StatusCode, e.Reason));
     }
 
-    /// <summary>Of a call that is made on a connection that is there, it is known that it is sent.</summary>
+    /// <summary>Returns a proxy that is already connected, so that a call is certain to be sent at once.</summary>
     private static async Task<IPayments> ConnectedAsync(RpcxPair pair)
     {
         var client = pair.Client();

@@ -21,7 +21,7 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
 
     public string Address => Server.EndPoint.ToString();
 
-    /// <summary>What the server does; an echo unless a test says otherwise.</summary>
+    /// <summary>The server's implementation; an echo unless a test sets another one.</summary>
     public Func<MakePaymentRequest, RpcxCallOptions, Task<MakePaymentResponse>> Pay { get; set; } = (request, _) => Task.FromResult(Answer(request));
 
     public static async Task<RpcxPair> StartAsync(
@@ -54,7 +54,7 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
         Server = new RpcxServer(_options, TimeProvider.System, new Logger<RpcxServer>(Log));
         Server.Publish<IPayments>(this, dispatch);
         await Server.StartAsync(CancellationToken.None);
-        // The next server of this pair takes the same address.
+        // The next server of this pair uses the same address.
         _options.Listen = Address;
     }
 
@@ -82,7 +82,7 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
     }
 }
 
-/// <summary>Keeps what is logged, and tells when something is.</summary>
+/// <summary>Records log messages, and lets tests wait for one.</summary>
 internal sealed class RecordingLog : ILoggerFactory, ILogger
 {
     private readonly ConcurrentQueue<string> _messages = new();
@@ -90,15 +90,15 @@ internal sealed class RecordingLog : ILoggerFactory, ILogger
 
     public IReadOnlyCollection<string> Messages => _messages;
 
-    /// <summary>The first message that holds a text, from now on or before.</summary>
-    public Task<string> HeardAsync(string text)
+    /// <summary>Returns the first message that contains a text, whether it is already logged or yet to come.</summary>
+    public Task<string> WaitForMessageAsync(string text)
     {
-        var heard = _awaited.GetOrAdd(text, _ => new(TaskCreationOptions.RunContinuationsAsynchronously));
+        var awaited = _awaited.GetOrAdd(text, _ => new(TaskCreationOptions.RunContinuationsAsynchronously));
         if (_messages.FirstOrDefault(m => m.Contains(text, StringComparison.Ordinal)) is { } message)
         {
-            heard.TrySetResult(message);
+            awaited.TrySetResult(message);
         }
-        return heard.Task;
+        return awaited.Task;
     }
 
     public void Log<TState>(
@@ -106,11 +106,11 @@ internal sealed class RecordingLog : ILoggerFactory, ILogger
     {
         var message = formatter(state, exception);
         _messages.Enqueue(message);
-        foreach (var (text, heard) in _awaited)
+        foreach (var (text, awaited) in _awaited)
         {
             if (message.Contains(text, StringComparison.Ordinal))
             {
-                heard.TrySetResult(message);
+                awaited.TrySetResult(message);
             }
         }
     }

@@ -17,10 +17,10 @@ public sealed class RpcxProtocol
     private static readonly byte[] Payment = RpcxPair.Request(5).ToByteArray();
 
     [Fact]
-    public async Task A_client_written_from_the_description_is_served()
+    public async Task A_client_that_follows_the_protocol_description_is_served()
     {
         await using var pair = await RpcxPair.StartAsync();
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         foreach (var part in Frame(KindRequest, id: 77, method: 1, payload: Payment).Chunk(7))
         {
             await raw.SendAsync(part);
@@ -31,7 +31,7 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task A_client_of_another_version_is_refused_with_both_versions()
+    public async Task A_client_with_another_version_is_rejected_with_both_versions()
     {
         await using var pair = await RpcxPair.StartAsync();
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
@@ -42,7 +42,7 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task A_call_to_a_server_that_refuses_the_version_says_so()
+    public async Task A_call_to_a_server_that_rejects_the_version_fails_with_that_reason()
     {
         using var listener = RawConnection.Listen();
         await using var client = Client(listener);
@@ -58,22 +58,23 @@ public sealed class RpcxProtocol
     [Theory]
     [InlineData("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")]
     [InlineData("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")]
-    public async Task Another_protocol_is_refused_with_the_reason_in_the_log(string text)
+    public async Task Another_protocol_is_rejected_with_the_reason_in_the_log(string text)
     {
         await using var pair = await RpcxPair.StartAsync();
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
         await raw.SendAsync(Encoding.ASCII.GetBytes(text));
         Assert.Equal(RpcxReasons.ProtocolViolated, (await raw.EndAsync()).Reason);
-        Assert.Contains("not a valid frame kind", await pair.Log.HeardAsync("Closed the connection of 127.0.0.1:"), StringComparison.Ordinal);
+        var message = await pair.Log.WaitForMessageAsync("Closed the connection of 127.0.0.1:");
+        Assert.Contains("not a valid frame kind", message, StringComparison.Ordinal);
     }
 
     [Fact]
-    public async Task Garbage_closes_its_connection_and_harms_no_other()
+    public async Task Invalid_bytes_close_only_their_own_connection()
     {
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
         await payments.PayAsync(RpcxPair.Request(), default);
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         await raw.SendAsync([.. Enumerable.Repeat((byte)0xFF, 100_000)]);
         Assert.Equal(RpcxReasons.ProtocolViolated, (await raw.EndAsync()).Reason);
         await payments.PayAsync(RpcxPair.Request(), default);
@@ -84,7 +85,7 @@ public sealed class RpcxProtocol
     public async Task A_frame_that_is_too_long_closes_its_connection_with_the_reason()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.FrameBytesMax = 1_000);
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         await raw.SendAsync(Frame(KindRequest, 1, 1, payload: new byte[1_001]));
         Assert.Equal("a frame of 1001 bytes is larger than FrameBytesMax, 1000", (await raw.EndAsync()).Message);
     }
@@ -93,30 +94,30 @@ public sealed class RpcxProtocol
     [InlineData(KindWelcome, 0, "a client must not send Welcome here")]
     [InlineData(KindHello, 0, "a client must not send Hello here")]
     [InlineData(KindRequest, 0, "a call has the id 0")]
-    public async Task A_frame_that_no_client_sends_closes_its_connection(byte kind, ulong id, string reason)
+    public async Task A_frame_that_no_client_may_send_closes_its_connection(byte kind, ulong id, string reason)
     {
         await using var pair = await RpcxPair.StartAsync();
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         await raw.SendAsync(Frame(kind, id, 1));
         Assert.Equal(reason, (await raw.EndAsync()).Message);
     }
 
     [Fact]
-    public async Task Methods_named_out_of_turn_close_the_connection()
+    public async Task Method_numbers_out_of_sequence_close_the_connection()
     {
         await using var pair = await RpcxPair.StartAsync();
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         await raw.SendAsync(Frame(KindNames, payload: new RpcxMethodNames { FirstNumber = 9 }.ToByteArray()));
         Assert.Equal("the names begin with number 9 instead of 2", (await raw.EndAsync()).Message);
     }
 
     [Fact]
-    public async Task An_id_that_is_in_flight_closes_the_connection()
+    public async Task A_duplicate_call_id_in_flight_closes_the_connection()
     {
         await using var pair = await RpcxPair.StartAsync();
         var never = new TaskCompletionSource<MakePaymentResponse>();
         pair.Pay = (_, _) => never.Task;
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         var frame = Frame(KindRequest, 5, 1, payload: Payment);
         await raw.SendAsync([.. frame, .. frame]);
         Assert.Equal("call 5 uses an id that is in use", (await raw.EndAsync()).Message);
@@ -124,10 +125,10 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task A_request_that_cannot_be_read_fails_its_call_only()
+    public async Task An_unreadable_request_fails_only_its_call()
     {
         await using var pair = await RpcxPair.StartAsync();
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         await raw.SendAsync(Frame(KindRequest, 5, 1, payload: [0xFF, 0xFF, 0xFF]));
         await raw.SendAsync(Frame(KindRequest, 6, 1, payload: Payment));
         var failed = (await raw.ReadAsync())!.Value;
@@ -137,7 +138,7 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task A_client_that_says_nothing_is_closed()
+    public async Task A_silent_client_is_disconnected()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.HelloTimeout = TimeSpan.FromMilliseconds(50));
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
@@ -145,30 +146,30 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task A_client_that_breaks_off_in_a_frame_harms_nobody()
+    public async Task A_client_that_disconnects_within_a_frame_does_not_affect_others()
     {
         await using var pair = await RpcxPair.StartAsync();
-        using (var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync())
+        using (var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync())
         {
             await raw.SendAsync(Frame(KindRequest, 5, 1, payload: Payment)[..30]);
         }
-        await pair.Log.HeardAsync("disconnected");
+        await pair.Log.WaitForMessageAsync("disconnected");
         await pair.Client().Proxy<IPayments>().PayAsync(RpcxPair.Request(), default);
     }
 
     [Fact]
-    public async Task More_connections_than_may_be_are_closed()
+    public async Task Connections_above_the_maximum_are_closed()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.ConnectionsMax = 1);
-        using var first = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var first = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         using var second = await RawConnection.ConnectAsync(pair.Server.EndPoint);
-        await pair.Log.HeardAsync("Billing:Rpcx:ConnectionsMax (1)");
+        await pair.Log.WaitForMessageAsync("Billing:Rpcx:ConnectionsMax (1)");
         await first.SendAsync(Frame(KindRequest, 5, 1, payload: Payment));
         Assert.Equal(KindReply, (await first.ReadAsync())!.Value.Kind);
     }
 
     [Fact]
-    public async Task From_a_client_with_as_many_calls_in_flight_as_it_may_have_nothing_is_read()
+    public async Task The_server_stops_reading_from_a_client_at_the_maximum_of_calls_in_flight()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.InFlightMax = 3);
         var answers = new List<TaskCompletionSource<MakePaymentResponse>>();
@@ -180,7 +181,7 @@ public sealed class RpcxProtocol
             begun.Release();
             return answer.Task;
         };
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         await raw.SendAsync([.. Enumerable.Range(1, 9).SelectMany(id => Frame(KindRequest, (ulong)id, 1, payload: Payment))]);
         for (var i = 0; i < 9; i++)
         {
@@ -196,7 +197,7 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task From_a_client_that_does_not_read_its_replies_nothing_is_read()
+    public async Task The_server_stops_reading_from_a_client_that_does_not_read_its_replies()
     {
         await using var pair = await RpcxPair.StartAsync(options => options.OutputBytesMax = 10_000);
         var begun = 0;
@@ -206,7 +207,7 @@ public sealed class RpcxProtocol
             return Task.FromResult(new MakePaymentResponse { Message = new string('a', 100_000) });
         };
         const int Calls = 1_000;
-        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).GreetAsync();
+        using var raw = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         var sending = Task.Run(async () =>
         {
             for (var id = 1UL; id <= Calls; id++)
@@ -214,7 +215,7 @@ public sealed class RpcxProtocol
                 await raw.SendAsync(Frame(KindRequest, id, 1, payload: Payment));
             }
         });
-        // 100 MB of replies do not fit the sockets: with the first of them read, the last call cannot have begun.
+        // 100 MB of replies do not fit the socket buffers: with only the first reply read, the last call cannot have started.
         Assert.Equal(1UL, (await raw.ReadAsync())!.Value.Id);
         Assert.True(Volatile.Read(ref begun) < Calls);
         for (var id = 2UL; id <= Calls; id++)
@@ -225,7 +226,7 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task A_server_that_does_not_read_holds_its_callers_back_and_loses_none()
+    public async Task A_server_that_does_not_read_delays_its_callers_and_no_call_is_lost()
     {
         using var listener = RawConnection.Listen();
         await using var client = Client(listener, options => options.OutputBytesMax = 10_000);
@@ -248,7 +249,7 @@ public sealed class RpcxProtocol
     }
 
     [Fact]
-    public async Task Garbage_from_a_server_fails_the_calls_on_its_connection()
+    public async Task Invalid_bytes_from_a_server_fail_the_calls_on_its_connection()
     {
         using var listener = RawConnection.Listen();
         await using var client = Client(listener);

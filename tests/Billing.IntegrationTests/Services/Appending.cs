@@ -8,7 +8,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What the product's own configuration stores, and what it makes of each refusal.</summary>
+/// <summary>The rows that the product's own configuration stores, and how it classifies each failure.</summary>
 [Collection(OverEventStore.Name)]
 public sealed class Appending(EventStoreFixture store)
 {
@@ -19,7 +19,7 @@ public sealed class Appending(EventStoreFixture store)
     [Theory]
     [InlineData("")]
     [InlineData("Timezone=America/New_York")]
-    public async Task An_event_is_stored_at_its_time_whatever_time_zone_the_server_and_the_setting_name(string setting)
+    public async Task An_event_is_stored_with_the_correct_time_in_any_time_zone_of_the_server_and_the_connection(string setting)
     {
         var database = await store.NewDatabaseAsync();
         var name = new NpgsqlConnectionStringBuilder(database).Database;
@@ -40,7 +40,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task An_append_behind_another_one_is_a_conflict_and_nothing_else()
+    public async Task An_append_at_an_outdated_version_is_reported_as_a_conflict_only()
     {
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var stale = New(EventStoreFixture.Facts(1).Single(), account with { Version = 1 });
@@ -49,7 +49,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task An_append_ahead_of_its_stream_is_a_conflict_and_leaves_no_hole()
+    public async Task An_append_beyond_the_next_version_is_a_conflict_and_leaves_no_gap()
     {
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var ahead = New(EventStoreFixture.Facts(1).Single(), account with { Version = 7 });
@@ -60,7 +60,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task Nothing_of_a_batch_is_stored_where_one_of_its_streams_has_moved_on()
+    public async Task Nothing_of_a_batch_is_stored_if_one_of_its_streams_has_a_conflict()
     {
         var other = "visa/" + StackFixture.NewAccount();
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
@@ -76,7 +76,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task What_is_appended_is_what_Marten_would_append()
+    public async Task An_append_stores_the_same_rows_as_Marten()
     {
         var martens = "visa/" + StackFixture.NewAccount();
         var facts = EventStoreFixture.Facts(5).ToArray();
@@ -91,7 +91,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task Marten_goes_on_where_an_append_ended_and_an_append_where_Marten_did()
+    public async Task Appends_by_Marten_and_by_the_store_can_alternate_on_a_stream()
     {
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(2));
         var (martens, ours) = (new PaymentAccepted(Guid.NewGuid(), 5, "USD", DateTimeOffset.UnixEpoch), EventStoreFixture.Facts(1).Single());
@@ -111,7 +111,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_second_opening_of_an_account_is_a_conflict_and_nothing_else()
+    public async Task Starting_an_existing_stream_is_reported_as_a_conflict_only()
     {
         await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var opening = New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened);
@@ -120,7 +120,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_transaction_id_that_has_a_receipt_is_a_receipt_collision_and_nothing_else()
+    public async Task A_transaction_id_with_a_receipt_is_reported_as_a_receipt_collision_only()
     {
         var fact = EventStoreFixture.Facts(1).Single();
         var account = await store.AppendAsync(_stream, [fact]);
@@ -134,7 +134,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task What_failed_can_be_appended_afterwards_and_is_there_once()
+    public async Task An_append_succeeds_after_a_failed_one()
     {
         var taken = EventStoreFixture.Facts(1).Single();
         await store.AppendAsync("visa/" + StackFixture.NewAccount(), [taken]);
@@ -150,7 +150,7 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_server_that_is_gone_is_away_and_neither_a_conflict_nor_a_collision()
+    public async Task An_unreachable_server_is_reported_as_unavailable_only()
     {
         var nowhere = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Port = 1 };
         var accounts = store.NewBackend(nowhere.ConnectionString).GetRequiredService<IAccountStore>();
@@ -174,7 +174,7 @@ public sealed class Appending(EventStoreFixture store)
 
     private IDocumentSession Sessions() => store.Backend.GetRequiredService<IDocumentStore>().LightweightSession();
 
-    /// <summary>A stream and its events as the tables hold them, but for ids, sequence numbers and times.</summary>
+    /// <summary>Returns the rows of a stream and its events without ids, sequence numbers and times.</summary>
     private async Task<List<string>> RowsAsync(string stream)
     {
         await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);

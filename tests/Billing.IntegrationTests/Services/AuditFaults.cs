@@ -9,8 +9,8 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Faults planted into a copy of what a real run recorded, each in a schema of its own, and whether the audit finds
-/// and names them.</summary>
+/// <summary>Whether the audit finds and names faults. Each fault is inserted into a copy of the data of a real run, in its own
+/// schema.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) : IClassFixture<RecordedAccounts>, IAsyncLifetime
 {
@@ -19,7 +19,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
     private readonly string _schema = "audit_" + Guid.NewGuid().ToString("N");
     private readonly string _journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
-    private readonly IReadOnlyList<JournalEntry> _told = recorded.Told;
+    private readonly IReadOnlyList<JournalEntry> _answers = recorded.Answers;
     private NpgsqlDataSource _database = null!;
 
     private string Long => recorded.LongStream;
@@ -29,7 +29,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     public async ValueTask InitializeAsync()
     {
         _database = NpgsqlDataSource.Create(stack.ConnectionString);
-        await File.WriteAllLinesAsync(_journal, _told.Select(e => e.ToString()));
+        await File.WriteAllLinesAsync(_journal, _answers.Select(e => e.ToString()));
         await ExecuteAsync("create schema {s}");
         foreach (var table in new[] { "mt_events", "mt_streams", "payment_receipts", "account_snapshots" })
         {
@@ -52,7 +52,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Fact]
-    public async Task A_clean_store_is_clean()
+    public async Task A_store_without_faults_is_reported_as_clean()
     {
         var audit = await AuditAsync();
 
@@ -129,9 +129,9 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("balance")]
     [InlineData("amount")]
     [InlineData("kind")]
-    public async Task A_receipt_that_differs_from_its_event_is_found_with_both(string field)
+    public async Task A_receipt_that_differs_from_its_event_is_reported_with_the_content_of_both(string field)
     {
-        await ChangeReceiptAsync(_told[1].TransactionId, recorded =>
+        await ChangeReceiptAsync(_answers[1].TransactionId, recorded =>
         {
             switch (field)
             {
@@ -167,28 +167,28 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("outcome", nameof(AuditResult.Wrong))]
     [InlineData("version", nameof(AuditResult.Wrong))]
     [InlineData("balance", nameof(AuditResult.Unbalanced))]
-    public async Task Of_several_answers_to_one_payment_the_wrong_one_is_found_whichever_comes_last(string field, string list)
+    public async Task A_wrong_answer_among_several_to_one_payment_is_found_even_if_it_is_not_the_last(string field, string list)
     {
-        var told = _told[1];
+        var answer = _answers[1];
         var wrong = field switch
         {
-            "amount" => told with { Amount = 2.01m },
-            "currency" => told with { Currency = "EUR" },
-            "account" => told with { StreamId = Long },
-            "outcome" => told with { Outcome = PaymentOutcome.Declined },
-            "version" => told with { Version = 3 },
-            _ => told with { Balance = 4 },
+            "amount" => answer with { Amount = 2.01m },
+            "currency" => answer with { Currency = "EUR" },
+            "account" => answer with { StreamId = Long },
+            "outcome" => answer with { Outcome = PaymentOutcome.Declined },
+            "version" => answer with { Version = 3 },
+            _ => answer with { Balance = 4 },
         };
         var last = Path.ChangeExtension(_journal, ".last");
         try
         {
-            await File.WriteAllLinesAsync(last, [told.ToString(), wrong.ToString(), told.ToString(), (told with { Outcome = PaymentOutcome.Unspecified, Version = 0, Balance = null }).ToString()]);
+            await File.WriteAllLinesAsync(last, [answer.ToString(), wrong.ToString(), answer.ToString(), (answer with { Outcome = PaymentOutcome.Unspecified, Version = 0, Balance = null }).ToString()]);
 
             var audit = await AuditAsync(_journal, last);
 
-            Assert.Contains(told.TransactionId.ToString(), Assert.Single(List(audit, list)), StringComparison.Ordinal);
+            Assert.Contains(answer.TransactionId.ToString(), Assert.Single(List(audit, list)), StringComparison.Ordinal);
             Assert.Equal(1, audit.Wrong.Count + audit.Unbalanced.Count);
-            Assert.Equal(_told.Count, audit.Acknowledged);
+            Assert.Equal(_answers.Count, audit.Acknowledged);
             Assert.Equal(0, audit.Unanswered);
         }
         finally
@@ -200,9 +200,9 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [Theory]
     [InlineData(DeclineReason.CreditLimitExceeded, 0)]
     [InlineData(DeclineReason.CurrencyMismatch, 1)]
-    public async Task The_reason_that_a_client_was_told_is_compared_with_the_events(DeclineReason told, int wrong)
+    public async Task The_decline_reason_of_an_answer_is_compared_with_the_events(DeclineReason reason, int wrong)
     {
-        await File.WriteAllLinesAsync(_journal, _told.Select(e => e.Outcome == PaymentOutcome.Declined ? e with { Reason = told } : e).Select(e => e.ToString()));
+        await File.WriteAllLinesAsync(_journal, _answers.Select(e => e.Outcome == PaymentOutcome.Declined ? e with { Reason = reason } : e).Select(e => e.ToString()));
 
         var audit = await AuditAsync();
 
@@ -215,7 +215,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("3,6", null)]
     [InlineData("3,6.01", "{short}: answered balance 6.01 of version 3; the events up to it sum up to 6")]
     [InlineData("9,10", "{short}: answered balance 10 of version 9, but no event has this version")]
-    public async Task A_balance_that_a_client_was_told_is_compared_with_the_events(string versionAndBalance, string? fault)
+    public async Task A_balance_of_an_answer_is_compared_with_the_events(string versionAndBalance, string? fault)
     {
         await File.AppendAllLinesAsync(_journal, [$"{Guid.Empty},{Short},USD,0,Unspecified,{versionAndBalance}"]);
 
@@ -223,22 +223,22 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         Assert.Equal(fault is null ? "" : Fill(fault), string.Join("", audit.Unbalanced));
         Assert.Equal(fault is null, audit.IsClean);
-        Assert.Equal((1, 0, _told.Count), (audit.BalancesTold, audit.Unanswered, audit.Acknowledged));
+        Assert.Equal((1, 0, _answers.Count), (audit.BalancesTold, audit.Unanswered, audit.Acknowledged));
     }
 
     [Fact]
-    public async Task A_journal_from_before_they_held_balances_is_audited_without_them()
+    public async Task A_journal_in_the_old_format_without_balances_is_audited()
     {
-        await File.WriteAllLinesAsync(_journal, _told.Select(e => (e with { Balance = null }).ToString()));
+        await File.WriteAllLinesAsync(_journal, _answers.Select(e => (e with { Balance = null }).ToString()));
 
         var audit = await AuditAsync();
 
         Assert.True(audit.IsClean);
-        Assert.Equal(_told.Count, audit.Acknowledged);
+        Assert.Equal(_answers.Count, audit.Acknowledged);
     }
 
     [Fact]
-    public async Task A_change_of_a_limit_needs_its_receipt_where_it_has_an_id()
+    public async Task A_limit_change_with_an_id_needs_a_receipt()
     {
         var id = Guid.NewGuid();
         await AddLimitAsync(6, "credit_limit_changed_v1", "");
@@ -263,7 +263,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     [InlineData("payment_accepted_v1", "0.01", "USD", "", "accepted, though balance 10 and the payment are above the limit 10")]
     [InlineData("payment_declined_v1", "0.01", "USD", ", \"Reason\": 2", "declined for reason 2, which should be 1")]
     [InlineData("payment_accepted_v1", "0.01", "EUR", "", "accepted, though the account is kept in USD")]
-    public async Task A_payment_decided_against_the_rules_is_found_though_receipt_and_events_agree(
+    public async Task A_payment_that_violates_the_rules_is_found_even_if_receipt_and_event_agree(
         string type, string amount, string currency, string reason, string fault)
     {
         var id = Guid.NewGuid();
@@ -289,7 +289,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Fact]
-    public async Task A_payment_declined_below_the_limit_is_found_and_not_where_the_opening_limit_is_unknown()
+    public async Task A_payment_declined_below_the_limit_is_found_only_if_the_opening_limit_is_known()
     {
         await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '9990') where stream_id = '{short}' and version = 5");
 
@@ -301,7 +301,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Fact]
-    public async Task Balances_are_asked_of_the_proxies_and_compared()
+    public async Task Balances_are_requested_from_the_proxies_and_compared()
     {
         var clean = await AuditAsync(stack.Stack.ProxyAddresses);
         await ExecuteAsync("update {s}.mt_events set data = jsonb_set(data, '{Amount}', '5') where stream_id = '{short}' and version = 4");
@@ -313,7 +313,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
     }
 
     [Fact]
-    public async Task A_database_without_an_event_store_is_named()
+    public async Task A_schema_without_an_event_store_is_named_in_the_error()
     {
         var refusal = await Assert.ThrowsAsync<Billing.Auditing.AuditException>(
             () => new Auditor(stack.ConnectionString, "nowhere").RunAsync([], CancellationToken.None));
@@ -387,7 +387,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
             .Replace("{short}", Short, StringComparison.Ordinal);
         for (var n = 1; n <= ShortCount; n++)
         {
-            text = text.Replace(string.Create(CultureInfo.InvariantCulture, $"{{t{n}}}"), _told[n - 1].TransactionId.ToString(), StringComparison.Ordinal);
+            text = text.Replace(string.Create(CultureInfo.InvariantCulture, $"{{t{n}}}"), _answers[n - 1].TransactionId.ToString(), StringComparison.Ordinal);
         }
         return text;
     }

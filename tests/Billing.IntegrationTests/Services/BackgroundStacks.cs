@@ -8,8 +8,8 @@ using Grpc.Net.Client;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary><c>up</c>, <c>status</c> and <c>down</c>, run as the programs that they are.</summary>
-[AnyPackages("processes that stay when their starter ends")]
+/// <summary>The commands <c>up</c>, <c>status</c> and <c>down</c>, run as separate processes.</summary>
+[AnyPackages("processes that outlive the process that started them")]
 public sealed partial class BackgroundStacks : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -23,7 +23,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Where_nothing_is_up_they_say_so()
+    public async Task Without_a_running_stack_the_commands_report_that_none_is_up()
     {
         var status = await RunAsync("status");
         var logs = await RunAsync("logs");
@@ -35,7 +35,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_stack_that_is_up_serves_is_shown_is_there_once_and_leaves_nothing_behind()
+    public async Task A_stack_serves_calls_has_a_status_cannot_be_started_twice_and_is_removed_completely()
     {
         using var ports = new FreePorts();
         var (port, restPort) = (ports.Take(), ports.Take());
@@ -75,7 +75,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_port_that_is_taken_is_named_before_anything_is_started()
+    public async Task A_port_in_use_is_reported_before_anything_is_started()
     {
         using var server = new System.Net.Sockets.TcpListener(System.Net.IPAddress.Loopback, 0);
         server.Start();
@@ -89,13 +89,13 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_service_that_ends_is_started_again_and_a_keeper_that_is_gone_is_named_and_the_rest_is_taken_down()
+    public async Task A_service_that_ends_is_restarted_and_a_dead_keeper_is_reported_and_the_rest_is_stopped_by_down()
     {
         using var ports = new FreePorts();
         await UpAsync(ports.Take());
         var status = await RunAsync("status");
         var before = Processes(status.Output);
-        // The keeper, the service, PostgreSQL.
+        // The order is: the keeper, the service, PostgreSQL.
         await KillAsync(before[1]);
 
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
@@ -119,7 +119,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_stack_with_TLS_lets_in_who_has_its_token_and_takes_its_credentials_away_with_it()
+    public async Task A_stack_with_TLS_requires_a_token_and_deletes_its_credentials_when_it_is_stopped()
     {
         using var ports = new FreePorts();
         var port = ports.Take();
@@ -144,7 +144,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_stack_that_is_watched_has_a_Prometheus_that_reads_every_service_of_it_and_ends_with_it()
+    public async Task A_stack_with_monitoring_has_a_Prometheus_that_scrapes_its_services_and_ends_with_it()
     {
         var folder = ((string?[])[Environment.GetEnvironmentVariable(LocalPrometheus.FolderVariable), "/usr/bin"])
             .FirstOrDefault(f => !string.IsNullOrEmpty(f) && File.Exists(Path.Combine(f, LocalPrometheus.Name)));

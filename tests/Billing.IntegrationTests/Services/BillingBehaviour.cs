@@ -7,7 +7,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What the platform does, whatever carries its commands.</summary>
+/// <summary>The behaviour of the platform, independent of the transport of its commands.</summary>
 public abstract class BillingBehaviour
 {
     private readonly StackFixture _stack;
@@ -43,7 +43,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task An_account_without_events_owes_nothing()
+    public async Task An_account_without_events_has_a_balance_of_zero()
     {
         var balance = await _stack.Proxy().CheckBalanceAsync(
             new CheckBalanceRequest { AccountId = StackFixture.NewAccount(), PaymentType = PaymentType.Amex });
@@ -53,7 +53,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task The_same_account_id_is_another_account_for_another_payment_type()
+    public async Task An_account_id_is_a_separate_account_for_each_payment_type()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -65,7 +65,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task A_payment_above_what_is_available_is_declined_and_charges_nothing()
+    public async Task A_payment_above_the_available_amount_is_declined_and_not_charged()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -96,7 +96,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task An_account_with_a_snapshot_is_read_from_it_and_the_events_after_it()
+    public async Task An_account_is_read_from_its_snapshot_and_the_events_after_it()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -114,7 +114,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task Ten_copies_sent_at_once_get_ten_equal_answers_and_one_event()
+    public async Task Ten_concurrent_copies_of_a_payment_get_equal_answers_and_store_one_event()
     {
         var request = StackFixture.Payment();
         var proxies = Enumerable.Range(0, 10).Select(_stack.Proxy).ToList();
@@ -126,7 +126,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task A_copy_sent_later_gets_the_first_answer_again()
+    public async Task A_later_copy_of_a_payment_gets_the_same_answer()
     {
         var client = _stack.Client();
         var request = StackFixture.Payment();
@@ -143,7 +143,7 @@ public abstract class BillingBehaviour
     [InlineData("amount")]
     [InlineData("account")]
     [InlineData("type")]
-    public async Task A_transaction_id_used_again_for_something_else_is_refused(string difference)
+    public async Task A_transaction_id_reused_for_a_different_payment_is_rejected(string difference)
     {
         var proxy = _stack.Proxy();
         var request = StackFixture.Payment();
@@ -180,7 +180,7 @@ public abstract class BillingBehaviour
     }
 
     [Fact]
-    public async Task The_audit_of_a_run_is_clean_and_names_a_payment_that_was_lost_doubled_or_changed_afterwards()
+    public async Task The_audit_of_a_run_is_clean_and_finds_a_payment_that_was_lost_duplicated_or_changed_afterwards()
     {
         var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
         try
@@ -195,11 +195,11 @@ public abstract class BillingBehaviour
             var auditor = new Auditor(_stack.ConnectionString);
 
             var clean = await auditor.RunAsync([journal], CancellationToken.None);
-            var told = new List<string>(File.ReadLines(journal));
-            told[0] = told[0].Replace(entries[0].TransactionId.ToString(), Guid.NewGuid().ToString(), StringComparison.Ordinal);
-            told[1] = (entries[1] with { Amount = entries[1].Amount + 1 }).ToString();
-            await File.WriteAllLinesAsync(journal, told);
-            await DoubleAsync(entries[2]);
+            var lines = new List<string>(File.ReadLines(journal));
+            lines[0] = lines[0].Replace(entries[0].TransactionId.ToString(), Guid.NewGuid().ToString(), StringComparison.Ordinal);
+            lines[1] = (entries[1] with { Amount = entries[1].Amount + 1 }).ToString();
+            await File.WriteAllLinesAsync(journal, lines);
+            await DuplicateAsync(entries[2]);
             var broken = await auditor.RunAsync([journal], CancellationToken.None);
 
             Assert.Equal(300, clean.Acknowledged);
@@ -212,11 +212,11 @@ public abstract class BillingBehaviour
         finally
         {
             File.Delete(journal);
-            await UndoubleAsync();
+            await RemoveDuplicateAsync();
         }
     }
 
-    private async Task DoubleAsync(JournalEntry entry)
+    private async Task DuplicateAsync(JournalEntry entry)
     {
         await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
         await using var copy = database.CreateCommand("""
@@ -229,7 +229,7 @@ public abstract class BillingBehaviour
         Assert.Equal(1, await copy.ExecuteNonQueryAsync());
     }
 
-    private async Task UndoubleAsync()
+    private async Task RemoveDuplicateAsync()
     {
         await using var database = NpgsqlDataSource.Create(_stack.ConnectionString);
         await using var delete = database.CreateCommand("delete from billing.mt_events where seq_id = -1");

@@ -3,7 +3,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The program behind <c>./billing</c>, run as one.</summary>
+/// <summary>The program behind <c>./billing</c>, run as a separate process.</summary>
 [AnyPackages("options, and the experiment that .ci/run runs with each set of packages")]
 public sealed class CommandLine : IAsyncLifetime
 {
@@ -69,7 +69,7 @@ public sealed class CommandLine : IAsyncLifetime
     [Theory]
     [InlineData("--nonsense", "run", "--nonsense")]
     [InlineData("there is no file 'missing.csv'", "audit", "missing.csv")]
-    public async Task Wrong_input_is_named(string named, params string[] arguments)
+    public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);
 
@@ -79,7 +79,7 @@ public sealed class CommandLine : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_run_against_a_PostgreSQL_that_is_not_there_names_its_address()
+    public async Task A_run_against_an_unreachable_PostgreSQL_names_its_address()
     {
         var (exitCode, output) = await RunAsync(
             "run", "--kafka", "embedded", "--postgres", "Host=127.0.0.1;Port=1;Username=nobody;Database=none");

@@ -2,13 +2,13 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A command of <c>./billing</c>, run as the program that it is.</summary>
+/// <summary>Runs a command of <c>./billing</c> as a separate process.</summary>
 internal static class CommandRun
 {
     private const int LinesMax = 400;
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
 
-    /// <summary>Starts a command; its output is in the folder's log.</summary>
+    /// <summary>Starts a command; its output goes to a log in the folder.</summary>
     public static ChildProcess Start(
         StackFolder folder, IEnumerable<string> arguments, IReadOnlyDictionary<string, string?>? environment = null) =>
         ChildProcess.Start(new ChildProcessStart(

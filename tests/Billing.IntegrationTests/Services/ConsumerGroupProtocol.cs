@@ -7,7 +7,7 @@ using Confluent.Kafka.Admin;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Two of each kind whose groups speak the protocol of KIP-848.</summary>
+/// <summary>A stack with two backends of each kind, whose consumer groups use the protocol of KIP-848.</summary>
 public sealed class ConsumerProtocolStack() : KafkaFixture(new StackOptions
 {
     Proxies = 1,
@@ -16,7 +16,7 @@ public sealed class ConsumerProtocolStack() : KafkaFixture(new StackOptions
     Settings = new Dictionary<string, string>(StringComparer.Ordinal) { ["Billing__Kafka__GroupProtocol"] = "Consumer" },
 });
 
-/// <summary>The platform where its groups are shared out by the brokers: <c>Billing:Kafka:GroupProtocol=Consumer</c>.</summary>
+/// <summary>The platform with partition assignment by the brokers: <c>Billing:Kafka:GroupProtocol=Consumer</c>.</summary>
 public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -30,7 +30,7 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
     }
 
     [Fact]
-    public async Task Backends_come_and_go_and_every_payment_is_answered_and_recorded_once()
+    public async Task Every_payment_is_answered_and_recorded_once_while_backends_leave_and_join()
     {
         var client = _stack.Client();
         var accounts = Enumerable.Range(0, 20).Select(_ => StackFixture.NewAccount()).ToList();
@@ -50,7 +50,7 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
         Assert.Equal(20 * PaymentTypes.All.Count * 3, audit.Events);
     }
 
-    /// <summary>Pays once to each account of each payment type, twice asked for, and reads the balance behind it.</summary>
+    /// <summary>Sends one payment twice to each account of each payment type, and reads the balance after it.</summary>
     private static Task PayAllAsync(Billing.Client.BillingClient client, List<string> accounts, int version) => Task.WhenAll(
         from account in accounts
         from type in PaymentTypes.All
@@ -68,7 +68,7 @@ public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
         Assert.Equal(10 * version, balance.Balance.Units);
     }
 
-    /// <summary>The members of a group of this protocol, once there are as many as expected.</summary>
+    /// <summary>Waits until a group of this protocol has the expected number of members, and returns their number.</summary>
     private async Task<int> MembersAsync(string group, int expected)
     {
         using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();

@@ -10,8 +10,8 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary><c>dead-letters</c>, run as a program against real dead letters.</summary>
-[AnyPackages("what a command makes of records")]
+/// <summary>The command <c>dead-letters</c>, run as a separate process against real dead letters.</summary>
+[AnyPackages("how a command displays and replays records")]
 [Collection(OverFailingKafka.Name)]
 public sealed class DeadLetterCommands : IAsyncLifetime
 {
@@ -34,7 +34,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Fact]
-    public async Task Garbage_is_listed_and_shown_with_its_bytes_and_comes_back_when_it_is_replayed()
+    public async Task An_invalid_record_is_listed_is_shown_with_its_bytes_and_is_a_dead_letter_again_after_a_replay()
     {
         var garbage = Encoding.UTF8.GetBytes("garbage " + Guid.NewGuid());
         var account = StackFixture.NewAccount();
@@ -64,7 +64,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_command_of_another_wire_version_is_shown_as_JSON_and_refused_again_with_its_own_headers()
+    public async Task A_command_with_another_wire_version_is_shown_as_JSON_and_replayed_with_its_original_headers()
     {
         var request = StackFixture.Payment();
         await ProduceAsync(Visa, Encoding.UTF8.GetBytes(request.AccountId), Command(request).ToByteArray(), (WireFormat.VersionHeader, "2"));
@@ -81,10 +81,10 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_payment_put_aside_is_recorded_once_however_often_it_is_replayed()
+    public async Task A_payment_in_the_dead_letters_is_recorded_once_however_often_it_is_replayed()
     {
         var request = StackFixture.Payment();
-        var letter = await PutAsideAsync(Visa, request, expired: true);
+        var letter = await AddDeadLetterAsync(Visa, request, expired: true);
 
         var first = await RunAsync("replay", letter.Id.ToString());
         await WaitUntilProcessedAsync(request.AccountId);
@@ -96,15 +96,15 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         var paid = await _stack.Proxy().MakePaymentAsync(request);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(1, paid.Version);
-        // The payment, and one for each time that was waited for.
+        // The payment, and one payment for each wait.
         Assert.Equal(3, await _stack.CountEventsAsync(request.AccountId));
     }
 
     [Fact]
-    public async Task A_payment_replayed_as_it_is_keeps_its_deadline_and_is_not_charged()
+    public async Task A_payment_replayed_with_as_is_keeps_its_deadline_and_is_not_charged()
     {
         var request = StackFixture.Payment();
-        var letter = await PutAsideAsync(Visa, request, expired: true);
+        var letter = await AddDeadLetterAsync(Visa, request, expired: true);
 
         var replay = await RunAsync("replay", "--as-is", letter.Id.ToString());
         await WaitUntilProcessedAsync(request.AccountId);
@@ -118,9 +118,9 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     [InlineData("billing.replies.somebody")]
     [InlineData("billing.dead-letters")]
     [InlineData("payroll")]
-    public async Task A_letter_from_a_topic_that_carries_no_requests_is_not_replayed(string topic)
+    public async Task A_dead_letter_from_a_topic_without_requests_is_not_replayed(string topic)
     {
-        var letter = await PutAsideAsync(topic, StackFixture.Payment());
+        var letter = await AddDeadLetterAsync(topic, StackFixture.Payment());
 
         var replay = await RunAsync("replay", letter.Id.ToString());
 
@@ -130,7 +130,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_key_that_is_not_text_and_a_record_without_key_or_value_are_replayed_as_they_were()
+    public async Task A_binary_key_and_a_missing_key_or_value_are_preserved()
     {
         byte[] key = [0xff, 0x00, 0xfe];
         var mark = Guid.NewGuid().ToString();
@@ -149,7 +149,8 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     [Theory]
     [InlineData(1_040_000, 0, 64 * 1024)]
     [InlineData(10, 1_040_000, 10)]
-    public async Task A_record_near_the_brokers_limit_is_cut_and_blocks_nothing(int valueBytes, int headerBytes, int keptBytes)
+    public async Task A_record_near_the_brokers_size_limit_is_truncated_and_blocks_no_other(
+        int valueBytes, int headerBytes, int keptBytes)
     {
         var mark = Guid.NewGuid().ToString();
         var account = StackFixture.NewAccount();
@@ -175,7 +176,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     [InlineData("'first' is not the id of a dead letter", "show", "first")]
     [InlineData("Give either dead-letter ids or --all.", "replay")]
     [InlineData("--limit must be between", "list", "--limit", "0")]
-    public async Task Wrong_input_is_named(string named, params string[] arguments)
+    public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);
 
@@ -185,7 +186,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Brokers_that_are_not_there_are_named()
+    public async Task Unreachable_brokers_are_named_in_the_error()
     {
         var (exitCode, output) = await RunWithoutBrokersAsync("list", "--kafka", "127.0.0.1:1");
 
@@ -194,7 +195,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Without_brokers_and_without_a_stack_it_says_what_is_missing()
+    public async Task Without_brokers_and_without_a_stack_the_error_names_the_missing_option()
     {
         var (exitCode, output) = await RunWithoutBrokersAsync("list");
 
@@ -218,8 +219,9 @@ public sealed class DeadLetterCommands : IAsyncLifetime
     private static Predicate<DeadLetter> Marked(string mark) =>
         letter => letter.Headers.Any(h => h.Key == "mark" && Encoding.UTF8.GetString(h.Value!) == mark);
 
-    /// <summary>A payment in the dead letters as a backend writes it that could not process it.</summary>
-    private async Task<DeadLetter> PutAsideAsync(string topic, MakePaymentRequest request, bool expired = false)
+    /// <summary>Produces a payment to the dead letters, in the form in which a backend writes a command that it cannot process.
+    /// </summary>
+    private async Task<DeadLetter> AddDeadLetterAsync(string topic, MakePaymentRequest request, bool expired = false)
     {
         var command = Command(request);
         command.DeadlineUnixUs = expired ? TimeProvider.System.Microseconds() - 1 : 0;
@@ -230,7 +232,7 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         return await FindAsync(Holds(request));
     }
 
-    /// <summary>Pays on the same account, so on the same partition: its answer comes after whatever was there before.
+    /// <summary>Makes a payment on the same account, and so on the same partition: it is answered after all earlier records.
     /// </summary>
     private async Task WaitUntilProcessedAsync(string account) =>
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment(account));

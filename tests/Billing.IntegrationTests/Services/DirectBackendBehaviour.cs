@@ -10,12 +10,12 @@ using Grpc.Net.Client;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What a backend answers whoever calls it, without a proxy before it.</summary>
+/// <summary>The answers of a backend that is called directly, without a proxy.</summary>
 [Collection(ByDirectCalls.Name)]
 public sealed class DirectBackendBehaviour(DirectGrpcStack grpc, DirectRestStack rest)
 {
     [Fact]
-    public async Task A_command_that_breaks_a_rule_is_refused_over_gRPC_and_the_backend_goes_on()
+    public async Task A_command_that_violates_a_rule_is_rejected_over_gRPC_and_the_backend_continues()
     {
         using var channel = GrpcChannel.ForAddress("http://" + CommandAddress(grpc));
         var backend = new Backend.BackendClient(channel);
@@ -30,7 +30,7 @@ public sealed class DirectBackendBehaviour(DirectGrpcStack grpc, DirectRestStack
     }
 
     [Fact]
-    public async Task A_command_that_breaks_a_rule_is_refused_over_REST_and_the_backend_goes_on()
+    public async Task A_command_that_violates_a_rule_is_rejected_over_REST_and_the_backend_continues()
     {
         using var http = new HttpClient { BaseAddress = new Uri("http://" + CommandAddress(rest)) };
 
@@ -56,7 +56,7 @@ public sealed class DirectBackendBehaviour(DirectGrpcStack grpc, DirectRestStack
     }
 
     [Fact]
-    public async Task Health_is_told_over_HTTP_1_at_an_address_of_its_own()
+    public async Task Health_is_served_over_HTTP_1_at_a_separate_address()
     {
         foreach (var backend in grpc.Stack.Of(ServiceRole.DirectBackend).Concat(rest.Stack.Of(ServiceRole.DirectBackend)))
         {

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What a program that runs in this process writes to standard error, apart from what others write meanwhile.</summary>
+/// <summary>Separates the standard error of a program that runs in this process from that of concurrent tests.</summary>
 internal sealed class ErrorOutput : TextWriter
 {
     private static readonly AsyncLocal<StringWriter?> Captured = new();
@@ -15,7 +15,7 @@ internal sealed class ErrorOutput : TextWriter
 
     public override Encoding Encoding => _others.Encoding;
 
-    /// <summary>Keeps what is written from here on by the caller and whatever it starts.</summary>
+    /// <summary>Captures the standard error of the caller, and of the tasks that it starts, from now on.</summary>
     public static StringWriter Capture() => Captured.Value = new StringWriter();
 
     public override void Write(char value) => (Captured.Value ?? _others).Write(value);

@@ -17,7 +17,7 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A Kafka with the platform's topics.</summary>
+/// <summary>A Kafka broker with the platform's topics.</summary>
 public sealed class TopicsFixture : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -25,7 +25,7 @@ public sealed class TopicsFixture : IAsyncLifetime
     private LocalKafka? _kafka;
 
     public string? Missing { get; } = KafkaPrograms.FindHome() is null
-        ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+        ? "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive"
         : null;
 
     public LocalKafka Kafka => _kafka ?? throw new InvalidOperationException("Kafka was not started.");
@@ -55,7 +55,7 @@ public sealed class TopicsFixture : IAsyncLifetime
     }
 }
 
-/// <summary>A follower in this process, of a real event topic.</summary>
+/// <summary>An event follower in this process, on a real event topic.</summary>
 public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
@@ -87,7 +87,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task What_is_published_during_the_build_is_handed_over_after_it_and_what_was_before_is_not()
+    public async Task Events_published_during_the_build_are_applied_after_it_and_earlier_ones_are_not()
     {
         await ProduceAsync(Event("visa/before", 1));
 
@@ -102,7 +102,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task What_is_no_event_is_passed_over()
+    public async Task Invalid_records_are_skipped()
     {
         (await StartBuildingAsync()).SetResult();
         await _follower.Built.WaitAsync(_patience.Token);
@@ -118,7 +118,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task Where_the_topic_has_lost_what_comes_next_the_model_is_built_anew_and_followed_from_there()
+    public async Task The_model_is_rebuilt_if_the_topic_has_lost_the_next_events()
     {
         var build = await StartBuildingAsync();
         var lost = await ProduceAsync(Event("visa/lost", 1));
@@ -141,7 +141,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         using var admin = Admin();
 
         await admin.CreatePartitionsAsync([new PartitionsSpecification { Topic = Topics.Events, IncreaseTo = 6 }]);
-        await UntilTheBrokerKnowsAsync(admin, partitions: 6);
+        await WaitUntilTheBrokerKnowsAsync(admin, partitions: 6);
         await ProduceToAsync(new TopicPartition(Topics.Events, 5), Event("visa/new", 1));
         await ProduceToAsync(new TopicPartition(Topics.Events, 0), Event("visa/old", 1));
 
@@ -149,7 +149,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task A_broker_killed_and_started_again_costs_no_event()
+    public async Task No_event_is_lost_when_a_broker_is_killed_and_restarted()
     {
         (await StartBuildingAsync()).SetResult();
         await _follower.Built.WaitAsync(_patience.Token);
@@ -166,7 +166,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task Told_to_stop_during_a_build_it_ends_the_build()
+    public async Task A_stop_during_a_build_cancels_the_build()
     {
         var build = await StartBuildingAsync();
 
@@ -221,8 +221,9 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     private async Task<TopicPartitionOffset> ProduceAsync(string key, byte[]? value, string version) =>
         (await _producer.ProduceAsync(Topics.Events, Message(key, value, version), _patience.Token)).TopicPartitionOffset;
 
-    /// <summary>The controller answers before the broker has learnt of the partitions; a producer asks the broker.</summary>
-    private Task UntilTheBrokerKnowsAsync(IAdminClient admin, int partitions) =>
+    /// <summary>Waits until the broker has the metadata of the new partitions. The controller answers before that, and a
+    /// producer requests metadata from the broker.</summary>
+    private Task WaitUntilTheBrokerKnowsAsync(IAdminClient admin, int partitions) =>
         _topics.Kafka.Processes.Single().WaitUntilAsync(
             _ => Task.FromResult(admin.GetMetadata(Topics.Events, Bound).Topics.Single().Partitions.Count == partitions),
             Bound,
@@ -230,7 +231,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
 
     private async Task ProduceToAsync(TopicPartition partition, Event recorded)
     {
-        // A producer of its own: the other one may not know the partition yet.
+        // A new producer, because the metadata of the shared one may not contain the partition yet.
         using var producer = Producer();
         await producer.ProduceAsync(partition, Message(recorded.StreamId, recorded.ToByteArray(), "1"), _patience.Token);
     }
@@ -244,11 +245,11 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
 
     private static Event Event(string streamId, long version) => new() { StreamId = streamId, Version = version };
 
-    /// <summary>A model whose builds end when the test says so.</summary>
+    /// <summary>A model whose builds end when the test completes them.</summary>
     private sealed class RecordingModel : IReadModel
     {
         private readonly Channel<TaskCompletionSource> _builds = Channel.CreateUnbounded<TaskCompletionSource>();
-        private readonly Channel<int> _came = Channel.CreateUnbounded<int>();
+        private readonly Channel<int> _batches = Channel.CreateUnbounded<int>();
         private readonly List<Event> _applied = [];
 
         public ChannelReader<TaskCompletionSource> Builds => _builds.Reader;
@@ -278,14 +279,14 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
             {
                 _applied.AddRange(events);
             }
-            _came.Writer.TryWrite(events.Count);
+            _batches.Writer.TryWrite(events.Count);
         }
 
         public async Task WaitForAsync(int count, CancellationToken cancellationToken)
         {
             while (Applied.Count < count)
             {
-                await _came.Reader.ReadAsync(cancellationToken);
+                await _batches.Reader.ReadAsync(cancellationToken);
             }
         }
     }

@@ -7,7 +7,7 @@ using Marten;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Events that were stored in a shape that is no longer written.</summary>
+/// <summary>Events that were stored in a schema that is no longer written.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class EventSchemaEvolution(EmbeddedStack stack)
 {
@@ -16,7 +16,7 @@ public sealed class EventSchemaEvolution(EmbeddedStack stack)
     private readonly string _account = StackFixture.NewAccount();
 
     [Fact]
-    public async Task A_limit_set_before_changes_had_an_id_still_holds()
+    public async Task A_limit_change_stored_without_an_id_still_applies()
     {
         await StoreFormerLimitAsync(50);
 
@@ -29,7 +29,7 @@ public sealed class EventSchemaEvolution(EmbeddedStack stack)
     }
 
     [Fact]
-    public async Task A_former_shape_reaches_whoever_reads_the_stream_as_the_shape_of_today()
+    public async Task An_event_in_the_old_schema_is_read_in_the_current_schema()
     {
         await StoreFormerLimitAsync(70);
         using var store = DocumentStore.For(options =>
@@ -44,7 +44,7 @@ public sealed class EventSchemaEvolution(EmbeddedStack stack)
         Assert.Equal(new CreditLimitChanged(Guid.Empty, 70, "USD", Then), Assert.Single(stream).Data);
     }
 
-    /// <summary>Writes what an older version of the program would have written.</summary>
+    /// <summary>Stores an event in the form in which an older version of the program stored it.</summary>
     private async Task StoreFormerLimitAsync(decimal limit)
     {
         using var store = DocumentStore.For(options =>

@@ -13,7 +13,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>An event store on a PostgreSQL of its own, and the parts of a balance backend that read it.</summary>
+/// <summary>An event store on its own PostgreSQL server, and the parts of a balance backend that read it.</summary>
 public sealed class EventStoreFixture : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -25,7 +25,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
 
     public LocalPostgres Postgres => _postgres ?? throw new InvalidOperationException("PostgreSQL was not started.");
 
-    /// <summary>A backend that the tests share.</summary>
+    /// <summary>The backend that the tests share.</summary>
     public ServiceProvider Backend => _services[0];
 
     public async ValueTask InitializeAsync()
@@ -48,10 +48,10 @@ public sealed class EventStoreFixture : IAsyncLifetime
         _ports.Dispose();
     }
 
-    /// <summary>A backend with a view of its own, still empty.</summary>
+    /// <summary>Creates a backend with its own, still empty view.</summary>
     public ServiceProvider NewBackend() => NewBackend(Postgres.ConnectionString);
 
-    /// <summary>A backend on a database or with settings of a connection of its own.</summary>
+    /// <summary>Creates a backend with its own database or connection settings.</summary>
     public ServiceProvider NewBackend(string connectionString)
     {
         var services = new ServiceCollection()
@@ -68,7 +68,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
         return services;
     }
 
-    /// <summary>Makes an empty database.</summary>
+    /// <summary>Creates an empty database.</summary>
     /// <returns>Its connection string.</returns>
     public async Task<string> NewDatabaseAsync()
     {
@@ -77,7 +77,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
         return new NpgsqlConnectionStringBuilder(Postgres.ConnectionString) { Database = name }.ConnectionString;
     }
 
-    /// <summary>Appends facts to a stream of their own.</summary>
+    /// <summary>Appends facts to a new stream.</summary>
     /// <returns>The account after them.</returns>
     public Task<Account> AppendAsync(string streamId, IEnumerable<AccountEvent> facts) =>
         AppendAsync(Backend.GetRequiredService<IAccountStore>(), streamId, Opened, facts);
@@ -103,7 +103,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
         await command.ExecuteNonQueryAsync();
     }
 
-    /// <summary>A fact of each kind in turn.</summary>
+    /// <summary>Returns facts of alternating kinds.</summary>
     public static IEnumerable<AccountEvent> Facts(int count, int seed = 0)
     {
         var decidedAt = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);

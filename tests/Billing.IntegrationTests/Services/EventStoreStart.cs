@@ -7,14 +7,14 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>How services make the tables of the event store when they start.</summary>
+/// <summary>How services create the tables of the event store when they start.</summary>
 [Collection(OverEventStore.Name)]
 public sealed class EventStoreStart(EventStoreFixture store)
 {
     [Fact]
-    public async Task Eight_services_that_start_at_once_on_an_empty_database_all_start()
+    public async Task Eight_services_can_start_concurrently_on_an_empty_database()
     {
-        // More than once: who gets in whose way is chance.
+        // Repeated, because it depends on chance which services conflict.
         for (var round = 0; round < 3; round++)
         {
             var database = await store.NewDatabaseAsync();
@@ -27,7 +27,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
             Assert.All(
                 ["account_snapshots", "mt_event_progression", "mt_events", "mt_streams", "payment_receipts"],
                 table => Assert.Contains(table, tables));
-            // Their pools hold connections that the server has not without end.
+            // Releases the pooled connections, because the number of the server's connections is limited.
             await Task.WhenAll(services.Select(service => service.DisposeAsync().AsTask()));
         }
     }
@@ -46,7 +46,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [Theory]
     [InlineData("", "10s")]
     [InlineData("-c idle_in_transaction_session_timeout=3s", "3s")]
-    public async Task A_transaction_whose_end_is_lost_keeps_its_locks_for_seconds_only(string options, string expected)
+    public async Task An_abandoned_transaction_keeps_its_locks_for_seconds_only(string options, string expected)
     {
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
         await using var sessions = store.NewBackend(database.ConnectionString);
@@ -60,7 +60,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [InlineData("", 50, true, "off")]
     [InlineData("Max Auto Prepare=0;No Reset On Close=false;Options=-c enable_seqscan=on", 0, false, "on")]
     [InlineData("MaxAutoPrepare=7", 7, true, "off")]
-    public async Task Statements_are_kept_prepared_and_sessions_as_they_are_unless_the_connection_string_says_otherwise(
+    public async Task Prepared_statements_and_session_state_are_kept_unless_the_connection_string_says_otherwise(
         string given, int prepared, bool kept, string readsWholeTables)
     {
         await using var sessions = store.NewBackend($"{await store.NewDatabaseAsync()};{given}");
@@ -74,15 +74,15 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_refusal_is_told_by_its_cause_and_not_by_the_statements()
+    public async Task An_error_on_creating_the_tables_reports_its_cause_and_not_the_statements()
     {
         var database = await store.NewDatabaseAsync();
         await using var source = NpgsqlDataSource.Create(database);
-        await using var refuse = source.CreateCommand("""
+        await using var restrict = source.CreateCommand("""
             create role nobody_much login password 'secret';
             create schema billing;
             """);
-        await refuse.ExecuteNonQueryAsync();
+        await restrict.ExecuteNonQueryAsync();
         var nobody = new NpgsqlConnectionStringBuilder(database) { Username = "nobody_much", Password = "secret" };
 
         var failure = await Assert.ThrowsAsync<StartupException>(() => store.NewBackend(nobody.ConnectionString)
@@ -95,7 +95,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_role_that_may_make_nothing_starts_and_stores_where_the_tables_are()
+    public async Task A_role_without_create_rights_can_start_and_store_if_the_tables_exist()
     {
         var database = await store.NewDatabaseAsync();
         await store.NewBackend(database).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
@@ -103,7 +103,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
 
         await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
         var accounts = backend.GetRequiredService<IAccountStore>();
-        // More than once, and past a snapshot, so that what is updated is updated.
+        // Twice, and with enough events for a snapshot, so that existing rows are updated too.
         var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(150));
         account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(150));
         var refused = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
@@ -117,18 +117,18 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_function_that_appends_otherwise_is_put_right_at_the_next_start()
+    public async Task A_modified_append_function_is_repaired_at_the_next_start()
     {
         var database = await store.NewDatabaseAsync();
         var backend = store.NewBackend(database);
         await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
         await using var source = NpgsqlDataSource.Create(database);
-        await using var spoil = source.CreateCommand("""
+        await using var modify = source.CreateCommand("""
             do $do$ begin
                 execute replace(pg_get_functiondef((select oid from pg_proc where proname = 'append_events')), 'seq_id', 'no_such_column');
             end $do$
             """);
-        await spoil.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
+        await modify.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
         var accounts = backend.GetRequiredService<IAccountStore>();
         Task<Account> AppendAsync() => EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
         Assert.NotNull(await Record.ExceptionAsync(AppendAsync));
@@ -139,14 +139,14 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_service_that_finds_the_tables_as_they_were_left_waits_for_nobody_s_turn()
+    public async Task A_service_that_finds_unchanged_tables_does_not_wait_for_the_lock()
     {
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
         await using var source = NpgsqlDataSource.Create(database);
         await using var other = await source.OpenConnectionAsync(TestContext.Current.CancellationToken);
-        await using var turn = new NpgsqlCommand("select pg_advisory_lock(x'42494C4C'::bigint)", other);
-        await turn.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
+        await using var takeLock = new NpgsqlCommand("select pg_advisory_lock(x'42494C4C'::bigint)", other);
+        await takeLock.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
 
         await EnsureAsync(database).WaitAsync(TimeSpan.FromMinutes(1), TestContext.Current.CancellationToken);
     }
@@ -155,7 +155,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [InlineData("drop table billing.payment_receipts")]
     [InlineData("drop table billing.mt_event_progression")]
     [InlineData("comment on table billing.payment_receipts is 'by another version'; drop table billing.account_snapshots")]
-    public async Task What_was_dropped_since_the_last_start_is_made_again(string sql)
+    public async Task Dropped_tables_are_recreated_at_the_next_start(string sql)
     {
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
@@ -172,7 +172,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [InlineData("alter table billing.payment_receipts add column more int")]
     [InlineData("alter table billing.account_snapshots add check (version > 0)")]
     [InlineData("create function billing.more() returns int language sql as 'select 1'")]
-    public async Task Tables_that_have_changed_since_are_looked_at_again(string sql)
+    public async Task Changed_tables_are_checked_again_at_the_next_start(string sql)
     {
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
@@ -185,7 +185,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task A_role_that_may_make_nothing_starts_where_another_version_has_seen_to_the_tables()
+    public async Task A_role_without_create_rights_starts_on_tables_of_another_version()
     {
         var database = await store.NewDatabaseAsync();
         await EnsureAsync(database);
@@ -197,13 +197,13 @@ public sealed class EventStoreStart(EventStoreFixture store)
         Assert.Equal("by another version", await MarkAsync(database));
     }
 
-    /// <summary>Gives the rights that the bootstrap of a machine gives.</summary>
-    /// <returns>How a backend's role connects.</returns>
+    /// <summary>Grants the rights that the bootstrap of a machine grants.</summary>
+    /// <returns>The connection string of a backend's role.</returns>
     private static async Task<string> GrantAsync(string database)
     {
         var grants = await File.ReadAllTextAsync(
             Path.Combine(Repository.Root, "deploy/bootstrap/postgres/grants.sql"), TestContext.Current.CancellationToken);
-        // Roles are the server's, and another test may have made them.
+        // Roles belong to the server, and another test may have created them.
         await ExecuteAsync(database, """
             do $do$ begin
                 if to_regrole('billing_backend') is null then

@@ -8,7 +8,7 @@ using Grpc.Net.Client;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What a proxy says by itself: no command goes further.</summary>
+/// <summary>The answers that a proxy gives itself, without sending a command to a backend.</summary>
 public abstract class FrontBehaviour
 {
     private readonly StackFixture _stack;
@@ -32,7 +32,7 @@ public abstract class FrontBehaviour
     [InlineData("amount.nanos", null, "acct", 1, 1, -1, "USD")]
     [InlineData("amount.nanos", null, "acct", 1, 1, 1_000_000_000, "USD")]
     [InlineData("amount.currency_code", null, "acct", 1, 1, 0, "usd")]
-    public async Task A_bad_field_is_refused_by_name(
+    public async Task An_invalid_field_is_rejected_with_its_name(
         string field, string? transactionId, string account, int type, long units, int nanos, string currency)
     {
         var request = new MakePaymentRequest
@@ -51,7 +51,7 @@ public abstract class FrontBehaviour
     }
 
     [Fact]
-    public async Task A_request_of_two_megabytes_is_refused_with_the_setting_that_bounds_it()
+    public async Task A_request_of_two_megabytes_is_rejected_with_the_setting_that_limits_it()
     {
         var request = StackFixture.Payment(account: new string('a', 2_000_000));
 
@@ -62,7 +62,7 @@ public abstract class FrontBehaviour
     }
 
     [Fact]
-    public async Task Health_says_serving_for_the_process_and_for_the_service()
+    public async Task Health_reports_serving_for_the_process_and_for_the_service()
     {
         using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
         var health = new Health.HealthClient(channel);
@@ -75,7 +75,7 @@ public abstract class FrontBehaviour
     }
 
     [Fact]
-    public async Task Reflection_lists_the_services_and_describes_the_public_one_with_all_it_imports()
+    public async Task Reflection_lists_the_services_and_describes_the_public_one_with_its_imports()
     {
         using var channel = GrpcChannel.ForAddress(_stack.Stack.ProxyAddresses[0]);
         using var call = new ServerReflection.ServerReflectionClient(channel).ServerReflectionInfo();
@@ -97,10 +97,10 @@ public abstract class FrontBehaviour
     }
 }
 
-/// <summary>The program of the proxies, which is the same over Kafka and by direct calls.</summary>
+/// <summary>The proxy program, which is the same over Kafka and with direct calls.</summary>
 [Collection(OverKafka.Name)]
 public sealed class ProxyFront(KafkaStack stack) : FrontBehaviour(stack);
 
-/// <summary>The program that holds everything.</summary>
+/// <summary>The program that contains all services.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class EmbeddedFront(EmbeddedStack stack) : FrontBehaviour(stack);

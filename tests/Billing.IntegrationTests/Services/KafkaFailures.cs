@@ -13,7 +13,7 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What goes wrong on and around Kafka, caused for real.</summary>
+/// <summary>Real failures in Kafka and in the services that use it.</summary>
 [Collection(OverFailingKafka.Name)]
 public sealed class KafkaFailures
 {
@@ -28,7 +28,7 @@ public sealed class KafkaFailures
     }
 
     [Fact]
-    public async Task Garbage_becomes_a_dead_letter_with_its_origin_and_bytes_and_blocks_nothing()
+    public async Task An_invalid_record_becomes_a_dead_letter_with_its_origin_and_bytes_and_blocks_no_other()
     {
         var garbage = Encoding.UTF8.GetBytes("this is not a command " + Guid.NewGuid());
         var request = StackFixture.Payment();
@@ -105,21 +105,21 @@ public sealed class KafkaFailures
     }
 
     [Fact]
-    public async Task A_payment_backend_killed_under_load_loses_and_doubles_nothing()
+    public async Task A_payment_backend_killed_under_load_loses_and_duplicates_nothing()
     {
         await KillUnderLoadAsync(() => _stack.Stack.Of(ServiceRole.PaymentBackend).First().Process.Kill());
     }
 
     [Fact]
-    public async Task A_proxy_killed_under_load_loses_and_doubles_nothing()
+    public async Task A_proxy_killed_under_load_loses_and_duplicates_nothing()
     {
         await KillUnderLoadAsync(() => _stack.Stack.Of(ServiceRole.Proxy).First().Process.Kill());
     }
 
     [Fact]
-    public async Task PostgreSQL_restarted_under_load_loses_and_doubles_nothing()
+    public async Task PostgreSQL_restarted_under_load_loses_and_duplicates_nothing()
     {
-        // A call may give up while the store is away, and is told so.
+        // While the store is unavailable, a call may fail with an error that says so.
         await KillUnderLoadAsync(
             async () =>
             {
@@ -130,7 +130,7 @@ public sealed class KafkaFailures
             },
             mayFail: error => error.StartsWith("Unavailable: The event store", StringComparison.Ordinal)
                 || error.StartsWith("DeadlineExceeded:", StringComparison.Ordinal));
-        // Of every topic, and so by every backend.
+        // One payment for every topic, and so to every backend.
         foreach (var type in PaymentTypes.All)
         {
             var paid = await _stack.Client().MakePaymentAsync(StackFixture.Payment(type: type));
@@ -139,7 +139,7 @@ public sealed class KafkaFailures
     }
 
     [Fact]
-    public async Task A_proxy_told_to_stop_answers_the_calls_it_has_and_deletes_its_reply_topic()
+    public async Task A_stopping_proxy_answers_its_calls_in_flight_and_deletes_its_reply_topic()
     {
         var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 3, CancellationToken.None);
         using var channel = Grpc.Net.Client.GrpcChannel.ForAddress(proxy.Address);
@@ -160,7 +160,7 @@ public sealed class KafkaFailures
             }
             catch (Grpc.Core.RpcException e)
             {
-                // Not taken: the proxy had closed its door before the call came.
+                // Not accepted: the proxy had stopped accepting calls before this one arrived.
                 Assert.Equal(Grpc.Core.StatusCode.Unavailable, e.StatusCode);
             }
         }
@@ -169,14 +169,14 @@ public sealed class KafkaFailures
         Assert.Equal(0, proxy.Process.ExitCode);
         Assert.InRange(answered, 1, 200);
         Assert.Equal(topicsBefore - 1, ReplyTopics().Count);
-        await ReviveAsync();
+        await RestartExitedServicesAsync();
     }
 
     [Theory]
     [InlineData("billing.payments.visa")]
     [InlineData("billing.balances.visa")]
     [InlineData("billing.events")]
-    public void A_stacks_topics_have_no_more_partitions_than_give_every_backend_one(string topic) =>
+    public void Topics_of_a_stack_have_no_more_partitions_than_its_backends_need(string topic) =>
         Assert.Single(Partitions(topic));
 
     [Theory]
@@ -186,8 +186,8 @@ public sealed class KafkaFailures
     {
         using var admin = Admin();
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
-        // Tests before this one replace backends: the group may still be sharing out the four topics.
-        while (!(await SharesAsync(admin, group)).SequenceEqual([2, 2]))
+        // Earlier tests replace backends: the group may still be rebalancing the four topics.
+        while (!(await AssignedPartitionsAsync(admin, group)).SequenceEqual([2, 2]))
         {
             await Task.Delay(100, patience.Token);
         }
@@ -242,11 +242,11 @@ public sealed class KafkaFailures
         finally
         {
             File.Delete(journal);
-            await ReviveAsync();
+            await RestartExitedServicesAsync();
         }
     }
 
-    private async Task ReviveAsync()
+    private async Task RestartExitedServicesAsync()
     {
         foreach (var gone in _stack.Stack.Services.Where(s => s.Process.HasExited).ToList())
         {
@@ -307,7 +307,7 @@ public sealed class KafkaFailures
         return results[0].Partitions.Sum(p => Math.Max(0, p.Offset.Value));
     }
 
-    private static async Task<IEnumerable<int>> SharesAsync(IAdminClient admin, string group)
+    private static async Task<IEnumerable<int>> AssignedPartitionsAsync(IAdminClient admin, string group)
     {
         var described = await admin.DescribeConsumerGroupsAsync([group]);
         return described.ConsumerGroupDescriptions[0].Members.Select(m => m.Assignment.TopicPartitions.Count);

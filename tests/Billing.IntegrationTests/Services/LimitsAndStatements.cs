@@ -4,7 +4,7 @@ using Grpc.Core;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Credit limits and statements, whatever carries their commands.</summary>
+/// <summary>Credit limits and statements, independent of the transport of their commands.</summary>
 public abstract class LimitsAndStatements
 {
     private readonly StackFixture _stack;
@@ -16,7 +16,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task A_new_limit_decides_the_payments_after_it()
+    public async Task A_new_limit_applies_to_later_payments()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -41,7 +41,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task A_limit_below_what_is_owed_declines_until_it_is_raised()
+    public async Task Payments_are_declined_while_the_limit_is_below_the_balance()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -55,7 +55,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task The_same_change_sent_again_gets_the_same_answer_and_one_event()
+    public async Task A_repeated_limit_change_gets_the_same_answer_and_stores_one_event()
     {
         var client = _stack.Client();
         var request = Limit(StackFixture.NewAccount(), 50);
@@ -70,7 +70,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task A_transaction_id_used_again_for_another_limit_or_for_a_payment_is_refused()
+    public async Task A_transaction_id_reused_for_another_limit_or_a_payment_is_rejected()
     {
         var client = _stack.Client();
         var request = Limit(StackFixture.NewAccount(), 50);
@@ -92,7 +92,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task A_limit_in_another_currency_is_refused_by_field_and_changes_nothing()
+    public async Task A_limit_in_another_currency_is_rejected_with_its_field_and_changes_nothing()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -107,7 +107,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task A_statement_tells_an_accounts_events_in_order_with_the_balance_after_each()
+    public async Task A_statement_lists_the_events_of_an_account_in_order_with_the_balance_after_each()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();
@@ -139,7 +139,7 @@ public abstract class LimitsAndStatements
     }
 
     [Fact]
-    public async Task A_statement_read_in_pages_is_the_same_as_read_whole()
+    public async Task A_statement_read_in_pages_equals_the_statement_read_at_once()
     {
         var client = _stack.Client();
         var account = StackFixture.NewAccount();

@@ -5,7 +5,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary><c>./billing load</c>, run as a program.</summary>
+/// <summary>The command <c>./billing load</c>, run as a separate process.</summary>
 public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IAsyncLifetime
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
@@ -21,7 +21,7 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Fact]
-    public async Task Payments_at_a_rate_are_measured_and_audited_and_pass_thresholds_that_hold()
+    public async Task A_run_at_a_rate_is_measured_and_audited_and_meets_its_thresholds()
     {
         var (exitCode, output) = await RunAsync(
             "payments", "--kafka", "embedded", "--rate", "40", "--during", "2s", "--warm-up", "1s", "--accounts", "20",
@@ -40,14 +40,14 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
         Assert.Equal(80, root.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.True(root.GetProperty("calls").GetProperty("p99_ms").GetDouble() > 0);
         Assert.Equal(80, root.GetProperty("statuses").GetProperty("accepted").GetInt32());
-        // Those of the warm-up are audited, but do not count.
+        // Payments of the warm-up are audited, but not counted.
         Assert.True(root.GetProperty("audit").GetProperty("acknowledged").GetInt32() > 80);
         Assert.Equal(0, root.GetProperty("audit").GetProperty("lost").GetInt32());
         Assert.All(root.GetProperty("thresholds").EnumerateArray(), t => Assert.False(t.GetProperty("missed").GetBoolean()));
     }
 
     [Fact]
-    public async Task A_missed_threshold_fails_the_run_and_is_named_with_its_value()
+    public async Task A_missed_threshold_fails_the_run_and_is_reported_with_its_value()
     {
         var (exitCode, output) = await RunAsync(
             "mixed", "--targets", Proxies, "--copies", "2", "--during", "1s", "--warm-up", "0", "--min-rps", "1000000", "--max-error-percent", "0");
@@ -64,7 +64,7 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
     }
 
     [Fact]
-    public async Task Proxies_that_run_already_are_loaded_and_left_running()
+    public async Task A_load_on_running_proxies_leaves_them_running()
     {
         var burst = await RunAsync("burst", "--targets", Proxies, "--at-once", "200", "--warm-up", "500ms");
         using var summary = Summary();
@@ -74,7 +74,7 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
         Assert.Equal((0, 0), (burst.ExitCode, ramp.ExitCode));
         Assert.Equal(200, summary.RootElement.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.False(summary.RootElement.TryGetProperty("audit", out _));
-        // A second at 20 per second, then 20 tenths of a second with 2 to 6 calls each, along a rounded line.
+        // One second at 20 calls per second, then 20 intervals of 100 ms with 2 to 6 calls each, rounded from a linear ramp.
         Assert.Equal(20 + 78, ramped.RootElement.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.All(stack.Stack.Services, s => Assert.False(s.Process.HasExited));
     }
@@ -100,7 +100,7 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
     }
 
     [Fact]
-    public async Task What_was_measured_before_an_interrupt_is_in_the_reports()
+    public async Task The_reports_contain_the_measurements_before_an_interrupt()
     {
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         await using var store = NpgsqlDataSource.Create(stack.ConnectionString);
@@ -123,7 +123,7 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
     }
 
     [Fact]
-    public async Task A_proxy_that_is_not_there_is_a_failed_run()
+    public async Task A_run_against_an_unreachable_proxy_fails()
     {
         var (exitCode, output) = await RunAsync("balances", "--targets", "http://127.0.0.1:1", "--copies", "1", "--during", "1s", "--warm-up", "0");
 

@@ -4,8 +4,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The commands that measure, run as programs, with loads too small to say anything about speed.</summary>
-[AnyPackages("what commands make of figures")]
+/// <summary>The measuring commands, run as separate processes with loads that are too small for meaningful results.</summary>
+[AnyPackages("how commands process measurements")]
 public sealed class Measurements : IAsyncLifetime
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
@@ -19,7 +19,7 @@ public sealed class Measurements : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Fact]
-    public async Task A_static_sweep_measures_one_place_over_every_protocol()
+    public async Task A_static_sweep_measures_one_configuration_with_every_protocol()
     {
         var (exitCode, output) = await RunAsync(
             "sweep", "static", "--kafka", "embedded", "--connections", "2", "--in-flight", "4", "--amount", "60", "--during", "60", "--workers", "2", "--warm-up", "0", "--out", Results);
@@ -32,7 +32,7 @@ public sealed class Measurements : IAsyncLifetime
         Assert.Equal(["Unary", "Stream", "Rest"], protocols.Select(p => p.GetProperty("protocol").GetString()));
         foreach (var cell in protocols.Select(p => Assert.Single(p.GetProperty("cells").EnumerateArray())))
         {
-            // Of each worker.
+            // 60 from each of the two workers.
             Assert.Equal(120, cell.GetProperty("answers").GetInt32());
             Assert.Empty(cell.GetProperty("errors").EnumerateObject());
             Assert.True(cell.GetProperty("latency").GetProperty("p99_ms").GetDouble() > 0);
@@ -41,7 +41,7 @@ public sealed class Measurements : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_dynamic_sweep_measures_the_places_that_came_first_again_in_turn()
+    public async Task A_dynamic_sweep_measures_the_best_configurations_again_alternately()
     {
         var (exitCode, _) = await RunAsync(
             "sweep", "dynamic", "--kafka", "embedded", "--protocols", "unary", "--connections", "1", "--in-flight", "2", "--amount", "20", "--during", "60", "--warm-up", "0", "--out", Results);
@@ -57,7 +57,7 @@ public sealed class Measurements : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_sweep_that_is_interrupted_writes_what_it_has()
+    public async Task An_interrupted_sweep_writes_the_results_so_far()
     {
         await using var process = Start(
             "sweep", "dynamic", "--kafka", "embedded", "--protocols", "unary", "--during", "1", "--warm-up", "0", "--out", Results);
@@ -76,9 +76,10 @@ public sealed class Measurements : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_comparison_with_the_echo_runs_both_sides_and_its_page_can_be_made_again()
+    public async Task The_comparison_with_the_echo_measures_both_sides_and_its_page_can_be_generated_again()
     {
-        Assert.SkipWhen(KafkaPrograms.FindHome() is null, "There is no Kafka, through which the echo is compared with the whole path.");
+        Assert.SkipWhen(
+            KafkaPrograms.FindHome() is null, "Kafka is not available; the comparison of the echo with the whole path needs it.");
         var (exitCode, _) = await RunAsync(
             "compare", "ceiling", "--burst", "50", "--in-flight", "6", "--rounds", "1", "--during", "1", "--warm-up", "0", "--size", "1", "--out", Results);
         var page = Path.Combine(Results, "again.html");
@@ -93,7 +94,7 @@ public sealed class Measurements : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_comparison_of_remote_procedure_calls_measures_every_cell()
+    public async Task The_comparison_of_remote_procedure_calls_measures_every_configuration()
     {
         var (exitCode, _) = await RunAsync(
             "compare", "rpc", "--threads", "2,5", "--requests", "3", "--runs", "2", "--warm-up", "1", "--out", Results);
@@ -103,7 +104,7 @@ public sealed class Measurements : IAsyncLifetime
         var cells = result.RootElement.GetProperty("cells").EnumerateArray().ToList();
         Assert.Equal([2, 5], cells.Select(c => c.GetProperty("threads").GetInt32()));
         Assert.All(cells, c => Assert.Equal(3, c.GetProperty("sides").GetArrayLength()));
-        // One of them again: with more connections, answers on the thread pool, .NET's runtime settings, and all of that.
+        // Variants of one configuration: more connections, answers on the thread pool, .NET runtime settings, and all of these.
         var variants = result.RootElement.GetProperty("variants").EnumerateArray().ToList();
         Assert.Equal(4, variants.Count);
         Assert.All(variants, v => Assert.Equal(5, v.GetProperty("cell").GetProperty("threads").GetInt32()));
@@ -115,7 +116,7 @@ public sealed class Measurements : IAsyncLifetime
     [Theory]
     [InlineData("there is no", "report", "missing.json")]
     [InlineData("'.' is a folder", "report", ".")]
-    public async Task Wrong_input_is_named(string named, params string[] arguments)
+    public async Task Invalid_input_is_named_in_the_error(string named, params string[] arguments)
     {
         var (exitCode, output) = await RunAsync(arguments);
 

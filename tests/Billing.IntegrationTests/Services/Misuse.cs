@@ -12,13 +12,13 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What people try who mean no good, or whose program is broken: it is refused in a way that says why, nothing is stored,
-/// and the proxy goes on. docs/misuse.md is the table.</summary>
-[AnyPackages("what the web server and the checks of fields refuse")]
+/// <summary>Requests of attackers and of faulty clients: they are rejected with the reason, nothing is stored, and the proxy
+/// continues to serve calls. docs/misuse.md has the table.</summary>
+[AnyPackages("what the web server and the validation of fields reject")]
 [Collection(OverTls.Name)]
 public sealed class Misuse(SecuredStack stack)
 {
-    // Far above what a proxy's buffers may come to, and far below what would be held if nothing were bounded.
+    // Far above the permitted size of a proxy's buffers, and far below the memory that it would use without limits.
     private const long GrowthMax = 150_000_000;
 
     private static readonly string[] Hostile =
@@ -32,7 +32,7 @@ public sealed class Misuse(SecuredStack stack)
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task Hostile_text_in_any_field_is_refused_by_the_fields_name_and_is_in_no_log()
+    public async Task Hostile_text_in_any_field_is_rejected_with_the_fields_name_and_not_logged()
     {
         var client = new V1.Billing.BillingClient(_stack.Channel());
         var admin = new BillingAdmin.BillingAdminClient(Grpc.Net.Client.GrpcChannel.ForAddress(
@@ -62,11 +62,12 @@ public sealed class Misuse(SecuredStack stack)
     }
 
     [Fact]
-    public async Task A_body_of_100_MB_is_refused_and_not_kept()
+    public async Task A_body_of_100_MB_is_rejected_and_not_buffered()
     {
         var before = ResidentBytes();
         using var http = Http("payments:write");
-        // Asks before it sends, so that the answer is read and not lost with a connection that is closed on what was sent.
+        // Waits for permission to send the body. Otherwise the response could be lost when the server closes the connection
+        // while the body is sent.
         http.DefaultRequestHeaders.ExpectContinue = true;
         using var body = new StreamContent(new Zeros(100_000_000));
         body.Headers.ContentType = new MediaTypeHeaderValue("application/json");
@@ -84,7 +85,7 @@ public sealed class Misuse(SecuredStack stack)
     }
 
     [Fact]
-    public async Task Bytes_that_are_no_message_are_refused()
+    public async Task Bytes_that_are_no_message_are_rejected()
     {
         var before = await EventsAsync();
         using var http = new HttpClient(_stack.Credentials.Handler()) { DefaultRequestVersion = HttpVersion.Version20, DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact };
@@ -95,7 +96,7 @@ public sealed class Misuse(SecuredStack stack)
         {
             var bytes = new byte[random.Next(0, 64)];
             random.NextBytes(bytes);
-            // Half of them with the frame that gRPC asks for, so that the message itself is what is wrong.
+            // Half of them have the frame that gRPC requires, so that only the message itself is invalid.
             byte[] sent = i % 2 == 0 ? bytes : [0, 0, 0, 0, (byte)bytes.Length, .. bytes];
             using var content = new ByteArrayContent(sent);
             content.Headers.ContentType = new MediaTypeHeaderValue("application/grpc");
@@ -111,19 +112,19 @@ public sealed class Misuse(SecuredStack stack)
     }
 
     [Fact]
-    public async Task Headers_that_do_not_come_end_the_connection()
+    public async Task A_request_with_incomplete_headers_times_out()
     {
         await using var connection = await TlsAsync();
         await connection.WriteAsync("GET /health/live HTTP/1.1\r\nHost: localhost\r\nA: "u8.ToArray(), Cancellation);
 
         using var answer = new StreamReader(connection, Encoding.ASCII);
-        var said = await answer.ReadToEndAsync(Cancellation);
+        var response = await answer.ReadToEndAsync(Cancellation);
 
-        Assert.StartsWith("HTTP/1.1 408", said, StringComparison.Ordinal);
+        Assert.StartsWith("HTTP/1.1 408", response, StringComparison.Ordinal);
     }
 
     [Fact]
-    public async Task Of_ten_thousand_idle_connections_of_one_address_most_are_closed_and_others_are_served()
+    public async Task Most_of_ten_thousand_idle_connections_from_one_address_are_closed_and_other_clients_are_served()
     {
         var before = ResidentBytes();
         var proxy = new Uri(_stack.Stack.ProxyAddresses[0]);
@@ -139,7 +140,7 @@ public sealed class Misuse(SecuredStack stack)
             }
             catch (SocketException)
             {
-                // Closed before the connection was made.
+                // The server closed the connection before it was established.
             }
         }
 
@@ -157,13 +158,13 @@ public sealed class Misuse(SecuredStack stack)
     }
 
     [Fact]
-    public async Task A_thousand_idle_streams_leave_room_for_calls()
+    public async Task A_thousand_idle_streams_do_not_block_other_calls()
     {
         var before = ResidentBytes();
         var headers = _stack.Bearer("payments:write", "test-*");
         var client = new V1.Billing.BillingClient(_stack.Channel());
         var streams = Enumerable.Range(0, 1_000).Select(_ => client.MakePayments(headers, cancellationToken: Cancellation)).ToList();
-        // So that every stream is really open.
+        // One answered payment shows that all streams are open.
         await streams[^1].RequestStream.WriteAsync(StackFixture.Payment(), Cancellation);
         Assert.True(await streams[^1].ResponseStream.MoveNext(Cancellation));
 
@@ -175,7 +176,7 @@ public sealed class Misuse(SecuredStack stack)
     }
 
     [Fact]
-    public async Task Whatever_is_made_of_the_OpenAPI_document_gets_a_status_that_it_names_and_stores_nothing_that_was_refused()
+    public async Task Fuzzed_requests_get_a_status_of_the_OpenAPI_document_and_rejected_ones_store_nothing()
     {
         using var http = Http("payments:write balances:read");
         var document = JsonDocument.Parse(await http.GetStringAsync(new Uri(Rest, "/openapi/v1.json"), Cancellation)).RootElement;
@@ -239,8 +240,8 @@ public sealed class Misuse(SecuredStack stack)
     {
         foreach (var log in Directory.EnumerateFiles(_stack.Stack.Folder.Logs))
         {
-            var said = await File.ReadAllTextAsync(log, Cancellation);
-            Assert.All(texts, text => Assert.DoesNotContain(text, said, StringComparison.Ordinal));
+            var logged = await File.ReadAllTextAsync(log, Cancellation);
+            Assert.All(texts, text => Assert.DoesNotContain(text, logged, StringComparison.Ordinal));
         }
     }
 
@@ -261,7 +262,7 @@ public sealed class Misuse(SecuredStack stack)
         return tls;
     }
 
-    // The server never speaks first: what can be read is the end.
+    // The server never sends first, so a readable socket is a closed one.
     private static bool IsClosed(Socket socket)
     {
         try
@@ -274,7 +275,7 @@ public sealed class Misuse(SecuredStack stack)
         }
     }
 
-    /// <summary>So many bytes, none of which is kept.</summary>
+    /// <summary>A stream of zeros of the given length, which are generated on reading and not kept in memory.</summary>
     private sealed class Zeros(long length) : Stream
     {
         private long _position;

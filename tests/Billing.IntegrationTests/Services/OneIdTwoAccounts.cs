@@ -4,8 +4,8 @@ using Grpc.Core;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>One transaction id, used at the same time for accounts of two payment types: nothing but the receipts' table keeps
-/// the two backends apart.</summary>
+/// <summary>One transaction id, used at the same time for accounts of two payment types: only the receipts table detects the
+/// conflict between the two backends.</summary>
 [Collection(OverKafka.Name)]
 public sealed class OneIdTwoAccounts
 {
@@ -18,7 +18,7 @@ public sealed class OneIdTwoAccounts
     }
 
     [Fact]
-    public async Task One_of_two_payments_under_one_id_is_made_and_the_other_told_that_the_id_was_used()
+    public async Task Of_two_payments_with_one_id_one_is_made_and_the_other_is_rejected()
     {
         var pairs = await Task.WhenAll(Enumerable.Range(0, 100).Select(async _ =>
         {

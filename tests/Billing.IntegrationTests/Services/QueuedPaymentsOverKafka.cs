@@ -8,7 +8,7 @@ using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Payments over REST whose callers do not wait for the answer, asked about at every proxy.</summary>
+/// <summary>Asynchronous payments over REST, whose status is available at every proxy.</summary>
 [Collection(OverFailingKafka.Name)]
 public sealed class QueuedPaymentsOverKafka : IDisposable
 {
@@ -26,14 +26,14 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     public void Dispose() => _http.Dispose();
 
     [Fact]
-    public async Task A_payment_is_found_at_another_proxy_when_the_one_that_took_it_was_killed_before_it_was_decided()
+    public async Task The_status_of_a_payment_is_available_at_another_proxy_if_the_first_is_killed_before_the_decision()
     {
         var payment = StackFixture.Payment(amount: 7.25m);
         var proxy = _stack.Stack.Of(ServiceRole.Proxy).First();
         string url;
         using (Pause())
         {
-            url = await TakeAsync(payment, proxy: 0);
+            url = await QueueAsync(payment, proxy: 0);
             Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "200"), "status"));
             proxy.Process.Kill();
             await proxy.Process.WaitForExitAsync(TestContext.Current.CancellationToken);
@@ -52,13 +52,13 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     [Fact]
-    public async Task A_payment_that_was_not_recorded_before_its_deadline_has_failed_by_every_proxy()
+    public async Task A_payment_not_recorded_before_its_deadline_is_reported_as_failed_by_every_proxy()
     {
         var payment = StackFixture.Payment();
         string url;
         using (Pause())
         {
-            url = await TakeAsync(payment, proxy: 0, timeout: "300");
+            url = await QueueAsync(payment, proxy: 0, timeout: "300");
             Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
         }
 
@@ -73,14 +73,14 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     [Fact]
-    public async Task An_id_that_was_used_before_has_failed_and_what_it_was_used_for_is_as_it_was()
+    public async Task A_payment_with_a_used_id_is_reported_as_failed_and_the_first_payment_is_unchanged()
     {
         var payment = StackFixture.Payment(amount: 5);
         var other = payment.Clone();
         other.Amount.Units = 6;
 
-        var first = await TakeAsync(payment, proxy: 0);
-        var second = await TakeAsync(other, proxy: 1);
+        var first = await QueueAsync(payment, proxy: 0);
+        var second = await QueueAsync(other, proxy: 1);
 
         var refused = await OutcomeAsync(second, proxy: 0);
         Assert.Equal(("FAILED", ErrorReasons.TransactionIdReused), (Text(refused, "status"), Text(refused, "reason")));
@@ -90,7 +90,7 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     [Fact]
     public async Task A_declined_payment_has_its_reason_balance_and_version()
     {
-        var status = await OutcomeAsync(await TakeAsync(StackFixture.Payment(amount: 10_001), proxy: 0), proxy: 1);
+        var status = await OutcomeAsync(await QueueAsync(StackFixture.Payment(amount: 10_001), proxy: 0), proxy: 1);
 
         Assert.Equal("DECLINED", Text(status, "status"));
         Assert.Equal("CREDIT_LIMIT_EXCEEDED", Text(status, "decline_reason"));
@@ -100,7 +100,7 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     [Fact]
-    public async Task What_was_never_sent_is_neither_pending_nor_recorded()
+    public async Task A_payment_that_was_never_sent_is_neither_pending_nor_recorded()
     {
         var payment = StackFixture.Payment();
         var url = $"/v1/payments/{payment.TransactionId}/status?account_id={payment.AccountId}&payment_type=visa"
@@ -112,10 +112,10 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         Assert.Equal("ACCEPTED", Text(await OutcomeAsync(url, proxy: 0), "status"));
     }
 
-    /// <summary>Holds the payment backends still, for less than their group waits for them.</summary>
-    private Held Pause() => new([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);
+    /// <summary>Pauses the payment backends, for less than the session timeout of their consumer group.</summary>
+    private PausedProcesses Pause() => new([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);
 
-    private async Task<string> TakeAsync(MakePaymentRequest payment, int proxy, string timeout = "60000")
+    private async Task<string> QueueAsync(MakePaymentRequest payment, int proxy, string timeout = "60000")
     {
         using var request = new HttpRequestMessage(HttpMethod.Put, Url(proxy, "/v1/payments/" + payment.TransactionId))
         {
@@ -126,16 +126,16 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         request.Headers.Add("Prefer", "respond-async");
         request.Headers.Add("billing-timeout-ms", timeout);
         using var response = await _http.SendAsync(request);
-        var taken = await JsonAsync(response);
+        var queued = await JsonAsync(response);
         Assert.Equal(HttpStatusCode.Accepted, response.StatusCode);
         Assert.Equal("respond-async", Assert.Single(response.Headers.GetValues("Preference-Applied")));
         Assert.NotNull(response.Headers.RetryAfter);
-        Assert.Equal("PENDING", Text(taken, "status"));
-        Assert.Equal(response.Headers.Location!.OriginalString, Text(taken, "status_url"));
+        Assert.Equal("PENDING", Text(queued, "status"));
+        Assert.Equal(response.Headers.Location!.OriginalString, Text(queued, "status_url"));
         return response.Headers.Location!.OriginalString;
     }
 
-    /// <summary>Asks until it is no longer pending.</summary>
+    /// <summary>Requests the status until it is no longer pending.</summary>
     private async Task<JsonElement> OutcomeAsync(string url, int proxy)
     {
         using var giveUp = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
@@ -172,11 +172,11 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
 
     private static string? Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.GetString() : null;
 
-    private sealed class Held : IDisposable
+    private sealed class PausedProcesses : IDisposable
     {
         private readonly IReadOnlyList<ChildProcess> _processes;
 
-        public Held(IReadOnlyList<ChildProcess> processes)
+        public PausedProcesses(IReadOnlyList<ChildProcess> processes)
         {
             _processes = processes;
             foreach (var process in processes)

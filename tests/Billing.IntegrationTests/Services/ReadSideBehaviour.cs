@@ -6,10 +6,10 @@ using Grpc.Core;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What balance checks promise, whatever carries the events to the views they are answered from.</summary>
+/// <summary>The guarantees of balance checks, independent of the transport that carries the events to the views.</summary>
 public abstract class ReadSideBehaviour
 {
-    private const int AtOnce = 64;
+    private const int InFlight = 64;
 
     private readonly StackFixture _stack;
     private readonly int _tries;
@@ -22,14 +22,14 @@ public abstract class ReadSideBehaviour
     }
 
     [Fact]
-    public async Task A_check_that_names_the_version_of_a_payment_just_made_never_reads_what_was_before()
+    public async Task A_check_with_the_version_of_the_latest_payment_never_returns_an_older_balance()
     {
         var client = _stack.Client();
         var accounts = Enumerable.Range(0, 500).Select(_ => StackFixture.NewAccount()).ToArray();
-        var old = new ConcurrentBag<string>();
+        var outdated = new ConcurrentBag<string>();
 
         await Parallel.ForEachAsync(
-            Enumerable.Range(0, _tries), new ParallelOptions { MaxDegreeOfParallelism = AtOnce },
+            Enumerable.Range(0, _tries), new ParallelOptions { MaxDegreeOfParallelism = InFlight },
             async (n, cancellationToken) =>
             {
                 var account = accounts[n % accounts.Length];
@@ -39,11 +39,11 @@ public abstract class ReadSideBehaviour
                     cancellationToken);
                 if (balance.Version < paid.Version || balance.Balance.ToDecimal() != balance.Version * 0.01m)
                 {
-                    old.Add($"{account}: paid {paid}, read {balance}");
+                    outdated.Add($"{account}: paid {paid}, read {balance}");
                 }
             });
 
-        Assert.Empty(old);
+        Assert.Empty(outdated);
     }
 
     [Fact]
@@ -67,7 +67,7 @@ public abstract class ReadSideBehaviour
     }
 
     [Fact]
-    public async Task A_balance_comes_with_the_limit_and_what_is_left_of_it()
+    public async Task A_balance_has_the_credit_limit_and_the_available_amount()
     {
         var proxy = _stack.Proxy();
         var request = StackFixture.Payment(amount: 12.5m, currency: "EUR");
@@ -87,7 +87,7 @@ public abstract class ReadSideBehaviour
     }
 }
 
-/// <summary>Two proxies, per payment backend and three balance replicas over a Kafka of their own.</summary>
+/// <summary>Two proxies, one payment backend and three balance replicas over their own Kafka.</summary>
 public sealed class ThreeReplicas()
     : KafkaFixture(new StackOptions { Proxies = 2, PaymentBackends = 1, BalanceBackends = 3 });
 

@@ -12,13 +12,13 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Three balance replicas, each with a view of its own that follows the event topic.</summary>
+/// <summary>Three balance replicas, each with its own view that follows the event topic.</summary>
 public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Fact]
-    public async Task Replicas_killed_and_started_again_serve_the_balances_of_before()
+    public async Task Replicas_that_were_killed_and_restarted_serve_the_same_balances()
     {
         var client = stack.Client();
         var payments = Enumerable.Range(1, 200).Select(n => StackFixture.Payment(amount: n)).ToList();
@@ -42,7 +42,7 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     }
 
     [Fact]
-    public async Task A_duplicate_and_a_gapped_event_on_the_topic_change_no_balance_and_the_next_payment_is_seen()
+    public async Task A_duplicate_event_and_one_after_a_gap_change_no_balance_and_the_next_payment_is_applied()
     {
         var client = stack.Client();
         var account = StackFixture.NewAccount();
@@ -58,21 +58,21 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         var third = await client.MakePaymentAsync(StackFixture.Payment(account));
 
         Assert.Equal(3, third.Version);
-        Assert.Equal(30, (await ViewedAsync(account, 3)).Balance.ToDecimal());
+        Assert.Equal(30, (await WaitForViewAsync(account, 3)).Balance.ToDecimal());
     }
 
     [Fact]
-    public async Task An_account_whose_event_never_came_over_the_topic_is_read_from_the_store_once_the_next_one_shows_it()
+    public async Task An_event_missing_on_the_topic_is_read_from_the_store_when_the_next_event_reveals_the_gap()
     {
         var client = stack.Client();
         var account = StackFixture.NewAccount();
         var first = await client.MakePaymentAsync(StackFixture.Payment(account));
-        await ViewedAsync(account, 1);
+        await WaitForViewAsync(account, 1);
         await AppendUnpublishedAsync("visa/" + account);
 
         await PublishAsync(Accepted(account, 3, 10, 30m.ToMoney("USD"), Guid.NewGuid().ToString()));
 
-        Assert.Equal(first.Balance.ToDecimal() * 2, (await ViewedAsync(account, 2)).Balance.ToDecimal());
+        Assert.Equal(first.Balance.ToDecimal() * 2, (await WaitForViewAsync(account, 2)).Balance.ToDecimal());
     }
 
     [Fact]
@@ -86,8 +86,9 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         }
         var topic = await CreateReplyTopicAsync();
 
-        var first = await AskAsync(topic, 1, new StatementPageRequest { AccountId = account, PaymentType = PaymentType.Visa, Limit = 3 });
-        var second = await AskAsync(topic, 2, new StatementPageRequest
+        var first = await RequestAsync(
+            topic, 1, new StatementPageRequest { AccountId = account, PaymentType = PaymentType.Visa, Limit = 3 });
+        var second = await RequestAsync(topic, 2, new StatementPageRequest
         {
             AccountId = account,
             PaymentType = PaymentType.Visa,
@@ -105,7 +106,7 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     }
 
     [Fact]
-    public async Task An_expired_check_and_an_expired_statement_are_answered_so_and_settled()
+    public async Task An_expired_check_and_an_expired_statement_are_answered_as_expired()
     {
         var topic = await CreateReplyTopicAsync();
         var account = StackFixture.NewAccount();
@@ -118,7 +119,7 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
         for (var n = 0; n < commands.Length; n++)
         {
             commands[n].DeadlineUnixUs = TimeProvider.System.Microseconds() - 1;
-            var reply = await AskAsync(topic, (ulong)(n + 1), commands[n]);
+            var reply = await RequestAsync(topic, (ulong)(n + 1), commands[n]);
             Assert.Equal(ErrorReasons.CommandExpired, reply.Error.Reason);
         }
     }
@@ -126,9 +127,9 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     private static CheckBalanceRequest Check(string account, long minVersion) =>
         new() { AccountId = account, PaymentType = PaymentType.Visa, MinVersion = minVersion };
 
-    /// <summary>Waits until the view has the version. Naming no min_version, the checks themselves bring it nothing.
-    /// </summary>
-    private async Task<CheckBalanceResponse> ViewedAsync(string account, long version)
+    /// <summary>Waits until the view has the version. The checks have no min_version, so they do not cause a read from the
+    /// event store themselves.</summary>
+    private async Task<CheckBalanceResponse> WaitForViewAsync(string account, long version)
     {
         var client = stack.Client();
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
@@ -170,10 +171,10 @@ public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(s
     private Task PublishAsync(Event recorded, string version = "1") =>
         ProduceAsync(Topics.Events, recorded.StreamId, recorded.ToByteArray(), version);
 
-    private Task<Reply> AskAsync(string replyTopic, ulong id, StatementPageRequest request) =>
-        AskAsync(replyTopic, id, new Command { Statement = request });
+    private Task<Reply> RequestAsync(string replyTopic, ulong id, StatementPageRequest request) =>
+        RequestAsync(replyTopic, id, new Command { Statement = request });
 
-    private async Task<Reply> AskAsync(string replyTopic, ulong id, Command command)
+    private async Task<Reply> RequestAsync(string replyTopic, ulong id, Command command)
     {
         command.CorrelationId = id;
         command.TransactionId = Guid.NewGuid().ToString();

@@ -4,8 +4,8 @@ using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What a real run recorded of two accounts, and what it told their callers: a long account, with a snapshot, and a
-/// short one, whose fifth payment is declined. Whoever plants faults does so in a copy.</summary>
+/// <summary>Two accounts recorded by a real run, with the answers to their callers: a long account, with a snapshot, and a
+/// short one, whose fifth payment is declined. Tests insert faults only into a copy.</summary>
 public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
 {
     public const int LongCount = 101;
@@ -13,7 +13,7 @@ public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
 
     private readonly string _long = StackFixture.NewAccount();
     private readonly string _short = StackFixture.NewAccount();
-    private readonly List<JournalEntry> _told = [];
+    private readonly List<JournalEntry> _answers = [];
 
     /// <summary>The stream of the long account.</summary>
     public string LongStream => StreamOf(_long);
@@ -21,16 +21,16 @@ public sealed class RecordedAccounts(EmbeddedStack stack) : IAsyncLifetime
     /// <summary>The stream of the short account.</summary>
     public string ShortStream => StreamOf(_short);
 
-    /// <summary>What callers were told, the short account's payments first and in order.</summary>
-    public IReadOnlyList<JournalEntry> Told => _told;
+    /// <summary>The answers to the callers, the short account's payments first and in order.</summary>
+    public IReadOnlyList<JournalEntry> Answers => _answers;
 
     public async ValueTask InitializeAsync()
     {
         for (var n = 1; n <= ShortCount; n++)
         {
-            _told.Add(await PayAsync(_short, n < ShortCount ? n : 20_000));
+            _answers.Add(await PayAsync(_short, n < ShortCount ? n : 20_000));
         }
-        _told.AddRange(await Task.WhenAll(Enumerable.Range(0, LongCount).Select(_ => PayAsync(_long, 0.25m))));
+        _answers.AddRange(await Task.WhenAll(Enumerable.Range(0, LongCount).Select(_ => PayAsync(_long, 0.25m))));
     }
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;

@@ -7,8 +7,8 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Which topics a starting proxy deletes, on a real Kafka: reply topics that are old and silent, and nothing else.
-/// </summary>
+/// <summary>The clean-up by a starting proxy, on a real Kafka: it deletes old reply topics without recent heartbeats, and
+/// nothing else.</summary>
 [AnyPackages("which topics are deleted")]
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicSweep
@@ -29,45 +29,45 @@ public sealed class ReplyTopicSweep
     }
 
     [Fact]
-    public async Task It_deletes_what_is_old_and_silent_and_nothing_else()
+    public async Task Only_old_reply_topics_without_recent_heartbeats_are_deleted()
     {
         var others = Existing();
         var empty = await CreateAsync(LongAgo);
-        var silent = await CreateAsync(LongAgo, lastHeard: KafkaTopics.SilenceMax + TimeSpan.FromMinutes(1));
-        var living = await CreateAsync(LongAgo, lastHeard: KafkaTopics.HeartbeatInterval);
-        var spokeOnce = await CreateAsync(LongAgo, LongAgo, KafkaTopics.SilenceMax - TimeSpan.FromMinutes(1));
+        var silent = await CreateAsync(LongAgo, heartbeats: KafkaTopics.SilenceMax + TimeSpan.FromMinutes(1));
+        var alive = await CreateAsync(LongAgo, heartbeats: KafkaTopics.HeartbeatInterval);
+        var lateHeartbeat = await CreateAsync(LongAgo, LongAgo, KafkaTopics.SilenceMax - TimeSpan.FromMinutes(1));
         var young = await CreateAsync(KafkaTopics.SilenceMax - TimeSpan.FromMinutes(1));
-        var madeByHand = await CreateAsync("made-by-hand-" + Guid.NewGuid().ToString("N"));
+        var otherName = await CreateAsync("made-by-hand-" + Guid.NewGuid().ToString("N"));
 
         await _topics.SweepReplyTopicsAsync();
 
-        await UntilGoneAsync(empty, silent);
-        Assert.Superset(new HashSet<string>([living, spokeOnce, young, madeByHand, .. others]), Existing());
-        await Task.WhenAll(new[] { living, spokeOnce, young, madeByHand }.Select(_topics.DeleteReplyTopicAsync));
+        await WaitUntilDeletedAsync(empty, silent);
+        Assert.Superset(new HashSet<string>([alive, lateHeartbeat, young, otherName, .. others]), Existing());
+        await Task.WhenAll(new[] { alive, lateHeartbeat, young, otherName }.Select(_topics.DeleteReplyTopicAsync));
     }
 
     [Fact]
-    public async Task Proxies_that_sweep_at_the_same_time_do_not_disturb_each_other()
+    public async Task Concurrent_sweeps_of_several_proxies_do_not_affect_each_other()
     {
         var old = await Task.WhenAll(Enumerable.Range(0, 5).Select(_ => CreateAsync(LongAgo)));
 
         await Task.WhenAll(Enumerable.Range(0, 3).Select(_ => Task.Run(_topics.SweepReplyTopicsAsync)));
 
-        await UntilGoneAsync(old);
+        await WaitUntilDeletedAsync(old);
     }
 
-    private Task<string> CreateAsync(TimeSpan age, params TimeSpan[] lastHeard) => CreateAsync(
+    private Task<string> CreateAsync(TimeSpan age, params TimeSpan[] heartbeats) => CreateAsync(
         (TimeProvider.System.GetUtcNow() - age).UtcDateTime.ToString("yyyyMMdd'T'HHmmss'Z'", CultureInfo.InvariantCulture)
         + "-" + Guid.NewGuid().ToString("N")[..8],
-        lastHeard);
+        heartbeats);
 
-    private async Task<string> CreateAsync(string proxy, params TimeSpan[] lastHeard)
+    private async Task<string> CreateAsync(string proxy, params TimeSpan[] heartbeats)
     {
         var topic = Topics.Replies(proxy);
         await _topics.CreateReplyTopicAsync(topic);
         using var producer = new ProducerBuilder<Null, byte[]>(
             new ProducerConfig { BootstrapServers = _stack.Stack.BootstrapServers, TopicMetadataPropagationMaxMs = 30_000 }).Build();
-        foreach (var ago in lastHeard)
+        foreach (var ago in heartbeats)
         {
             var at = new Timestamp((TimeProvider.System.GetUtcNow() - ago).UtcDateTime);
             await producer.ProduceAsync(topic, new Message<Null, byte[]> { Value = [], Timestamp = at });
@@ -75,12 +75,14 @@ public sealed class ReplyTopicSweep
         return topic;
     }
 
-    private async Task UntilGoneAsync(params string[] topics)
+    private async Task WaitUntilDeletedAsync(params string[] topics)
     {
         var start = TimeProvider.System.GetTimestamp();
         while (Existing().Overlaps(topics))
         {
-            Assert.True(TimeProvider.System.GetElapsedTime(start) < Patience, "Still there: " + string.Join(", ", Existing().Intersect(topics)));
+            Assert.True(
+                TimeProvider.System.GetElapsedTime(start) < Patience,
+                "Not deleted: " + string.Join(", ", Existing().Intersect(topics)));
             await Task.Delay(TimeSpan.FromMilliseconds(100));
         }
     }

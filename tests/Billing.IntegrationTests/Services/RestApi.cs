@@ -7,8 +7,8 @@ using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The REST front of a whole stack.</summary>
-[AnyPackages("REST, in front of what every other class calls by gRPC")]
+/// <summary>The REST API of a whole stack.</summary>
+[AnyPackages("the REST API of functions that every other class calls over gRPC")]
 [Collection(InOneProcess.Name)]
 public sealed class RestApi : IDisposable
 {
@@ -54,7 +54,7 @@ public sealed class RestApi : IDisposable
     [Theory]
     [InlineData("/health/live", "live")]
     [InlineData("/health/ready", "ready")]
-    public async Task A_load_balancer_is_told_how_the_proxy_is(string path, string answer) =>
+    public async Task The_health_endpoints_report_the_state_of_the_proxy(string path, string answer) =>
         Assert.Equal(answer, await _http.GetStringAsync(new Uri(path, UriKind.Relative), TestContext.Current.CancellationToken));
 
     [Theory]
@@ -69,7 +69,7 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
-    public async Task A_declined_payment_is_an_answer_with_its_reason()
+    public async Task A_declined_payment_is_a_successful_response_with_its_reason()
     {
         var declined = await PayAsync(Guid.NewGuid().ToString(), StackFixture.NewAccount(), "10001");
 
@@ -80,7 +80,7 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
-    public async Task The_same_transaction_by_gRPC_and_by_REST_gets_the_same_answer_and_one_event()
+    public async Task The_same_transaction_over_gRPC_and_REST_gets_the_same_answer_and_stores_one_event()
     {
         var payment = StackFixture.Payment(amount: 7.5m);
 
@@ -96,7 +96,7 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
-    public async Task A_credit_limit_is_set_once_and_decides_the_payments_after_it()
+    public async Task A_credit_limit_is_set_once_and_applies_to_later_payments()
     {
         var account = StackFixture.NewAccount();
         var body = $$$"""{"transaction_id":"{{{Guid.NewGuid()}}}","limit":{"currency_code":"USD","units":50}}""";
@@ -114,7 +114,7 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
-    public async Task A_statement_read_in_pages_ends_where_the_account_does()
+    public async Task A_statement_can_be_read_in_pages_up_to_the_last_event()
     {
         var account = StackFixture.NewAccount();
         for (var i = 0; i < 5; i++)
@@ -135,17 +135,17 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
-    public async Task A_payment_that_nobody_waits_for_is_taken_and_its_status_is_its_answer()
+    public async Task An_asynchronous_payment_is_queued_and_its_status_has_the_outcome()
     {
         var (account, id) = (StackFixture.NewAccount(), Guid.NewGuid().ToString());
         _http.DefaultRequestHeaders.Add("Prefer", "respond-async");
 
-        var taken = await PayAsync(id, account, "12", 340_000_000);
-        var status = await GetAsync(Text(taken.Json, "status_url")!);
+        var queued = await PayAsync(id, account, "12", 340_000_000);
+        var status = await GetAsync(Text(queued.Json, "status_url")!);
         _http.DefaultRequestHeaders.Clear();
         var answer = await PayAsync(id, account, "12", 340_000_000);
 
-        Assert.Equal(HttpStatusCode.Accepted, taken.Status);
+        Assert.Equal(HttpStatusCode.Accepted, queued.Status);
         Assert.Equal("ACCEPTED", Text(status.Json, "status"));
         Assert.Equal(answer.Json.GetProperty("version").GetInt64(), status.Json.GetProperty("version").GetInt64());
         AssertMoney(12.34m, status.Json.GetProperty("balance"));
@@ -169,7 +169,7 @@ public sealed class RestApi : IDisposable
     [InlineData("""{"account_id":"a","account_id":"b"}""", "account_id")]
     [InlineData("""{"account":"a"}""", "account")]
     [InlineData("{}", "account_id")]
-    public async Task A_bad_field_of_a_payment_is_refused_by_name(string body, string field) => AssertProblem(
+    public async Task An_invalid_field_of_a_payment_is_rejected_with_its_name(string body, string field) => AssertProblem(
         await PutAsync("/v1/payments/" + Guid.NewGuid(), body), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, field);
 
     [Theory]
@@ -179,7 +179,7 @@ public sealed class RestApi : IDisposable
     [InlineData("hello")]
     [InlineData("""{"account_id":"a" """)]
     [InlineData("""{"account_id":"a"} {}""")]
-    public async Task A_body_that_is_no_JSON_object_is_refused(string body) => AssertProblem(
+    public async Task A_body_that_is_no_JSON_object_is_rejected(string body) => AssertProblem(
         await PutAsync("/v1/payments/" + Guid.NewGuid(), body), HttpStatusCode.BadRequest, ErrorReasons.MalformedBody, null);
 
     [Theory]
@@ -197,15 +197,15 @@ public sealed class RestApi : IDisposable
     [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status?account_id=a&payment_type=visa&amount.currency_code=USD&amount.units=x", ErrorReasons.InvalidField, "amount.units")]
     [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status?account_id=a&payment_type=visa&amount.currency_code=USD", ErrorReasons.InvalidField, "amount")]
     [InlineData("/v1/payments/00000000-0000-0000-0000-000000000001/status?account_id=a&units=1", ErrorReasons.InvalidField, "units")]
-    public async Task A_bad_part_of_an_address_is_refused_by_name(string path, string reason, string field) =>
+    public async Task An_invalid_part_of_a_URL_is_rejected_with_its_name(string path, string reason, string field) =>
         AssertProblem(await GetAsync(path), HttpStatusCode.BadRequest, reason, field);
 
     [Fact]
-    public async Task A_transaction_id_that_is_no_UUID_is_refused_by_name() => AssertProblem(
+    public async Task A_transaction_id_that_is_no_UUID_is_rejected_with_its_name() => AssertProblem(
         await PayAsync("first", "a", "1"), HttpStatusCode.BadRequest, ErrorReasons.InvalidField, "transaction_id");
 
     [Fact]
-    public async Task A_body_that_is_too_large_is_refused_with_the_setting_that_bounds_it()
+    public async Task A_body_that_is_too_large_is_rejected_with_the_setting_that_limits_it()
     {
         var refused = await PutAsync("/v1/payments/" + Guid.NewGuid(), $$"""{"account_id":"{{new string('a', 70_000)}}"}""");
 
@@ -217,7 +217,8 @@ public sealed class RestApi : IDisposable
     [InlineData("GET", "/v1/nothing", "application/json", HttpStatusCode.NotFound)]
     [InlineData("POST", "/v1/payments/00000000-0000-0000-0000-000000000001", "application/json", HttpStatusCode.MethodNotAllowed)]
     [InlineData("PUT", "/v1/payments/00000000-0000-0000-0000-000000000001", "text/plain", HttpStatusCode.UnsupportedMediaType)]
-    public async Task What_the_API_does_not_have_is_a_problem_too(string method, string path, string type, HttpStatusCode status)
+    public async Task Unknown_routes_methods_and_media_types_are_answered_with_a_problem_document(
+        string method, string path, string type, HttpStatusCode status)
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), path)
         {
@@ -228,7 +229,7 @@ public sealed class RestApi : IDisposable
     }
 
     [Fact]
-    public async Task The_document_describes_every_request_and_the_page_to_browse_it_needs_nothing_from_elsewhere()
+    public async Task The_OpenAPI_document_describes_every_request_and_its_page_loads_nothing_from_other_hosts()
     {
         var document = await GetAsync("/openapi/v1.json");
         var page = await _http.GetStringAsync(new Uri("/docs/index.html", UriKind.Relative));

@@ -6,7 +6,7 @@ using System.Text.Json.Nodes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Requests made of an OpenAPI document: some as it asks for them, most with something wrong.</summary>
+/// <summary>Generates requests from an OpenAPI document: some valid, most with an error.</summary>
 internal sealed class RestFuzz(JsonElement document, int seed)
 {
     private static readonly string[] Texts =
@@ -17,7 +17,7 @@ internal sealed class RestFuzz(JsonElement document, int seed)
 
     private readonly Random _random = new(seed);
 
-    /// <summary>So many requests, over all operations in turn.</summary>
+    /// <summary>Returns a number of requests, for all operations in turn.</summary>
     public IEnumerable<FuzzedRequest> Requests(int count)
     {
         var operations = document.GetProperty("paths").EnumerateObject()
@@ -55,8 +55,8 @@ internal sealed class RestFuzz(JsonElement document, int seed)
         {
             query.Add("surplus=" + Uri.EscapeDataString(Text()));
         }
-        var body = operation.TryGetProperty("requestBody", out var asked)
-            ? Body(asked.GetProperty("content").GetProperty("application/json").GetProperty("schema"))
+        var body = operation.TryGetProperty("requestBody", out var requestBody)
+            ? Body(requestBody.GetProperty("content").GetProperty("application/json").GetProperty("schema"))
             : null;
         var type = Chance(5) ? "text/plain" : "application/json";
         var statuses = operation.GetProperty("responses").EnumerateObject().Select(r => r.Name).ToHashSet(StringComparer.Ordinal);
@@ -73,7 +73,7 @@ internal sealed class RestFuzz(JsonElement document, int seed)
     private string Body(JsonElement schema)
     {
         var text = Value(schema, depth: 0)?.ToJsonString() ?? "null";
-        // Cut, doubled or changed in one place.
+        // Truncated, duplicated or changed at one position.
         return _random.Next(10) switch
         {
             0 => text[.._random.Next(text.Length)],
@@ -123,7 +123,7 @@ internal sealed class RestFuzz(JsonElement document, int seed)
         {
             return Resolve(document.GetProperty("components").GetProperty("schemas").GetProperty(reference.GetString()!.Split('/')[^1]));
         }
-        // A value that may be null is either that or the schema.
+        // The schema of a nullable value is a choice between null and the actual schema.
         return schema.TryGetProperty("oneOf", out var choices)
             ? Resolve(choices.EnumerateArray().First(choice => choice.TryGetProperty("$ref", out _)))
             : schema;
@@ -138,10 +138,10 @@ internal sealed class RestFuzz(JsonElement document, int seed)
 internal sealed record FuzzedRequest(
     string Method, string Path, IReadOnlyList<(string Name, string Value)> Headers, string? Body, string ContentType, IReadOnlySet<string> Statuses)
 {
-    /// <summary>Whether it may change something.</summary>
+    /// <summary>Whether the request may change data.</summary>
     public bool Writes => Method.Equals("put", StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether the document names a status, or it is that of a path that is none of the document's.</summary>
+    /// <summary>Whether the document lists a status, or it is the status of a path that is not in the document.</summary>
     public bool Allows(int status) => Statuses.Contains(status.ToString(CultureInfo.InvariantCulture)) || status is 404 or 405;
 
     public HttpRequestMessage ToMessage(Uri server)

@@ -6,8 +6,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The programs under examples/dotnet, run as they are against a platform.</summary>
-[AnyPackages("programs that call what SdkFacts calls")]
+/// <summary>The programs under examples/dotnet, run unchanged against the platform.</summary>
+[AnyPackages("programs that use the same calls as SdkFacts")]
 [Collection(InOneProcess.Name)]
 public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
 {
@@ -20,7 +20,7 @@ public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Fact]
-    public async Task The_console_program_pays_and_prints_what_became_of_it()
+    public async Task The_console_program_makes_a_payment_and_prints_its_outcome()
     {
         var account = StackFixture.NewAccount();
 
@@ -39,7 +39,7 @@ public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_shop_takes_an_order_once_however_often_it_is_sent()
+    public async Task The_shop_charges_an_order_once_however_often_it_is_sent()
     {
         using var ports = new FreePorts();
         var address = string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{ports.Take()}");

@@ -3,7 +3,7 @@ using Billing.Testing;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What callers may rely on, over Kafka.</summary>
+/// <summary>The guarantees of the SDK to its callers, over Kafka.</summary>
 [Collection(OverKafka.Name)]
 public sealed class SdkFactsOverKafka : BillingFacts
 {

@@ -9,20 +9,20 @@ using Metadata = Grpc.Core.Metadata;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A stack in which everything is said over TLS and everybody has to say who they are.</summary>
+/// <summary>A stack in which all connections use TLS and all clients must authenticate.</summary>
 public sealed class SecuredStack() : KafkaFixture(new StackOptions
 {
     Proxies = 1,
     PaymentBackends = 1,
     BalanceBackends = 1,
     Secured = true,
-    // Shorter than any operator would have it, so that a test need not wait for it.
+    // Shorter than in operation, so that a test does not have to wait long.
     Settings = new Dictionary<string, string> { ["Billing__Limits__HeadersTimeout"] = "00:00:01" },
 })
 {
     public StackCredentials Credentials => Stack.Credentials!;
 
-    /// <summary>A channel that trusts the stack's authority.</summary>
+    /// <summary>Creates a channel that trusts the stack's certificate authority.</summary>
     public GrpcChannel Channel() => Keep(GrpcChannel.ForAddress(
         Stack.ProxyAddresses[0], new GrpcChannelOptions { HttpHandler = Credentials.Handler(), DisposeHttpClient = true }));
 
@@ -41,7 +41,7 @@ public sealed class SecuredServers(SecuredStack stack)
     private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
 
     [Fact]
-    public async Task A_payment_and_its_balance_go_all_the_way_over_TLS()
+    public async Task A_payment_and_its_balance_use_TLS_on_every_connection()
     {
         var client = new V1.Billing.BillingClient(_stack.Channel());
         var headers = _stack.Bearer("payments:write balances:read", "test-*");
@@ -63,7 +63,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [InlineData("balance-backend", "billing.events")]
     [InlineData("payment-backend", "billing.balances.visa")]
     [InlineData("proxy", "billing.events")]
-    public async Task A_user_of_the_brokers_cannot_write_where_it_has_no_business(string user, string topic)
+    public async Task A_user_of_the_brokers_cannot_produce_to_a_topic_without_permission(string user, string topic)
     {
         using var producer = new ProducerBuilder<Null, string>(new ProducerConfig(await PropertiesAsync(user)))
             .SetLogHandler((_, _) => { }).Build();
@@ -79,7 +79,7 @@ public sealed class SecuredServers(SecuredStack stack)
     [InlineData("no such user", "sasl.username", "stranger")]
     [InlineData("no TLS", "security.protocol", "PLAINTEXT")]
     [InlineData("another authority", "ssl.ca.location", null)]
-    public async Task The_brokers_are_reached_by_nobody_else(string what, string property, string? value)
+    public async Task The_brokers_reject_clients_without_valid_credentials(string what, string property, string? value)
     {
         var properties = await PropertiesAsync("proxy");
         using var stranger = new CertificateAuthority("Another CA", TimeProvider.System);
@@ -93,7 +93,7 @@ public sealed class SecuredServers(SecuredStack stack)
     }
 
     [Fact]
-    public async Task The_database_lets_in_nobody_without_TLS_and_is_believed_by_nobody_who_trusts_another_authority()
+    public async Task The_database_requires_TLS_and_is_rejected_by_clients_that_trust_another_authority()
     {
         var plain = new NpgsqlConnectionStringBuilder(_stack.ConnectionString) { SslMode = SslMode.Disable };
         using var authority = new CertificateAuthority("Another CA", TimeProvider.System);
@@ -110,7 +110,7 @@ public sealed class SecuredServers(SecuredStack stack)
     }
 
     [Fact]
-    public async Task No_password_no_key_and_no_token_is_in_any_log_or_command_line()
+    public async Task Logs_and_command_lines_contain_no_password_key_or_token()
     {
         var client = new V1.Billing.BillingClient(_stack.Channel());
         var good = _stack.Token("payments:write", "test-*");
@@ -120,22 +120,22 @@ public sealed class SecuredServers(SecuredStack stack)
             () => client.MakePaymentAsync(StackFixture.Payment(), new Metadata { { "authorization", "Bearer " + bad } }).ResponseAsync);
         string[] secrets = [.. _stack.Credentials.Brokers.Passwords.Values, new NpgsqlConnectionStringBuilder(_stack.ConnectionString).Password!, good, bad];
 
-        var said = new List<string>();
+        var output = new List<string>();
         foreach (var log in Directory.EnumerateFiles(_stack.Stack.Folder.Logs))
         {
-            said.Add(await File.ReadAllTextAsync(log, TestContext.Current.CancellationToken));
+            output.Add(await File.ReadAllTextAsync(log, TestContext.Current.CancellationToken));
         }
         foreach (var process in _stack.Stack.Processes)
         {
-            said.Add(await File.ReadAllTextAsync($"/proc/{process.Id}/cmdline", TestContext.Current.CancellationToken));
+            output.Add(await File.ReadAllTextAsync($"/proc/{process.Id}/cmdline", TestContext.Current.CancellationToken));
         }
 
-        Assert.True(said.Count > 8);
+        Assert.True(output.Count > 8);
         Assert.All(secrets, secret => Assert.True(secret.Length > 20));
-        Assert.DoesNotContain(said, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
+        Assert.DoesNotContain(output, text => text.Contains("PRIVATE KEY", StringComparison.Ordinal) || Array.Exists(secrets, secret => text.Contains(secret, StringComparison.Ordinal)));
     }
 
-    // A reply topic has a name of its proxy's.
+    // The name of a reply topic contains its proxy's id, so only its beginning is known.
     private string Existing(string beginning)
     {
         using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();

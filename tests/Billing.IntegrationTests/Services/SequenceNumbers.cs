@@ -4,13 +4,12 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>A server that crashed gives numbers out again that it gave out before, and Marten has filled them with tombstones
-/// meanwhile.</summary>
+/// <summary>After a crash, the server may assign sequence numbers again that Marten has already used for tombstones.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class SequenceNumbers(EmbeddedStack stack)
 {
     [Fact]
-    public async Task Numbers_that_are_tombstones_already_cost_no_payment()
+    public async Task Sequence_numbers_already_used_by_tombstones_fail_no_payment()
     {
         var prefix = StackFixture.NewAccount();
         await stack.Proxy().MakePaymentAsync(StackFixture.Payment(prefix + "-first"));

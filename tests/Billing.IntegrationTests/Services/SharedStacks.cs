@@ -4,13 +4,13 @@ using Billing.LocalStack;
 using Xunit.Sdk;
 using Xunit.v3;
 
-// Tests wait for processes most of the time: twice as many as there are cores keep two of them busy.
+// Tests wait for processes most of the time: four threads, twice as many as cores, keep two cores busy.
 [assembly: CollectionBehavior(MaxParallelThreads = 4)]
 [assembly: TestCollectionOrderer(typeof(Billing.IntegrationTests.Services.LongestFirst))]
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Begins with the collections that take longest, so that none of them is left alone at the end.</summary>
+/// <summary>Starts the longest collections first, so that none of them runs alone at the end.</summary>
 public sealed class LongestFirst : ITestCollectionOrderer
 {
     private static readonly string[] Longest =
@@ -27,43 +27,43 @@ public sealed class LongestFirst : ITestCollectionOrderer
         Array.FindIndex(Longest, name => collection.Contains(name, StringComparison.Ordinal)) is >= 0 and var rank ? rank : Longest.Length;
 }
 
-/// <summary>Two proxies, two payment backends and two balance backends over a Kafka of their own.</summary>
+/// <summary>Two proxies, two payment backends and two balance backends over their own Kafka.</summary>
 public sealed class KafkaStack() : KafkaFixture(
     new StackOptions { Proxies = 2, PaymentBackends = 2, BalanceBackends = 2 }, OtlpReceiver.WatchAsync);
 
-/// <summary>The same in one process, over queues in memory.</summary>
+/// <summary>The same services in one process, over queues in memory.</summary>
 public sealed class EmbeddedStack() : StackFixture(
     new StackOptions { Kafka = "embedded", PaymentBackends = 2, BalanceBackends = 2 }, OtlpReceiver.WatchAsync);
 
-/// <summary>What works on one stack over Kafka and leaves it as it was.</summary>
+/// <summary>Tests that share one stack over Kafka and leave it unchanged.</summary>
 [CollectionDefinition(Name)]
 public sealed class OverKafka : ICollectionFixture<KafkaStack>
 {
     public const string Name = "Over Kafka";
 }
 
-/// <summary>What breaks parts of a stack over Kafka, or puts on its topics what does not belong there.</summary>
+/// <summary>Tests that make parts of a stack over Kafka fail, or that produce invalid records to its topics.</summary>
 [CollectionDefinition(Name)]
 public sealed class OverFailingKafka : ICollectionFixture<KafkaStack>
 {
-    public const string Name = "Over a Kafka where things fail";
+    public const string Name = "Over Kafka with failures";
 }
 
-/// <summary>What works on one stack in one process.</summary>
+/// <summary>Tests that share one stack in one process.</summary>
 [CollectionDefinition(Name)]
 public sealed class InOneProcess : ICollectionFixture<EmbeddedStack>
 {
     public const string Name = "In one process";
 }
 
-/// <summary>What works on one event store, of which no service knows.</summary>
+/// <summary>Tests that share one event store that no service uses.</summary>
 [CollectionDefinition(Name)]
 public sealed class OverEventStore : ICollectionFixture<EventStoreFixture>
 {
     public const string Name = "Over an event store";
 }
 
-/// <summary>What works on a stack for each protocol of direct calls.</summary>
+/// <summary>Tests that share one stack for each protocol of direct calls.</summary>
 [CollectionDefinition(Name)]
 public sealed class ByDirectCalls
     : ICollectionFixture<DirectGrpcStack>, ICollectionFixture<DirectRestStack>, ICollectionFixture<DirectRpcxStack>
@@ -71,7 +71,7 @@ public sealed class ByDirectCalls
     public const string Name = "By direct calls";
 }
 
-/// <summary>What works on one stack in which everything is said over TLS.</summary>
+/// <summary>Tests that share one stack in which all connections use TLS.</summary>
 [CollectionDefinition(Name)]
 public sealed class OverTls : ICollectionFixture<SecuredStack>
 {

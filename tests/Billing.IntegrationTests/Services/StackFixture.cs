@@ -7,16 +7,16 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What is told by the services of a stack.</summary>
+/// <summary>Receives the telemetry of the services of a stack.</summary>
 public interface IStackWatch : IAsyncDisposable
 {
-    /// <summary>Settings of the services that make them tell it.</summary>
+    /// <summary>The settings of the services that make them send their telemetry.</summary>
     IReadOnlyDictionary<string, string> Settings { get; }
 }
 
 /// <summary>A whole stack of real processes, shared by the tests of one transport.</summary>
-/// <param name="options">What it consists of.</param>
-/// <param name="watch">Starts what its services tell what they do; null for nothing.</param>
+/// <param name="options">The services of the stack and their settings.</param>
+/// <param name="watch">Starts the receiver of the services' telemetry; null for none.</param>
 public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>? watch = null) : IAsyncLifetime
 {
     private readonly List<IDisposable> _clients = [];
@@ -24,13 +24,13 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
 
     public BillingStack Stack => _stack ?? throw new InvalidOperationException("The stack was not started.");
 
-    /// <summary>What its services tell; null where nothing listens.</summary>
+    /// <summary>The telemetry of the services; null without a receiver.</summary>
     public IStackWatch? Watch { get; private set; }
 
-    /// <summary>Why the stack cannot run here; null where it does.</summary>
+    /// <summary>The reason why the stack cannot run on this machine; null if it can.</summary>
     public string? Missing { get; protected init; }
 
-    /// <summary>Npgsql's connection string of the event store.</summary>
+    /// <summary>The Npgsql connection string of the event store.</summary>
     public string ConnectionString => Stack.ConnectionString;
 
     public async ValueTask InitializeAsync()
@@ -57,14 +57,14 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
         GC.SuppressFinalize(this);
     }
 
-    /// <summary>The plain gRPC client of one proxy.</summary>
+    /// <summary>Creates the generated gRPC client of one proxy.</summary>
     public V1.Billing.BillingClient Proxy(int index = 0)
     {
         var channel = Keep(GrpcChannel.ForAddress(Stack.ProxyAddresses[index % Stack.ProxyAddresses.Count]));
         return new V1.Billing.BillingClient(channel);
     }
 
-    /// <summary>The SDK's client over all proxies.</summary>
+    /// <summary>Creates the SDK's client with all proxies.</summary>
     public BillingClient Client(TimeSpan? deadline = null)
     {
         var clientOptions = new BillingClientOptions { Deadline = deadline ?? TimeSpan.FromSeconds(60) };
@@ -77,7 +77,7 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
         return client;
     }
 
-    /// <summary>Keeps a client until the stack goes.</summary>
+    /// <summary>Keeps a client until the stack is disposed.</summary>
     protected T Keep<T>(T client)
         where T : IDisposable
     {
@@ -85,7 +85,7 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
         return client;
     }
 
-    /// <summary>Events that the store holds of an account, whatever its payment type.</summary>
+    /// <summary>Counts the stored events of an account, for all payment types.</summary>
     public async Task<long> CountEventsAsync(string account)
     {
         await using var database = NpgsqlDataSource.Create(ConnectionString);
@@ -94,7 +94,7 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
         return (long)(await count.ExecuteScalarAsync())!;
     }
 
-    /// <summary>A payment to an account that no other test uses.</summary>
+    /// <summary>Creates a payment, by default to an account that no other test uses.</summary>
     public static MakePaymentRequest Payment(
         string? account = null, decimal amount = 10, string currency = "USD", PaymentType type = PaymentType.Visa) => new()
         {
@@ -107,14 +107,14 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
     public static string NewAccount() => "test-" + Guid.NewGuid().ToString("N")[..12];
 }
 
-/// <summary>A stack over a Kafka of its own.</summary>
+/// <summary>A stack over its own Kafka.</summary>
 public abstract class KafkaFixture : StackFixture
 {
     protected KafkaFixture(StackOptions options, Func<Task<IStackWatch>>? watch = null)
         : base(options, watch)
     {
         Missing = KafkaPrograms.FindHome() is null
-            ? "no Kafka is at hand: name its folder in KAFKA_HOME or its archive in BILLING_KAFKA_ARCHIVE"
+            ? "Kafka is not available: set KAFKA_HOME to its folder or BILLING_KAFKA_ARCHIVE to its archive"
             : null;
     }
 }

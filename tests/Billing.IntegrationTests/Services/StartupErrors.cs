@@ -5,8 +5,8 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What an operator reads when a service cannot start: one line that names the setting.</summary>
-[AnyPackages("settings, before anything is connected to")]
+/// <summary>The error of a service that cannot start: one line that names the setting.</summary>
+[AnyPackages("settings that are checked before the first connection")]
 public sealed class StartupErrors
 {
     private const string Postgres = "Host=127.0.0.1;Port=1;Username=billing;Database=billing";
@@ -63,7 +63,7 @@ public sealed class StartupErrors
         "Billing.Proxy", "Billing:Transport must be kafka or direct; it is 'pigeon'", 2, ("Billing__Transport", "pigeon"));
 
     [Fact]
-    public Task A_proxy_that_calls_backends_and_knows_none_names_the_setting() => FailsHereAsync(
+    public Task A_proxy_with_direct_calls_and_no_backends_names_the_setting() => FailsHereAsync(
         "Billing.Proxy", "Billing:Direct:Backends is missing", 2, ("Billing__Transport", "direct"));
 
     [Fact]
@@ -72,42 +72,42 @@ public sealed class StartupErrors
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Direct__Protocol", "soap"));
 
     [Fact]
-    public Task A_backend_that_is_called_and_has_no_address_names_the_setting() => FailsHereAsync(
+    public Task A_backend_with_direct_calls_and_no_address_names_the_setting() => FailsHereAsync(
         "Billing.Backends", "Billing:Direct:Listen is missing", 2,
         ("Billing__Transport", "direct"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
-    public Task A_REST_address_that_is_none_is_named() => FailsHereAsync(
+    public Task An_invalid_REST_address_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Rest:Url: 'nowhere' is not of the form http://host:port", 2,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Rest__Url", "nowhere"));
 
     [Fact]
-    public Task A_proxy_that_anybody_could_reach_names_the_address_and_what_is_missing() => FailsHereAsync(
+    public Task An_unprotected_proxy_on_a_public_address_names_the_address() => FailsHereAsync(
         "Billing.Proxy", "Urls: 'http://0.0.0.0:0' may be reached from other machines", 2,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("urls", "http://0.0.0.0:0"));
 
     [Fact]
-    public Task A_backend_that_anybody_could_call_names_the_address() => FailsHereAsync(
+    public Task An_unprotected_backend_on_a_public_address_names_the_address() => FailsHereAsync(
         "Billing.Backends", "Billing:Direct:Listen: '0.0.0.0:6000' may be reached from other machines", 2,
         ("Billing__Transport", "direct"), ("Billing__Direct__Listen", "0.0.0.0:6000"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
-    public Task A_certificate_that_is_none_is_named() => FailsHereAsync(
+    public Task An_invalid_certificate_file_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Tls:CertificateFile ('/etc/hostname') and its key cannot be used", 1,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Tls__CertificateFile", "/etc/hostname"));
 
     [Fact]
-    public Task A_key_set_that_is_none_is_named() => FailsHereAsync(
+    public Task An_invalid_key_set_file_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:Auth:JwksFile ('/etc/hostname') cannot be used", 1,
         ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Auth__JwksFile", "/etc/hostname"),
         ("Billing__Auth__Issuer", "i"), ("Billing__Auth__Audience", "a"));
 
     [Fact]
-    public Task A_folder_of_secrets_that_is_not_there_is_named() => FailsHereAsync(
+    public Task A_missing_folder_of_secrets_is_named() => FailsHereAsync(
         "Billing.Proxy", "Billing:SecretsFolder: there is no folder '/nowhere'", 1, ("Billing__SecretsFolder", "/nowhere"));
 
     [Fact]
-    public async Task A_setting_in_a_file_of_the_secrets_folder_wins_over_the_environment()
+    public async Task A_setting_in_a_file_of_the_secrets_folder_overrides_the_environment()
     {
         var folder = Directory.CreateTempSubdirectory("billing-secrets-");
         await File.WriteAllTextAsync(Path.Combine(folder.FullName, "Billing__Transport"), "pigeon");
@@ -118,7 +118,7 @@ public sealed class StartupErrors
     }
 
     [Fact]
-    public async Task A_taken_port_is_named()
+    public async Task A_port_in_use_is_named()
     {
         using var taken = new TcpListener(IPAddress.Loopback, 0);
         taken.Start();
@@ -133,7 +133,7 @@ public sealed class StartupErrors
             ("Billing__EventStore__ConnectionString", postgres.ConnectionString));
     }
 
-    /// <summary>The program's own entry point, called in this process.</summary>
+    /// <summary>Calls the program's entry point in this process.</summary>
     private static async Task FailsHereAsync(
         string program, string message, int exitCode, params (string Name, string Value)[] settings)
     {

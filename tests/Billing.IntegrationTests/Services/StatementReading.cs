@@ -22,7 +22,7 @@ public sealed class StatementReading(EventStoreFixture store)
     }
 
     [Fact]
-    public async Task Entries_say_what_happened_and_what_the_account_owes_after_it()
+    public async Task Entries_have_the_type_of_their_event_and_the_balance_after_it()
     {
         var account = StackFixture.NewAccount();
         var facts = EventStoreFixture.Facts(5).ToList();
@@ -75,7 +75,7 @@ public sealed class StatementReading(EventStoreFixture store)
     [InlineData(3, 3)]
     [InlineData(4, 3)]
     [InlineData(long.MaxValue, 3)]
-    public async Task After_the_last_event_there_is_an_empty_page_that_closes_with_the_account(long afterVersion, long version)
+    public async Task A_page_after_the_last_event_is_empty_and_has_the_state_of_the_account(long afterVersion, long version)
     {
         var account = StackFixture.NewAccount();
         await store.AppendAsync("visa/" + account, EventStoreFixture.Facts(3));

@@ -6,7 +6,7 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What streams of payments do, whatever carries their commands.</summary>
+/// <summary>The behaviour of payment streams, independent of the transport of their commands.</summary>
 public abstract class StreamBehaviour
 {
     private readonly StackFixture _stack;
@@ -29,7 +29,7 @@ public abstract class StreamBehaviour
     }
 
     [Fact]
-    public async Task A_bad_payment_in_the_middle_fails_by_field_and_the_others_are_answered()
+    public async Task An_invalid_payment_on_a_stream_fails_with_its_field_and_the_others_are_answered()
     {
         var payments = StreamedPayments.Make(101);
         payments[50].Amount.Nanos = 1_000_000_000;
@@ -45,7 +45,7 @@ public abstract class StreamBehaviour
     }
 
     [Fact]
-    public async Task Copies_of_a_payment_on_one_stream_get_the_same_answer_and_one_event()
+    public async Task Copies_of_a_payment_on_one_stream_get_the_same_answer_and_store_one_event()
     {
         var payment = StackFixture.Payment();
 
@@ -57,7 +57,7 @@ public abstract class StreamBehaviour
     }
 
     [Fact]
-    public async Task A_transaction_id_used_again_for_something_else_fails_on_a_stream_too()
+    public async Task A_transaction_id_reused_for_a_different_payment_fails_on_a_stream()
     {
         var payment = StackFixture.Payment();
         await _stack.Client().MakePaymentAsync(payment);
@@ -71,7 +71,7 @@ public abstract class StreamBehaviour
     }
 
     [Fact]
-    public async Task Declined_payments_are_answers()
+    public async Task A_declined_payment_is_answered_on_a_stream()
     {
         var answer = Assert.Single(await StreamedPayments.SendAsync(_stack.Client(), [StackFixture.Payment(amount: 10_001)]));
 
@@ -88,7 +88,7 @@ public sealed class StreamsOverKafka(KafkaStack stack) : StreamBehaviour(stack);
 [Collection(InOneProcess.Name)]
 public sealed class StreamsEmbedded(EmbeddedStack stack) : StreamBehaviour(stack);
 
-/// <summary>Proxies that go in the middle of a stream, for real.</summary>
+/// <summary>Proxies that are killed or stopped during a stream.</summary>
 [Collection(OverFailingKafka.Name)]
 public sealed class StreamFailures
 {
@@ -101,29 +101,29 @@ public sealed class StreamFailures
     }
 
     [Fact]
-    public async Task A_proxy_killed_in_the_middle_of_a_stream_loses_and_doubles_nothing() =>
-        await EndProxyInTheMiddleAsync(proxy =>
+    public async Task A_proxy_killed_during_a_stream_loses_and_duplicates_nothing() =>
+        await EndProxyDuringStreamAsync(proxy =>
         {
             proxy.Process.Kill();
             return Task.CompletedTask;
         });
 
     [Fact]
-    public async Task A_proxy_told_to_stop_in_the_middle_of_a_stream_ends_in_time_and_the_client_goes_on_elsewhere() =>
-        await EndProxyInTheMiddleAsync(async proxy =>
+    public async Task A_proxy_stopped_during_a_stream_ends_in_time_and_the_client_continues_at_another_proxy() =>
+        await EndProxyDuringStreamAsync(async proxy =>
         {
             Assert.True(await proxy.Process.StopAsync(TimeSpan.FromSeconds(30)));
             Assert.Equal(0, proxy.Process.ExitCode);
         });
 
-    private async Task EndProxyInTheMiddleAsync(Func<ServiceProcess, Task> end)
+    private async Task EndProxyDuringStreamAsync(Func<ServiceProcess, Task> end)
     {
         var first = _stack.Stack.Of(ServiceRole.Proxy).First();
         var options = new BillingClientOptions();
         options.Proxies.Add(first.Address);
         options.Proxies.Add(_stack.Stack.Of(ServiceRole.Proxy).Last().Address);
         using var client = new BillingClient(options, TimeProvider.System);
-        // Turns begin with the second.
+        // The client's rotation begins with the second proxy, so after this call the stream goes to the first.
         await client.MakePaymentAsync(StackFixture.Payment());
         var payments = StreamedPayments.Make(10_000);
         var answers = new List<MakePaymentResponse>();
@@ -154,10 +154,10 @@ public sealed class StreamFailures
     }
 }
 
-/// <summary>Payments for a stream, and what became of them.</summary>
+/// <summary>Creates the payments of a stream, and checks their answers and events.</summary>
 internal static class StreamedPayments
 {
-    /// <summary>Payments to some fifty accounts that no other test uses.</summary>
+    /// <summary>Creates payments to fifty accounts that no other test uses.</summary>
     public static MakePaymentRequest[] Make(int count)
     {
         var accounts = Enumerable.Range(0, 50).Select(_ => StackFixture.NewAccount()).ToArray();

@@ -3,8 +3,8 @@ using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What a service does whose loop breaks, by an exception planted from outside of it.</summary>
-[AnyPackages("loops that break by an exception planted in them")]
+/// <summary>The behaviour of a service whose loop fails, because of an injected exception or a deleted topic.</summary>
+[AnyPackages("loops that fail because of an injected exception")]
 [Collection(OverFailingKafka.Name)]
 public sealed class Supervision
 {
@@ -19,7 +19,7 @@ public sealed class Supervision
     }
 
     [Fact]
-    public async Task A_backend_whose_consumer_breaks_says_so_in_one_line_and_ends_and_another_takes_its_commands()
+    public async Task A_backend_whose_consumer_fails_logs_one_line_and_ends_and_another_one_takes_over_its_commands()
     {
         var number = _stack.Stack.Of(ServiceRole.PaymentBackend).First().Number;
         await _stack.Stack.RemoveAsync(_stack.Stack.Of(ServiceRole.PaymentBackend).First(s => s.Number == number));
@@ -28,7 +28,7 @@ public sealed class Supervision
             new Dictionary<string, string> { ["DOTNET_STARTUP_HOOKS"] = typeof(StartupHook).Assembly.Location });
         using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
 
-        // Some of the accounts are this backend's; who pays for one is answered by the backend that takes them over.
+        // Some of the accounts belong to this backend; payments to them are answered by the backend that takes them over.
         var payments = new List<Task<MakePaymentResponse>>();
         while (!broken.Process.HasExited)
         {
@@ -49,7 +49,7 @@ public sealed class Supervision
     }
 
     [Fact]
-    public async Task A_reply_topic_that_is_deleted_is_made_again_and_calls_go_on()
+    public async Task A_deleted_reply_topic_is_recreated_and_calls_succeed_again()
     {
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment());
         using var admin = new Confluent.Kafka.AdminClientBuilder(
@@ -69,7 +69,7 @@ public sealed class Supervision
             }
             catch (Grpc.Core.RpcException) when (TimeProvider.System.GetElapsedTime(start) < Patience)
             {
-                // Its answer had nowhere to go.
+                // The topic for its answer did not exist.
             }
         }
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);

@@ -4,24 +4,24 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Payments whose clients ask when each step was taken, whatever carries the commands.</summary>
+/// <summary>Payments whose clients request the time of each step, independent of the transport of the commands.</summary>
 public abstract class TimedPayments
 {
-    // The broker states whole milliseconds, and two processes may read the clock of one machine a little apart.
+    // The broker's timestamps are whole milliseconds, and two processes may read the clock of one machine slightly differently.
     private static readonly TimeSpan Slack = TimeSpan.FromMilliseconds(5);
 
     private readonly StackFixture _stack;
     private readonly string[] _steps;
 
-    protected TimedPayments(StackFixture stack, params string[] notTaken)
+    protected TimedPayments(StackFixture stack, params string[] missingSteps)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         _stack = stack;
-        _steps = [.. StepTimes.Names.Except(notTaken)];
+        _steps = [.. StepTimes.Names.Except(missingSteps)];
     }
 
     [Fact]
-    public async Task Every_step_has_its_time_and_the_steps_follow_one_another()
+    public async Task Every_step_has_a_time_and_the_times_are_in_order()
     {
         var client = _stack.Client();
         await client.MakePaymentAsync(StackFixture.Payment());
@@ -39,7 +39,7 @@ public abstract class TimedPayments
     }
 
     [Fact]
-    public async Task The_path_can_be_told_from_the_store_alone()
+    public async Task The_stored_event_has_the_times_of_the_steps_up_to_the_store()
     {
         var request = StackFixture.Payment();
 
@@ -56,9 +56,9 @@ public abstract class TimedPayments
     }
 
     [Fact]
-    public async Task A_payment_that_is_not_timed_leaves_no_times_in_the_store()
+    public async Task A_payment_that_is_not_timed_stores_no_times()
     {
-        // While somebody watches a proxy's page, and up to a second longer, it times three payments of each second: not all of thirty.
+        // While a proxy's live page is open, and up to a second longer, it times three payments per second: never all thirty.
         var requests = Enumerable.Range(0, 30).Select(_ => StackFixture.Payment()).ToList();
         var calls = requests.ConvertAll(request => _stack.Proxy().MakePaymentAsync(request));
         await Task.WhenAll(calls.Select(call => call.ResponseAsync));
@@ -73,7 +73,7 @@ public abstract class TimedPayments
     }
 
     [Fact]
-    public async Task A_copy_gets_the_first_answer_and_times_of_its_own_without_what_was_not_done_again()
+    public async Task A_copy_gets_the_first_answer_and_its_own_times_without_the_steps_that_were_not_repeated()
     {
         var client = _stack.Client();
         var request = StackFixture.Payment();
@@ -98,7 +98,7 @@ public abstract class TimedPayments
     }
 
     [Fact]
-    public async Task A_bad_time_is_refused_and_nothing_is_charged()
+    public async Task An_invalid_time_is_rejected_and_nothing_is_charged()
     {
         var request = StackFixture.Payment();
         var failure = await Assert.ThrowsAsync<RpcException>(() => _stack.Proxy().MakePaymentAsync(
@@ -121,10 +121,10 @@ public abstract class TimedPayments
     }
 }
 
-/// <summary>Over Kafka, which adds the broker's own moment.</summary>
+/// <summary>Over Kafka, which adds the broker's timestamp.</summary>
 [Collection(OverKafka.Name)]
 public sealed class TimedPaymentsOverKafka(KafkaStack stack) : TimedPayments(stack);
 
-/// <summary>In one process, where no broker appends anything.</summary>
+/// <summary>In one process, without the broker's timestamp.</summary>
 [Collection(InOneProcess.Name)]
 public sealed class TimedPaymentsEmbedded(EmbeddedStack stack) : TimedPayments(stack, "appended");

@@ -7,25 +7,25 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>What Marten leaves behind after a save that failed: it belongs to no account.</summary>
+/// <summary>The tombstones that Marten stores after a failed save: they belong to no account.</summary>
 public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventStoreFixture>, IAsyncLifetime
 {
     private readonly string _stream = "visa/" + StackFixture.NewAccount();
     private Account _expected = EventStoreFixture.Opened;
 
-    /// <summary>Tombstones between, before and after events.</summary>
+    /// <summary>Stores tombstones before, between and after events.</summary>
     public async ValueTask InitializeAsync()
     {
-        await PlantAsync();
+        await InsertTombstonesAsync();
         _expected = await store.AppendAsync(_stream, EventStoreFixture.Facts(5));
         await store.AppendAsync("amex/" + StackFixture.NewAccount(), EventStoreFixture.Facts(2));
-        await PlantAsync();
+        await InsertTombstonesAsync();
     }
 
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 
     [Fact]
-    public async Task A_rebuild_leaves_them_out()
+    public async Task A_rebuild_ignores_tombstones()
     {
         var backend = store.NewBackend();
         var events = await CountAsync("mt_events where stream_id <> 'mt_tombstone'");
@@ -51,7 +51,7 @@ public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventSto
     }
 
     [Fact]
-    public async Task An_audit_finds_no_fault_and_counts_none_of_them()
+    public async Task An_audit_finds_no_fault_in_tombstones_and_does_not_count_them()
     {
         var audit = await new Auditor(store.Postgres.ConnectionString, "billing").RunAsync([], CancellationToken.None);
 
@@ -60,7 +60,7 @@ public sealed class Tombstones(EventStoreFixture store) : IClassFixture<EventSto
         Assert.Equal(await CountAsync("mt_streams where id <> 'mt_tombstone'"), audit.Accounts);
     }
 
-    private Task PlantAsync() => store.ExecuteAsync($$"""
+    private Task InsertTombstonesAsync() => store.ExecuteAsync($$"""
         insert into billing.mt_streams (id, version) values ('mt_tombstone', 0) on conflict do nothing;
         insert into billing.mt_events (seq_id, id, stream_id, version, data, type, mt_dotnet_type)
         select seq, gen_random_uuid(), 'mt_tombstone', seq, '{}', 'tombstone', 'JasperFx.Events.Tombstone, JasperFx.Events'

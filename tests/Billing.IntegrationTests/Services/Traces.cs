@@ -8,8 +8,8 @@ using Spectre.Console;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary><c>./billing trace</c> against a stack that is there.</summary>
-[AnyPackages("what a command makes of figures")]
+/// <summary>The command <c>./billing trace</c> against a running stack.</summary>
+[AnyPackages("how a command processes measurements")]
 [Collection(InOneProcess.Name)]
 public sealed class Traces(EmbeddedStack stack) : IDisposable
 {
@@ -18,7 +18,7 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
     public void Dispose() => _folder.Delete(recursive: true);
 
     [Fact]
-    public async Task A_trace_holds_every_payment_with_its_steps_and_the_stores_own_timestamp()
+    public async Task A_trace_contains_every_payment_with_its_steps_and_the_timestamp_of_the_store()
     {
         var exit = await RunAsync(requests: 200, rate: 400, CancellationToken.None);
 
@@ -34,11 +34,11 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
     }
 
     [Fact]
-    public async Task A_trace_that_is_stopped_writes_what_it_has()
+    public async Task A_stopped_trace_writes_the_results_so_far()
     {
         using var stop = new CancellationTokenSource();
         var before = await stack.CountEventsAsync("acct-0");
-        // Longer than any test may take: only stopping ends it.
+        // The load is longer than any test may run: only the cancellation ends it.
         var running = RunAsync(requests: 1_000_000, rate: 100, stop.Token, warmUp: 0);
         while (await stack.CountEventsAsync("acct-0") == before)
         {
@@ -52,7 +52,7 @@ public sealed class Traces(EmbeddedStack stack) : IDisposable
     }
 
     [Fact]
-    public async Task A_trace_whose_store_cannot_be_asked_fails_and_writes_what_it_has()
+    public async Task A_trace_with_an_unreachable_store_fails_and_writes_the_results_so_far()
     {
         var nobody = new NpgsqlConnectionStringBuilder(stack.ConnectionString) { Port = 1 }.ConnectionString;
 

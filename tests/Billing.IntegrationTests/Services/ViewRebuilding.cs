@@ -6,11 +6,11 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The view of the balances, built from a real event store.</summary>
+/// <summary>The balance view, built from a real event store.</summary>
 public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<EventStoreFixture>
 {
     [Fact]
-    public async Task A_rebuild_ends_with_every_account_as_the_fold_of_its_events()
+    public async Task After_a_rebuild_every_account_has_the_state_that_its_events_give()
     {
         var expected = new Dictionary<string, Account>();
         for (var n = 0; n < 40; n++)
@@ -32,7 +32,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
-    public async Task Sequence_numbers_that_do_not_follow_the_versions_cost_no_event()
+    public async Task No_event_is_lost_if_sequence_numbers_are_not_in_the_order_of_the_versions()
     {
         var stream = NewStream();
         var expected = await store.AppendAsync(stream, EventStoreFixture.Facts(9));
@@ -47,7 +47,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
-    public async Task A_limit_changed_before_such_changes_had_an_id_counts()
+    public async Task A_limit_change_stored_without_an_id_is_applied()
     {
         var stream = NewStream();
         await store.ExecuteAsync($$"""
@@ -81,7 +81,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
-    public async Task A_rebuild_that_is_told_to_stop_stops()
+    public async Task A_rebuild_can_be_cancelled()
     {
         await store.AppendAsync(NewStream(), EventStoreFixture.Facts(1));
         using var stopping = new CancellationTokenSource();
@@ -92,7 +92,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
-    public async Task The_command_rebuild_says_how_many_accounts_and_events_there_are_and_what_they_take()
+    public async Task The_rebuild_command_reports_the_accounts_the_events_and_the_size_of_the_view()
     {
         await store.AppendAsync(NewStream(), EventStoreFixture.Facts(7));
         await using var folder = StackFolder.Create();

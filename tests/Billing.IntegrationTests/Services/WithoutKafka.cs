@@ -3,7 +3,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>Commands that need a Kafka of their own, where there is none.</summary>
+/// <summary>Commands that need their own Kafka, on a machine without Kafka.</summary>
 [AnyPackages("options")]
 public sealed class WithoutKafka : IAsyncLifetime
 {
@@ -21,7 +21,7 @@ public sealed class WithoutKafka : IAsyncLifetime
     [InlineData("compare paper", "compare paper measures the path through Kafka, and there is no Kafka")]
     [InlineData("compare eda", "compare eda measures the path through Kafka, and there is no Kafka")]
     [InlineData("compare ceiling", "compare ceiling measures the path through Kafka, and there is no Kafka")]
-    public async Task They_are_refused_in_one_line(string command, string refusal)
+    public async Task The_commands_are_rejected_with_one_line(string command, string refusal)
     {
         var (exitCode, output) = await CommandRun.ToEndAsync(
             _folder, command.Split(' '),

@@ -17,7 +17,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Fact]
-    public async Task A_program_is_ready_when_its_output_says_so()
+    public async Task A_program_is_ready_when_a_line_of_its_output_matches()
     {
         await using var child = Start("echo starting; echo ready for you; exec sleep 60");
         await child.WaitForOutputAsync(line => line == "ready for you", Bound, Cancellation);
@@ -26,7 +26,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_program_that_ends_before_it_is_ready_is_named_with_its_exit_code_and_last_words()
+    public async Task A_program_that_ends_before_it_is_ready_is_reported_with_its_exit_code_and_last_output()
     {
         await using var child = Start("echo out of luck >&2; exit 7");
         var failure = await Assert.ThrowsAsync<StackException>(
@@ -36,7 +36,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_program_that_does_not_exist_is_named()
+    public async Task A_missing_program_is_named_in_the_error()
     {
         var start = new ChildProcessStart("example", "/nowhere/example", [], _folder.LogFile("example"));
         var failure = await Assert.ThrowsAsync<StackException>(
@@ -45,7 +45,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_program_that_ends_when_asked_is_not_killed()
+    public async Task A_program_that_ends_on_request_is_not_killed()
     {
         await using var child = Start("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.1; done");
         await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
@@ -74,7 +74,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_program_has_a_session_of_its_own_so_that_Ctrl_C_passes_it_by()
+    public async Task A_program_has_its_own_session_so_that_Ctrl_C_does_not_reach_it()
     {
         await using var child = Start("echo ready; exec sleep 60");
         await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
@@ -84,7 +84,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_program_is_gone_after_disposal()
+    public async Task A_program_is_stopped_by_disposal()
     {
         var child = Start("exec sleep 60");
         await child.DisposeAsync();

@@ -18,14 +18,14 @@ public sealed class FreePortsTests
     }
 
     [Fact]
-    public void A_port_that_is_asked_for_is_had_again_after_its_server_and_refused_while_another_listens()
+    public void A_requested_port_is_available_after_its_server_stopped_and_rejected_while_another_one_listens()
     {
         using var first = new FreePorts();
         var port = first.Take();
         using (var server = new TcpListener(IPAddress.Loopback, port))
         {
             server.Start();
-            // The server ends the connection, which the kernel then remembers on its side.
+            // The server closes the connection first, so that its side stays in TIME_WAIT.
             using var client = new TcpClient();
             client.Connect(IPAddress.Loopback, port);
             server.AcceptSocket().Dispose();

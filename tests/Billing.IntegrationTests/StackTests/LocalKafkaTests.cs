@@ -11,14 +11,14 @@ public sealed class LocalKafkaTests
 {
     private const string Topic = "stack-test";
     private const string Reason =
-        "Kafka is not at hand: name its archive in BILLING_KAFKA_ARCHIVE and run ./billing test, or set KAFKA_HOME";
+        "Kafka is not available: set BILLING_KAFKA_ARCHIVE to its archive and run ./billing test, or set KAFKA_HOME";
 
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task One_broker_carries_a_message_refuses_one_for_a_topic_that_nobody_created_and_leaves_nothing_at_the_end()
+    public async Task One_broker_delivers_a_message_rejects_one_for_a_missing_topic_and_leaves_no_processes_or_files()
     {
         SkipWithoutKafka();
         var folder = StackFolder.Create();
@@ -39,7 +39,7 @@ public sealed class LocalKafkaTests
     }
 
     [Fact]
-    public async Task Three_brokers_go_on_when_one_is_killed_and_take_it_back()
+    public async Task Three_brokers_continue_when_one_is_killed_and_accept_it_after_a_restart()
     {
         SkipWithoutKafka();
         await using var folder = StackFolder.Create();
@@ -65,7 +65,7 @@ public sealed class LocalKafkaTests
         await administration.CreateTopicsAsync(
             [new TopicSpecification { Name = Topic, NumPartitions = -1, ReplicationFactor = -1 }],
             new CreateTopicsOptions { OperationTimeout = Bound, RequestTimeout = Bound });
-        // The broker that answers may not have heard of the topic yet.
+        // The broker that answers may not have the metadata of the topic yet.
         using var bound = new CancellationTokenSource(Bound, TimeProvider.System);
         var topic = Assert.Single(administration.GetMetadata(Topic, Bound).Topics);
         while (topic.Partitions.Count == 0)

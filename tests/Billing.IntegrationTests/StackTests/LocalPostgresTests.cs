@@ -11,7 +11,7 @@ public sealed class LocalPostgresTests
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task A_committed_row_survives_a_restart_and_a_kill_and_nothing_is_left_at_the_end()
+    public async Task A_committed_row_survives_a_restart_and_a_kill_and_no_processes_or_files_are_left()
     {
         var folder = StackFolder.Create();
         using var ports = new FreePorts();
@@ -37,7 +37,7 @@ public sealed class LocalPostgresTests
     }
 
     [Fact]
-    public async Task Nobody_gets_in_without_the_password()
+    public async Task A_connection_with_a_wrong_password_is_rejected()
     {
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();

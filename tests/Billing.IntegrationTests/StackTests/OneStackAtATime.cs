@@ -1,6 +1,6 @@
 namespace Billing.IntegrationTests.StackTests;
 
-/// <summary>What starts servers of its own, one test after the other: each takes much of a small machine.</summary>
+/// <summary>Tests that start their own servers. They run one after another, because each needs much of a small machine.</summary>
 [CollectionDefinition(Name)]
 public sealed class OneStackAtATime
 {

@@ -3,7 +3,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 
-/// <summary>What is left of a stack whose owner is killed. The owner is this very test program, started once more.</summary>
+/// <summary>The clean-up of a stack whose owner is killed. The owner is a second process of this test program.</summary>
 [AnyPackages("processes")]
 [Collection(OneStackAtATime.Name)]
 public sealed class ParentDeathTests
@@ -14,7 +14,7 @@ public sealed class ParentDeathTests
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
-    public async Task Nothing_outlives_an_owner_that_is_killed()
+    public async Task No_process_or_folder_outlives_a_killed_owner()
     {
         await using var folder = StackFolder.Create();
         var report = Path.Combine(folder.FullName, "report");
@@ -38,14 +38,14 @@ public sealed class ParentDeathTests
             await child.WaitForEndAsync(Cancellation).WaitAsync(Bound, Cancellation);
         }
 
-        await UntilAsync(() => !Directory.Exists(lines[0]));
+        await WaitUntilAsync(() => !Directory.Exists(lines[0]));
     }
 
     [Fact(Explicit = true)]
     public async Task Owns_a_stack_until_killed()
     {
         var report = Environment.GetEnvironmentVariable(ReportVariable);
-        Assert.SkipWhen(string.IsNullOrEmpty(report), "Is run by the test above, and killed by it");
+        Assert.SkipWhen(string.IsNullOrEmpty(report), "The test above runs this test and kills it");
         await using var folder = StackFolder.Create();
         using var ports = new FreePorts();
         await using var postgres = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Cancellation);
@@ -66,7 +66,7 @@ public sealed class ParentDeathTests
         return new ProcessIdentity((int)numbers[0], numbers[1]);
     }
 
-    private static async Task UntilAsync(Func<bool> condition)
+    private static async Task WaitUntilAsync(Func<bool> condition)
     {
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
         bound.CancelAfter(Bound);

@@ -8,7 +8,7 @@ using Grpc.Core;
 
 namespace Billing.IntegrationTests.Telemetry;
 
-/// <summary>What the services of a stack expose on <c>/metrics</c>, after some of everything has happened there.</summary>
+/// <summary>The metrics that the services of a stack expose on <c>/metrics</c> after calls of every kind.</summary>
 [AnyPackages("names of metrics")]
 [Collection(OverFailingKafka.Name)]
 public sealed class ExposedMetrics(KafkaStack stack)
@@ -16,19 +16,20 @@ public sealed class ExposedMetrics(KafkaStack stack)
     private static readonly string[] OfPrometheus = ["up", "ALERTS"];
 
     [Fact]
-    public async Task Every_metric_that_a_rule_or_a_panel_names_is_one_that_a_service_exposes()
+    public async Task Every_metric_of_a_rule_or_a_panel_is_exposed_by_a_service()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
-        await LetSomethingHappenAsync();
+        await GenerateActivityAsync();
         var exposed = await OtlpReceiver.WaitAsync(
-            ScrapeAsync, scraped => Unknown(scraped, Named()).Count == 0, scraped => "nobody exposes " + string.Join(", ", Unknown(scraped, Named())));
+            ScrapeAsync, scraped => Unknown(scraped, Named()).Count == 0,
+            scraped => "no service exposes " + string.Join(", ", Unknown(scraped, Named())));
 
         Assert.True(Named().Count > 20);
         Assert.Equal(["billing_dead_leters_total"], Unknown(exposed, ["billing_dead_leters_total", "billing_dead_letters_total"]));
     }
 
     [Fact]
-    public async Task A_call_that_is_refused_before_its_service_sees_it_is_counted_too()
+    public async Task A_call_that_is_rejected_before_it_reaches_its_service_is_counted()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var invalid = StackFixture.Payment();
@@ -45,7 +46,7 @@ public sealed class ExposedMetrics(KafkaStack stack)
     }
 
     [Fact]
-    public async Task Promtool_finds_nothing_wrong_with_the_metrics_of_the_platforms_own()
+    public async Task Promtool_finds_no_problem_in_the_platforms_own_metrics()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var promtool = Environment.GetEnvironmentVariable("BILLING_PROMETHEUS_BIN") is { Length: > 0 } folder
@@ -56,8 +57,8 @@ public sealed class ExposedMetrics(KafkaStack stack)
 
         foreach (var service in stack.Stack.Services)
         {
-            var said = await CheckAsync(promtool!, await TextAsync(service));
-            Assert.DoesNotContain(said, line => line.StartsWith("billing_", StringComparison.Ordinal)
+            var output = await CheckAsync(promtool!, await TextAsync(service));
+            Assert.DoesNotContain(output, line => line.StartsWith("billing_", StringComparison.Ordinal)
                 || line.StartsWith("rpc_", StringComparison.Ordinal) || line.StartsWith("messaging_", StringComparison.Ordinal)
                 || line.Contains("error", StringComparison.Ordinal));
         }
@@ -65,7 +66,7 @@ public sealed class ExposedMetrics(KafkaStack stack)
     }
 
     [Fact]
-    public async Task What_the_log_says_of_a_record_that_is_put_aside_belongs_to_the_records_trace()
+    public async Task The_log_line_about_a_dead_letter_has_the_trace_id_of_the_record()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         const string Trace = "5bd66ef5095369c7b0d1f8f4bd33716a";
@@ -97,7 +98,7 @@ public sealed class ExposedMetrics(KafkaStack stack)
         where line.Trim().StartsWith("- record: ", StringComparison.Ordinal)
         select line.Trim()["- record: ".Length..];
 
-    // A rule's expression is on its line, or on those below that are further in.
+    // A rule's expression is on the line of the key, or on the following lines with a deeper indentation.
     private static IEnumerable<string> RuleExpressions(string file)
     {
         var lines = Repository.Lines(file);
@@ -113,7 +114,7 @@ public sealed class ExposedMetrics(KafkaStack stack)
         }
     }
 
-    private async Task LetSomethingHappenAsync()
+    private async Task GenerateActivityAsync()
     {
         var proxy = stack.Proxy();
         var payment = StackFixture.Payment();
@@ -128,13 +129,13 @@ public sealed class ExposedMetrics(KafkaStack stack)
     private async Task ProduceAsync(string topic, string? traceParent)
     {
         using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
-        var garbage = new Message<string, byte[]> { Key = "garbage", Value = "this is nothing"u8.ToArray(), Headers = [] };
-        garbage.Headers.Add("billing-wire", "1"u8.ToArray());
+        var record = new Message<string, byte[]> { Key = "garbage", Value = "this is nothing"u8.ToArray(), Headers = [] };
+        record.Headers.Add("billing-wire", "1"u8.ToArray());
         if (traceParent is not null)
         {
-            garbage.Headers.Add("traceparent", Encoding.ASCII.GetBytes(traceParent));
+            record.Headers.Add("traceparent", Encoding.ASCII.GetBytes(traceParent));
         }
-        await producer.ProduceAsync(topic, garbage);
+        await producer.ProduceAsync(topic, record);
     }
 
     private async Task<List<string>> ScrapeAsync()
@@ -163,8 +164,8 @@ public sealed class ExposedMetrics(KafkaStack stack)
         })!;
         await process.StandardInput.WriteAsync(text);
         process.StandardInput.Close();
-        var said = await process.StandardError.ReadToEndAsync() + await process.StandardOutput.ReadToEndAsync();
+        var output = await process.StandardError.ReadToEndAsync() + await process.StandardOutput.ReadToEndAsync();
         await process.WaitForExitAsync();
-        return said.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        return output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
     }
 }

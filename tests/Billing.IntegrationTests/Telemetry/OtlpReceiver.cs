@@ -13,7 +13,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.IntegrationTests.Telemetry;
 
-/// <summary>What the services of a stack send over OTLP: traces of the calls that ask for one, logs, metrics.</summary>
+/// <summary>The telemetry that the services of a stack send over OTLP: traces of sampled calls, logs and metrics.</summary>
 internal static class StackTelemetry
 {
     extension(StackFixture stack)
@@ -22,8 +22,7 @@ internal static class StackTelemetry
     }
 }
 
-/// <summary>What services send over OTLP, received as a collector would: over gRPC at one port, as protobuf over HTTP at
-/// another.</summary>
+/// <summary>Receives OTLP data like a collector: over gRPC on one port, as protobuf over HTTP on another.</summary>
 public sealed class OtlpReceiver : IStackWatch
 {
     private readonly WebApplication _app;
@@ -48,21 +47,21 @@ public sealed class OtlpReceiver : IStackWatch
         _app.MapGrpcService<Traces>();
         _app.MapGrpcService<Logs>();
         _app.MapGrpcService<Metrics>();
-        _app.MapPost("/v1/traces", http => TakeAsync(http, ExportTraces.Parser, Take));
-        _app.MapPost("/v1/logs", http => TakeAsync(http, ExportLogs.Parser, Take));
-        _app.MapPost("/v1/metrics", http => TakeAsync(http, ExportMetrics.Parser, Take));
+        _app.MapPost("/v1/traces", http => ReceiveAsync(http, ExportTraces.Parser, Receive));
+        _app.MapPost("/v1/logs", http => ReceiveAsync(http, ExportLogs.Parser, Receive));
+        _app.MapPost("/v1/metrics", http => ReceiveAsync(http, ExportMetrics.Parser, Receive));
     }
 
-    /// <summary>Where it listens for gRPC.</summary>
+    /// <summary>The address for gRPC.</summary>
     public string Grpc { get; }
 
-    /// <summary>Where it listens for protobuf over HTTP.</summary>
+    /// <summary>The address for protobuf over HTTP.</summary>
     public string Http { get; }
 
-    /// <summary>Every log line so far.</summary>
+    /// <summary>All log lines received so far.</summary>
     public IReadOnlyCollection<ReceivedLog> LogLines => _logs;
 
-    /// <summary>Every metric's unit so far, by the service that sent it and its name.</summary>
+    /// <summary>The units of all metrics received so far, by service and metric name.</summary>
     public IReadOnlyDictionary<(string Service, string Metric), string> Units => _metrics;
 
     /// <inheritdoc/>
@@ -85,15 +84,15 @@ public sealed class OtlpReceiver : IStackWatch
         return receiver;
     }
 
-    /// <summary>The spans of a trace so far.</summary>
+    /// <summary>Returns the spans of a trace received so far.</summary>
     public List<ReceivedSpan> SpansOf(string traceId) => [.. _spans.Where(s => s.TraceId == traceId)];
 
-    /// <summary>Waits until what was received is enough.</summary>
-    public static Task<T> WaitAsync<T>(Func<T> read, Func<T, bool> isEnough, Func<T, string> tell) =>
-        WaitAsync(() => Task.FromResult(read()), isEnough, tell);
+    /// <summary>Waits until the received data is sufficient; after 60 s, fails with a description of it.</summary>
+    public static Task<T> WaitAsync<T>(Func<T> read, Func<T, bool> isEnough, Func<T, string> describe) =>
+        WaitAsync(() => Task.FromResult(read()), isEnough, describe);
 
     /// <inheritdoc cref="WaitAsync{T}(Func{T}, Func{T, bool}, Func{T, string})"/>
-    public static async Task<T> WaitAsync<T>(Func<Task<T>> read, Func<T, bool> isEnough, Func<T, string> tell)
+    public static async Task<T> WaitAsync<T>(Func<Task<T>> read, Func<T, bool> isEnough, Func<T, string> describe)
     {
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (true)
@@ -103,23 +102,23 @@ public sealed class OtlpReceiver : IStackWatch
             {
                 return received;
             }
-            Assert.False(patience.IsCancellationRequested, tell(received));
+            Assert.False(patience.IsCancellationRequested, describe(received));
             await Task.Delay(TimeSpan.FromMilliseconds(50));
         }
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();
 
-    private static async Task TakeAsync<T>(HttpContext http, MessageParser<T> parser, Action<T> take)
+    private static async Task ReceiveAsync<T>(HttpContext http, MessageParser<T> parser, Action<T> receive)
         where T : IMessage<T>
     {
         using var body = new MemoryStream();
         await http.Request.Body.CopyToAsync(body);
-        take(parser.ParseFrom(body.ToArray()));
+        receive(parser.ParseFrom(body.ToArray()));
         http.Response.ContentType = "application/x-protobuf";
     }
 
-    private void Take(ExportTraces export)
+    private void Receive(ExportTraces export)
     {
         foreach (var (service, scope) in export.ResourceSpans.SelectMany(r => r.ScopeSpans.Select(s => (ServiceOf(r.Resource), s))))
         {
@@ -130,7 +129,7 @@ public sealed class OtlpReceiver : IStackWatch
         }
     }
 
-    private void Take(ExportLogs export)
+    private void Receive(ExportLogs export)
     {
         foreach (var (service, scope) in export.ResourceLogs.SelectMany(r => r.ScopeLogs.Select(s => (ServiceOf(r.Resource), s))))
         {
@@ -141,7 +140,7 @@ public sealed class OtlpReceiver : IStackWatch
         }
     }
 
-    private void Take(ExportMetrics export)
+    private void Receive(ExportMetrics export)
     {
         foreach (var (service, scope) in export.ResourceMetrics.SelectMany(r => r.ScopeMetrics.Select(s => (ServiceOf(r.Resource), s))))
         {
@@ -161,7 +160,7 @@ public sealed class OtlpReceiver : IStackWatch
     {
         public override Task<Exported> Export(ExportTraces request, ServerCallContext context)
         {
-            receiver.Take(request);
+            receiver.Receive(request);
             return Task.FromResult(new Exported());
         }
     }
@@ -170,7 +169,7 @@ public sealed class OtlpReceiver : IStackWatch
     {
         public override Task<Exported> Export(ExportLogs request, ServerCallContext context)
         {
-            receiver.Take(request);
+            receiver.Receive(request);
             return Task.FromResult(new Exported());
         }
     }
@@ -179,13 +178,13 @@ public sealed class OtlpReceiver : IStackWatch
     {
         public override Task<Exported> Export(ExportMetrics request, ServerCallContext context)
         {
-            receiver.Take(request);
+            receiver.Receive(request);
             return Task.FromResult(new Exported());
         }
     }
 }
 
-/// <summary>A span, and whose it is.</summary>
+/// <summary>A span with the service that sent it.</summary>
 public sealed record ReceivedSpan(string Service, string Source, Span Span)
 {
     public string TraceId { get; } = OtlpReceiver.Hex(Span.TraceId);
@@ -204,5 +203,5 @@ public sealed record ReceivedSpan(string Service, string Source, Span Span)
     };
 }
 
-/// <summary>A line of a log, and whose it is.</summary>
+/// <summary>A log line with the service that sent it.</summary>
 public sealed record ReceivedLog(string Service, string Text, string TraceId);

@@ -5,11 +5,11 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.Telemetry;
 
-/// <summary>One payment is one trace, from its client's call to the stored event and back, whatever carries the command.
+/// <summary>One payment is one trace, from its client's call to the stored event and back, with every transport of the command.
 /// </summary>
-public abstract class PaymentTraces(StackFixture stack, string[] wayThere, string[] wayBack)
+public abstract class PaymentTraces(StackFixture stack, string[] requestPath, string[] replyPath)
 {
-    private static readonly string[] InTheBackend = ["receipts", "record", "reply"];
+    private static readonly string[] BackendSteps = ["receipts", "record", "reply"];
 
     [Fact]
     public async Task One_payment_is_one_trace_from_its_call_to_the_stored_event_and_back()
@@ -18,23 +18,23 @@ public abstract class PaymentTraces(StackFixture stack, string[] wayThere, strin
         var request = StackFixture.Payment();
         var (trace, caller) = await PayAsync(request);
 
-        string[] expected = [.. wayThere, .. InTheBackend, .. wayBack];
+        string[] expected = [.. requestPath, .. BackendSteps, .. replyPath];
         var spans = await OtlpReceiver.WaitAsync(
             () => stack.Telemetry.SpansOf(trace),
             found => expected.All(name => found.Exists(s => s.Span.Name == name)) && found.Count(s => s.Source == "Npgsql") >= 2,
-            found => "missing: " + string.Join(", ", expected.Except(found.Select(s => s.Span.Name))) + "; there is\n" + SpanTree.Draw(found));
+            found => "missing: " + string.Join(", ", expected.Except(found.Select(s => s.Span.Name))) + "; received:\n" + SpanTree.Draw(found));
         TestContext.Current.TestOutputHelper?.WriteLine(SpanTree.Draw(spans));
 
-        // Every span hangs on another of them, and the first on the caller's.
-        Assert.Equal(wayThere[0], Assert.Single(spans, s => s.ParentId == caller).Span.Name);
+        // The parent of the first span is the caller's span, and that of every other span is a span of the trace.
+        Assert.Equal(requestPath[0], Assert.Single(spans, s => s.ParentId == caller).Span.Name);
         var ids = spans.Select(s => s.Id).ToHashSet();
         Assert.All(spans, span => Assert.True(span.ParentId == caller || ids.Contains(span.ParentId), span.Span.Name + " has no parent"));
-        foreach (var (parent, child) in wayThere.Zip(wayThere.Skip(1)))
+        foreach (var (parent, child) in requestPath.Zip(requestPath.Skip(1)))
         {
             Assert.Equal(parent, ParentOf(child, spans));
         }
-        Assert.All(InTheBackend, name => Assert.Equal(wayThere[^1], ParentOf(name, spans)));
-        // PostgreSQL is asked for receipts, and told events, within the steps that do so.
+        Assert.All(BackendSteps, name => Assert.Equal(requestPath[^1], ParentOf(name, spans)));
+        // The queries for receipts and the inserts of events are within their steps.
         Assert.Contains(spans, s => s.Source == "Npgsql" && ParentOf(s, spans) == "receipts");
         Assert.Contains(spans, s => s.Source == "Npgsql" && ParentOf(s, spans) == "record");
         var server = spans.Single(s => s.ParentId == caller);
@@ -43,7 +43,7 @@ public abstract class PaymentTraces(StackFixture stack, string[] wayThere, strin
     }
 
     [Fact]
-    public async Task The_stored_event_names_the_trace_and_that_of_an_untraced_payment_none()
+    public async Task The_stored_event_has_the_trace_id_only_if_the_payment_is_traced()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var (traced, untraced) = (StackFixture.Payment(), StackFixture.Payment());
@@ -71,13 +71,13 @@ public abstract class PaymentTraces(StackFixture stack, string[] wayThere, strin
         return (string)(await read.ExecuteScalarAsync())!;
     }
 
-    // Both ends of a call may give it the same name; the caller's comes first.
+    // The client's and the server's span of a call may have the same name; the client's starts first.
     private static string? ParentOf(string name, List<ReceivedSpan> spans) => ParentOf(spans.Where(s => s.Span.Name == name).MinBy(s => s.Span.StartTimeUnixNano)!, spans);
 
     private static string? ParentOf(ReceivedSpan span, List<ReceivedSpan> spans) => spans.Find(s => s.Id == span.ParentId)?.Span.Name;
 }
 
-/// <summary>Draws a trace.</summary>
+/// <summary>Formats a trace as an indented text.</summary>
 internal static class SpanTree
 {
     public static string Draw(List<ReceivedSpan> spans)
@@ -101,7 +101,7 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
     ["send billing.events", "send billing.replies.{proxy}", "process billing.replies.{proxy}"])
 {
     [Fact]
-    public async Task Spans_are_tagged_as_the_conventions_for_messaging_say()
+    public async Task Spans_have_the_tags_of_the_messaging_conventions()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var (trace, _) = await PayAsync(StackFixture.Payment());
@@ -118,7 +118,7 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
     }
 
     [Fact]
-    public async Task A_call_whose_caller_does_not_sample_it_is_traced_nowhere()
+    public async Task A_call_that_its_caller_does_not_sample_is_not_traced()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         var (untraced, _) = await PayAsync(StackFixture.Payment(), sampled: false);
@@ -129,7 +129,7 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
     }
 
     [Fact]
-    public async Task Metrics_and_logs_of_every_kind_of_service_come_over_OTLP()
+    public async Task Metrics_and_logs_of_every_kind_of_service_are_exported_over_OTLP()
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         await PayAsync(StackFixture.Payment());

@@ -1,4 +1,4 @@
-// Drives a browser for the tests: reads a command a line, { do, ... }, and writes a line for each: { value } or { error }.
+// Drives a browser for the tests: reads one command per line, { do, ... }, and answers each with a line: { value } or { error }.
 
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const browser = await chromium.launch({ executablePath: process.argv[2], chromiu
 const pages = new Map();
 
 const commands = {
-  /** Opens a page. What it complains of, and what it asks of others, is remembered. */
+  /** Opens a page, and records its errors, its warnings and its requests to other origins. */
   async open({ page: name, url, scheme = 'light', width = 1280, height = 900, motion = 'reduce', refuseWithout }) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: motion });
     const page = await context.newPage();
@@ -33,7 +33,7 @@ const commands = {
     pages.delete(page);
   },
 
-  /** What went wrong in a page since it was opened. */
+  /** Returns the problems of a page since it was opened. */
   problems: ({ page }) => pages.get(page).problems,
 
   /** Waits until an element's text matches, and returns it. */
@@ -50,14 +50,14 @@ const commands = {
     return on(page).innerText(selector);
   },
 
-  /** Waits until a figure is at least so much. */
+  /** Waits until the number in an element is at least a value, and returns it. */
   async untilAtLeast({ page, selector, value }) {
     await on(page).waitForFunction(([where, least]) =>
       Number(document.querySelector(where).innerText.replaceAll(',', '')) >= least, [selector, value]);
     return Number((await on(page).innerText(selector)).replaceAll(',', ''));
   },
 
-  /** Waits until there are so many of them. */
+  /** Waits until a number of elements match. */
   async untilCount({ page, selector, value }) {
     await on(page).waitForFunction(([where, many]) => document.querySelectorAll(where).length === many, [selector, value]);
   },
@@ -68,7 +68,7 @@ const commands = {
 
   offline: ({ page, is }) => on(page).context().setOffline(is),
 
-  /** Presses Tab until an element has the focus, as somebody without a mouse does, and says whether the focus can be seen. */
+  /** Presses Tab until an element has the focus, as a user without a mouse does, and returns whether the focus is visible. */
   async tabTo({ page, selector }) {
     for (let presses = 0; presses < 40; presses++) {
       if (await on(page).evaluate(where => document.activeElement?.matches(where), selector)) {
@@ -79,7 +79,7 @@ const commands = {
     throw new Error(`${selector} is not reached by Tab`);
   },
 
-  /** Types over what is there. */
+  /** Replaces the text of the focused element. */
   async type({ page, text }) {
     await on(page).keyboard.press('Control+A');
     await on(page).keyboard.type(text);
@@ -87,7 +87,7 @@ const commands = {
 
   press: ({ page, key }) => on(page).keyboard.press(key),
 
-  /** Notes from now on in which order the stations of the way are passed. */
+  /** Starts to record the order in which a payment passes the steps. */
   follow: ({ page }) => on(page).evaluate(() => {
     window.passed = [];
     new MutationObserver(changes => changes.forEach(({ target }) =>
@@ -97,16 +97,16 @@ const commands = {
 
   passed: ({ page }) => on(page).evaluate(() => window.passed),
 
-  /** How many pixels the page is wider than its window. */
+  /** Returns by how many pixels the page is wider than its window. */
   overflow: ({ page }) => on(page).evaluate(() => document.documentElement.scrollWidth - innerWidth),
 
-  /** Whether what came from callers has become more than text. */
+  /** Returns whether input of callers was interpreted as HTML or script. */
   injected: ({ page }) => on(page).evaluate(() =>
     window.hacked !== undefined || document.querySelector('main img, main script, main iframe, main [onerror]') !== null),
 
   background: ({ page }) => on(page).evaluate(() => getComputedStyle(document.body).backgroundColor),
 
-  /** What axe finds, and how many texts it found to stand out from what is behind them. */
+  /** Returns the violations that axe finds, and the number of texts with sufficient contrast. */
   async axe({ page }) {
     await on(page).evaluate(axe);
     const { violations, passes } = await on(page).evaluate(() => window.axe.run(document, { resultTypes: ['violations', 'passes'] }));
@@ -116,10 +116,10 @@ const commands = {
     };
   },
 
-  /** The roles and names that a screen reader is told. */
+  /** Returns the roles and names that a screen reader receives. */
   outline: ({ page }) => on(page).locator('body').ariaSnapshot(),
 
-  /** Takes a picture when the charts have something to show. */
+  /** Takes a screenshot once the charts have enough data. */
   async picture({ page, path, height }) {
     await on(page).waitForFunction(() => {
       const lines = [...document.querySelectorAll('#rate-chart polyline.main')];

@@ -4,12 +4,12 @@ using NBomber.CSharp;
 
 namespace Billing.ScenarioTests.NBomberApi;
 
-/// <summary>What a run counts is what the scenario did. One run of several scenarios, as a run takes some seconds.</summary>
+/// <summary>A run counts exactly the calls of its scenarios. All tests share one run, because a run takes some seconds.</summary>
 [Collection(LoadRuns.Name)]
 public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<CountingTests.OneRun>
 {
     [Fact]
-    public void Calls_at_a_rate_are_as_many_as_were_asked_for()
+    public void Calls_at_a_rate_are_as_many_as_requested()
     {
         Assert.Equal(30, run.Calls("injected"));
         Assert.Equal(30, run.Of("injected").Ok.Request.Count);
@@ -17,12 +17,12 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
     }
 
     [Fact]
-    public void Calls_at_a_rate_come_throughout_the_interval_and_not_together() =>
-        Assert.True(run.GreatestPause("injected") < TimeSpan.FromSeconds(0.9), $"{run.GreatestPause("injected")}");
+    public void Calls_at_a_rate_are_spread_over_the_interval() =>
+        Assert.True(run.LongestPause("injected") < TimeSpan.FromSeconds(0.9), $"{run.LongestPause("injected")}");
 
-    /// <summary>At 0, 50 of 100 of the way from 4 to 8.</summary>
+    /// <summary>The ramp from 4 to 8 calls has 4 in its first interval, at 0 %, and 6 in its second, at 50 %.</summary>
     [Fact]
-    public void A_ramp_takes_up_the_rate_before_it_and_grows_from_interval_to_interval() =>
+    public void A_ramp_starts_at_the_rate_before_it_and_grows_with_each_interval() =>
         Assert.Equal(4 + 4 + 6, run.Of("ramp").Ok.Request.Count);
 
     [Fact]
@@ -38,7 +38,7 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
     }
 
     [Fact]
-    public void A_call_that_throws_is_a_failed_one_and_the_run_goes_on()
+    public void A_call_that_throws_counts_as_failed_and_the_run_continues()
     {
         var throwing = run.Of("throwing");
         Assert.Equal(run.Calls("throwing"), throwing.Fail.Request.Count);
@@ -47,18 +47,18 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
     }
 
     [Fact]
-    public void Latencies_go_from_the_shortest_to_the_longest()
+    public void Latency_percentiles_are_in_ascending_order()
     {
         var latency = run.Of("mixed").Ok.Latency;
         double[] ascending = [latency.MinMs, latency.Percent50, latency.Percent75, latency.Percent95, latency.Percent99, latency.MaxMs];
         Assert.True(latency.MinMs > 0);
-        // A percentile is the top of a range, which no maximum need reach.
+        // A percentile is the upper bound of a histogram bucket, so it can be slightly above the maximum.
         Assert.All(ascending.Zip(ascending.Skip(1)), pair => Assert.True(pair.First <= pair.Second * 1.002, string.Join(' ', ascending)));
         Assert.InRange(latency.MeanMs, latency.MinMs, latency.MaxMs);
     }
 
     [Fact]
-    public void A_latency_that_the_answer_names_wins()
+    public void A_latency_given_by_the_response_replaces_the_measured_one()
     {
         var latency = run.Of("injected").Ok.Latency;
         Assert.InRange(latency.Percent50, 1_498, 1_502);
@@ -66,7 +66,7 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
     }
 
     [Fact]
-    public void Steps_are_counted_by_themselves_and_failed_ones_end_nothing_where_told_so()
+    public void Steps_are_counted_separately_and_a_failed_step_need_not_end_the_iteration()
     {
         var steps = run.Of("steps");
         Assert.Equal(run.Calls("steps"), steps.Ok.Request.Count);
@@ -75,7 +75,7 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
         Assert.Equal(steps.Ok.Request.Count, steps.GetStepStats("check").Ok.StatusCodes.Single().Count);
     }
 
-    /// <summary>All scenarios, for two seconds.</summary>
+    /// <summary>The run of all scenarios, which takes two seconds.</summary>
     public sealed class OneRun
     {
         private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -117,8 +117,8 @@ public sealed class CountingTests(CountingTests.OneRun run) : IClassFixture<Coun
 
         public int Calls(string scenario) => _calls[scenario].Count;
 
-        /// <summary>The longest time between two calls, one after the other.</summary>
-        public TimeSpan GreatestPause(string scenario) => _calls[scenario].Order().ToList() is var at
+        /// <summary>Returns the longest time between two consecutive calls.</summary>
+        public TimeSpan LongestPause(string scenario) => _calls[scenario].Order().ToList() is var at
             ? at.Zip(at.Skip(1), TimeProvider.System.GetElapsedTime).Max()
             : default;
 

@@ -1,6 +1,6 @@
 namespace Billing.ScenarioTests.NBomberApi;
 
-/// <summary>One at a time: a run takes the machine and the console for itself.</summary>
+/// <summary>Tests that run one at a time, because a load run needs the whole machine and the console.</summary>
 [CollectionDefinition(Name, DisableParallelization = true)]
 public sealed class LoadRuns
 {

@@ -4,7 +4,7 @@ using NBomber.CSharp;
 
 namespace Billing.ScenarioTests.NBomberApi;
 
-/// <summary>How a run goes: its beginning, its end, and what it leaves.</summary>
+/// <summary>The course of a run: its start, its end and its reports.</summary>
 [Collection(LoadRuns.Name)]
 public sealed class RunningTests
 {
@@ -12,16 +12,16 @@ public sealed class RunningTests
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
     [Fact]
-    public void A_scenario_is_prepared_and_warmed_up_before_its_calls_count_and_the_reports_have_the_given_name()
+    public void A_scenario_is_initialized_and_warmed_up_before_its_calls_are_counted_and_reports_have_the_given_name()
     {
-        var (prepared, early, warm, measured) = (false, 0, 0, 0);
+        var (isInitialized, early, warm, measured) = (false, 0, 0, 0);
         var folder = Directory.CreateTempSubdirectory("billing-nbomber-");
         try
         {
             var stats = NBomberRunner.RegisterScenarios(Scenario.Create("whole", async context =>
             {
                 await Task.Delay(10);
-                Interlocked.Add(ref early, prepared ? 0 : 1);
+                Interlocked.Add(ref early, isInitialized ? 0 : 1);
                 _ = context.ScenarioInfo.ScenarioOperation == ScenarioOperation.WarmUp
                     ? Interlocked.Increment(ref warm)
                     : Interlocked.Increment(ref measured);
@@ -29,7 +29,7 @@ public sealed class RunningTests
             }).WithInit(async _ =>
             {
                 await Task.Yield();
-                prepared = true;
+                isInitialized = true;
             }).WithWarmUpDuration(2 * Second).WithLoadSimulations(Simulation.KeepConstant(2, 2 * Second)))
                 .WithTestSuite("suite").WithTestName("name").WithReportingInterval(5 * Second)
                 .WithReportFolder(folder.FullName).WithReportFileName("figures")
@@ -41,7 +41,7 @@ public sealed class RunningTests
             Assert.Equal(
                 ["figures.csv", "figures.html", "figures.md", "figures.txt"],
                 folder.EnumerateFiles("figures*").Select(f => f.Name).Order(StringComparer.Ordinal));
-            // The page is made by a serializer that not every build of NBomber has; see polyfills/README.md.
+            // The HTML report needs a serializer that not every build of NBomber has; see polyfills/README.md.
             Assert.All(
                 folder.EnumerateFiles("figures*").Where(f => f.Extension != ".html"),
                 f => Assert.Contains("whole", File.ReadAllText(f.FullName), StringComparison.Ordinal));
@@ -61,12 +61,12 @@ public sealed class RunningTests
             return Response.Fail(statusCode: "NO");
         }).WithoutWarmUp().WithMaxFailCount(10).WithLoadSimulations(Simulation.KeepConstant(2, 10 * Minute))).WithoutReports().Run();
 
-        // Looked at once an interval; the ten minutes would have a hundred thousand.
+        // Failures are checked once per interval; without the limit, ten minutes would have hundreds of thousands.
         Assert.InRange(stats.GetScenarioStats("failing").Fail.Request.Count, 10, 50_000);
     }
 
     [Fact]
-    public void A_scenario_can_end_itself_and_others_and_what_was_counted_by_then_is_kept()
+    public void A_scenario_can_stop_itself_and_others_and_the_counts_are_kept()
     {
         var stats = NBomberRunner.RegisterScenarios(
             Scenario.Create("stopping", async context =>
@@ -90,15 +90,15 @@ public sealed class RunningTests
     }
 
     [Fact]
-    public void A_reporting_interval_under_five_seconds_is_refused() => Assert.ThrowsAny<Exception>(() =>
+    public void A_reporting_interval_below_five_seconds_is_rejected() => Assert.ThrowsAny<Exception>(() =>
         NBomberRunner.RegisterScenarios(Quick()).WithReportingInterval(Second).WithoutReports().Run());
 
     [Fact]
-    public void A_warm_up_longer_than_the_scenario_is_refused() => Assert.ThrowsAny<Exception>(() =>
+    public void A_warm_up_longer_than_the_scenario_is_rejected() => Assert.ThrowsAny<Exception>(() =>
         NBomberRunner.RegisterScenarios(Quick().WithWarmUpDuration(2 * Second)).WithoutReports().Run());
 
     [Fact]
-    public void A_simulation_under_a_second_is_refused() => Assert.ThrowsAny<Exception>(() =>
+    public void A_simulation_shorter_than_a_second_is_rejected() => Assert.ThrowsAny<Exception>(() =>
         NBomberRunner.RegisterScenarios(Quick().WithLoadSimulations(Simulation.KeepConstant(1, Second / 2))).WithoutReports().Run());
 
     private static ScenarioProps Quick() => Scenario.Create("quick", _ => Task.FromResult<IResponse>(Response.Ok()))

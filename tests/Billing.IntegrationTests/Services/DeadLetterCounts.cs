@@ -6,23 +6,23 @@ using Confluent.Kafka;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>How many bad records became dead letters, as a soak counts them.</summary>
-[AnyPackages("what a soak makes of records")]
+/// <summary>The number of invalid records that became dead letters, as a soak counts them.</summary>
+[AnyPackages("how a soak counts records")]
 [Collection(OverFailingKafka.Name)]
-public sealed class PutAsideCounts
+public sealed class DeadLetterCounts
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly KafkaStack _stack;
 
-    public PutAsideCounts(KafkaStack stack)
+    public DeadLetterCounts(KafkaStack stack)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         _stack = stack;
     }
 
     [Fact]
-    public async Task Only_those_since_the_moment_count_and_one_that_is_missing_is_not_made_up()
+    public async Task Only_dead_letters_since_the_start_are_counted_and_a_missing_one_is_not()
     {
         var brokers = _stack.Stack.BootstrapServers!;
         var before = await PutAside.FromNowOnAsync(brokers);
