@@ -5,13 +5,13 @@ using Grpc.Core;
 
 namespace Billing.Scenarios;
 
-/// <summary>How a call ended.</summary>
+/// <summary>The result of a call.</summary>
 /// <param name="IsOk">Whether it was answered.</param>
-/// <param name="Status">What it is counted under.</param>
-/// <param name="Message">Why it failed.</param>
+/// <param name="Status">The status under which it is counted.</param>
+/// <param name="Message">The error message of a failed call.</param>
 internal readonly record struct CallEnd(bool IsOk, string Status, string Message = "");
 
-/// <summary>The calls that scenarios are made of. Safe from any thread.</summary>
+/// <summary>Makes the calls of scenarios. Thread-safe.</summary>
 internal sealed class BillingCalls : IAsyncDisposable
 {
     private readonly BillingClient[] _clients;
@@ -20,9 +20,9 @@ internal sealed class BillingCalls : IAsyncDisposable
     private readonly CancellationToken _cancellationToken;
     private uint _turn;
 
-    /// <param name="spec">Says where to call, how many clients share the calls, and over how many accounts.</param>
+    /// <param name="spec">The proxies, the number of clients that share the calls, and the number of accounts.</param>
     /// <param name="time">The clients' clock.</param>
-    /// <param name="cancellationToken">Gives up the calls under way.</param>
+    /// <param name="cancellationToken">Cancels the calls in flight.</param>
     public BillingCalls(ScenarioSpec spec, TimeProvider time, CancellationToken cancellationToken)
     {
         _accounts = spec.Accounts;
@@ -31,10 +31,10 @@ internal sealed class BillingCalls : IAsyncDisposable
         _journal = spec.Journal is null ? null : new Journal(spec.Journal);
     }
 
-    /// <summary>Calls that the clients had to send again.</summary>
+    /// <summary>Number of retries by the clients.</summary>
     public long Retried => _clients.Sum(c => c.Retried);
 
-    /// <summary>Charges an account. A decline is an answer.</summary>
+    /// <summary>Makes a payment. A declined payment counts as answered.</summary>
     public Task<CallEnd> PayAsync(Random random) => EndAsync(async client =>
     {
         var request = new RandomRequests(_accounts, random).Payment();
@@ -51,7 +51,7 @@ internal sealed class BillingCalls : IAsyncDisposable
         }
     });
 
-    /// <summary>Asks for a balance.</summary>
+    /// <summary>Checks a balance.</summary>
     public Task<CallEnd> CheckAsync(Random random) => EndAsync(async client =>
     {
         await client.CheckBalanceAsync(new RandomRequests(_accounts, random).Balance(), _cancellationToken);
@@ -73,7 +73,7 @@ internal sealed class BillingCalls : IAsyncDisposable
 
     private static BillingClient Client(IReadOnlyList<string> proxies, TimeProvider time)
     {
-        // How much the platform can take is what is measured.
+        // No retry budget: the capacity of the platform is measured.
         var options = new BillingClientOptions { RetryShare = null };
         foreach (var proxy in proxies)
         {

@@ -3,30 +3,30 @@ using NBomber.CSharp;
 
 namespace Billing.Scenarios;
 
-/// <summary>A spec as a scenario of NBomber.</summary>
-/// <param name="spec">What to do.</param>
-/// <param name="calls">How to call.</param>
-/// <param name="measured">Notes when measured calls go out and end.</param>
-/// <param name="time">Bounds a burst's warm-up.</param>
-/// <param name="interrupt">Ends the run before its time; what was measured is kept.</param>
+/// <summary>Makes an NBomber scenario of a spec.</summary>
+/// <param name="spec">The scenario to run.</param>
+/// <param name="calls">Makes the calls.</param>
+/// <param name="measured">Records the start and end of measured calls.</param>
+/// <param name="time">The clock for the warm-up of a burst.</param>
+/// <param name="interrupt">Ends the run early; the results so far are kept.</param>
 internal sealed class BillingScenario(
     ScenarioSpec spec, BillingCalls calls, MeasuredTime measured, TimeProvider time, CancellationToken interrupt)
 {
     public const string PaymentStep = "payment";
     public const string BalanceStep = "balance";
 
-    // Callers of a burst's warm-up: enough to open every connection.
+    // Number of concurrent callers in the warm-up of a burst: enough to open every connection.
     private const int WarmUpCallers = 64;
 
     private readonly BurstGate? _gate = spec.Shape is LoadShape.Burst burst ? new BurstGate(burst.Calls, time) : null;
     private int _seed;
 
-    /// <summary>The scenario.</summary>
+    /// <summary>Returns the NBomber scenario.</summary>
     public ScenarioProps Props()
     {
         var scenario = Scenario.Create(spec.Scenario, RunAsync)
             .WithRestartIterationOnFail(false)
-            // How many failures are too many is for the thresholds to say.
+            // The thresholds decide how many failures are too many.
             .WithMaxFailCount(int.MaxValue)
             .WithLoadSimulations(Simulations.Of(spec.Shape));
         if (spec.WarmUp == TimeSpan.Zero)
@@ -34,9 +34,9 @@ internal sealed class BillingScenario(
             return scenario.WithoutWarmUp();
         }
         return _gate is null
-            // NBomber refuses to warm up for longer than it measures.
+            // NBomber does not allow a warm-up longer than the measurement.
             ? scenario.WithWarmUpDuration(spec.WarmUp < spec.Shape.Planned ? spec.WarmUp : spec.Shape.Planned)
-            // All at once cannot be said of a warm-up that takes a while.
+            // A burst has no duration for NBomber's own warm-up, so its warm-up runs in the initialisation.
             : scenario.WithoutWarmUp().WithInit(_ => WarmUpAsync());
     }
 
@@ -44,7 +44,8 @@ internal sealed class BillingScenario(
     {
         if (interrupt.IsCancellationRequested)
         {
-            // Not the whole run: NBomber would clean up twice at once then, and fail over its two progress displays.
+            // Stops the scenario, not the whole run: NBomber would then clean up twice at the same time, and fail because of two
+            // progress displays.
             context.StopScenario(spec.Scenario, "interrupted");
         }
         if (_gate is not null)
@@ -76,7 +77,7 @@ internal sealed class BillingScenario(
 
     private Response<object> Answer(CallEnd end)
     {
-        // The wait for the others of a burst is not the platform's; zero leaves measuring to NBomber.
+        // In a burst, the wait for the other calls is no latency of the platform. With zero, NBomber measures the latency.
         var latencyMs = _gate?.SinceOpened.TotalMilliseconds ?? 0;
         return end.IsOk
             ? Response.Ok(statusCode: end.Status, latencyMs: latencyMs)

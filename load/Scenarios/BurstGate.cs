@@ -1,23 +1,24 @@
 namespace Billing.Scenarios;
 
-/// <summary>Where the calls of a burst wait for one another: NBomber starts them one by one within a second. Safe from any
-/// thread.</summary>
-/// <param name="calls">How many there are.</param>
-/// <param name="time">Bounds the wait.</param>
+/// <summary>Holds the calls of a burst until all have arrived, because NBomber starts them one by one within a second.
+/// Thread-safe.</summary>
+/// <param name="calls">Number of calls.</param>
+/// <param name="time">The clock for the wait.</param>
 internal sealed class BurstGate(int calls, TimeProvider time)
 {
-    /// <summary>How long the first waits for the last; NBomber may be unable to start them all in time.</summary>
+    /// <summary>The longest time that the first call waits for the last; NBomber may be unable to start all of them in time.
+    /// </summary>
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
 
     private readonly TaskCompletionSource _opened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private int _arrived;
     private long _openedAt;
 
-    /// <summary>How long the gate has been open.</summary>
+    /// <summary>Time since the gate was opened.</summary>
     public TimeSpan SinceOpened => time.GetElapsedTime(_openedAt);
 
     /// <summary>Waits until all calls have arrived.</summary>
-    /// <param name="interrupt">Lets everyone through.</param>
+    /// <param name="interrupt">Opens the gate for all calls.</param>
     public async Task ArriveAsync(CancellationToken interrupt)
     {
         var arrived = Interlocked.Increment(ref _arrived);

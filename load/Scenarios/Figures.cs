@@ -2,11 +2,11 @@ using NBomber.Contracts.Stats;
 
 namespace Billing.Scenarios;
 
-/// <summary>NBomber's figures as ours.</summary>
+/// <summary>Converts NBomber's statistics to the figures of a scenario's result.</summary>
 internal static class Figures
 {
-    /// <param name="stats">What NBomber counted.</param>
-    /// <param name="duration">What rates are taken over.</param>
+    /// <param name="stats">NBomber's statistics.</param>
+    /// <param name="duration">The duration to calculate rates with.</param>
     public static ScenarioResult Of(ScenarioStats stats, TimeSpan duration) => new()
     {
         DurationS = duration.TotalSeconds,

@@ -1,16 +1,16 @@
 namespace Billing.Scenarios;
 
-/// <summary>The time from the first measured call to the end of the last one. NBomber divides by the time that a scenario was
-/// planned for, even if the answers took longer. Safe from any thread.</summary>
+/// <summary>The time from the start of the first measured call to the end of the last one. NBomber calculates rates with the
+/// planned duration of a scenario, even if the answers took longer. Thread-safe.</summary>
 internal sealed class MeasuredTime(TimeProvider time)
 {
     private long _first;
     private long _last;
 
-    /// <summary>Zero where no call has ended.</summary>
+    /// <summary>The measured time; zero if no call has ended.</summary>
     public TimeSpan Elapsed => Volatile.Read(ref _last) == 0 ? TimeSpan.Zero : time.GetElapsedTime(_first, _last);
 
-    /// <summary>Notes that a call goes out.</summary>
+    /// <summary>Records the start of a call.</summary>
     public void Begin()
     {
         if (Volatile.Read(ref _first) == 0)
@@ -19,6 +19,6 @@ internal sealed class MeasuredTime(TimeProvider time)
         }
     }
 
-    /// <summary>Notes that a call has ended.</summary>
+    /// <summary>Records the end of a call.</summary>
     public void End() => Volatile.Write(ref _last, time.GetTimestamp());
 }

@@ -1,15 +1,15 @@
 using System.Text.Json;
 using Billing.Scenarios;
 
-// `./billing load` starts this program; by hand, standard input must stay open until it has ended.
+// `./billing load` starts this program. If it is started by hand, standard input must stay open until it has ended.
 if (args is not [var specFile, var resultFile])
 {
-    await Console.Error.WriteLineAsync("Usage: Billing.Scenarios SPEC RESULT (files as in ScenarioFiles.cs; the end of standard input stops it early)");
+    await Console.Error.WriteLineAsync("Usage: Billing.Scenarios SPEC RESULT (formats: ScenarioFiles.cs; closing standard input stops the run early)");
     return 1;
 }
 var spec = JsonSerializer.Deserialize(await File.ReadAllBytesAsync(specFile), ScenarioJson.Default.ScenarioSpec)!;
 using var interrupt = new CancellationTokenSource();
-// The console's reader blocks its caller, whatever its methods are called.
+// The asynchronous methods of the console's reader block their caller.
 _ = Task.Run(() => StopAtEndOfInputAsync(interrupt));
 var result = await new ScenarioRun(spec, TimeProvider.System).RunAsync(interrupt.Token);
 await File.WriteAllBytesAsync(resultFile, JsonSerializer.SerializeToUtf8Bytes(result, ScenarioJson.Default.ScenarioResult));

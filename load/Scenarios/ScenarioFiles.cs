@@ -2,41 +2,41 @@ using System.Text.Json.Serialization;
 
 namespace Billing.Scenarios;
 
-// What goes between `./billing load` and the program of the scenarios. Both are built from this one file, so that the command
-// need not know NBomber.
+// The files that `./billing load` and the scenarios' program exchange. This file is compiled into both, so that the command does
+// not depend on NBomber.
 
-/// <summary>What the program does: a scenario, on proxies that run.</summary>
+/// <summary>The scenario to run against running proxies.</summary>
 internal sealed record ScenarioSpec
 {
-    /// <summary>The scenario's name, which its reports have too.</summary>
+    /// <summary>Name of the scenario and of its reports.</summary>
     public required string Scenario { get; init; }
 
-    /// <summary>How calls come.</summary>
+    /// <summary>The load over time.</summary>
     public required LoadShape Shape { get; init; }
 
-    /// <summary>Of 100 calls, how many are payments; the others check a balance.</summary>
+    /// <summary>Percentage of payments among the calls; the others check a balance.</summary>
     public required int PaymentPercent { get; init; }
 
-    /// <summary>Clients with connections of their own that share the calls.</summary>
+    /// <summary>Number of clients, each with its own connections, that share the calls.</summary>
     public required int Clients { get; init; }
 
-    /// <summary>Load before the measured one; none if zero.</summary>
+    /// <summary>Duration of the load before the measurement; zero for none.</summary>
     public required TimeSpan WarmUp { get; init; }
 
-    /// <summary>Accounts that the calls go to, of each payment type.</summary>
+    /// <summary>Number of accounts of each payment type that the calls use.</summary>
     public required int Accounts { get; init; }
 
     /// <summary>Addresses of the proxies.</summary>
     public required IReadOnlyList<string> Proxies { get; init; }
 
-    /// <summary>File for what was acknowledged; none if null.</summary>
+    /// <summary>File for the journal of the payments and their answers; null for none.</summary>
     public string? Journal { get; init; }
 
-    /// <summary>Folder for NBomber's reports; what is in it is deleted.</summary>
+    /// <summary>Folder for NBomber's reports; its previous content is deleted.</summary>
     public required string ReportFolder { get; init; }
 }
 
-/// <summary>How calls come.</summary>
+/// <summary>The load over time.</summary>
 [JsonPolymorphic(TypeDiscriminatorPropertyName = "shape")]
 [JsonDerivedType(typeof(Open), "open")]
 [JsonDerivedType(typeof(Closed), "closed")]
@@ -48,11 +48,11 @@ internal abstract record LoadShape
     {
     }
 
-    /// <summary>How long calls go out; zero where all go out at once.</summary>
+    /// <summary>Planned duration of the sending; zero if all calls are sent at once.</summary>
     [JsonIgnore]
     public abstract TimeSpan Planned { get; }
 
-    /// <summary>So many calls per second, whatever becomes of them.</summary>
+    /// <summary>A constant rate of calls per second, independent of the answers.</summary>
     public sealed record Open(int Rate, TimeSpan During) : LoadShape
     {
         /// <inheritdoc/>
@@ -62,7 +62,7 @@ internal abstract record LoadShape
         public override string ToString() => $"{Rate} calls/s for {During}";
     }
 
-    /// <summary>So many callers, each of which waits for its answer before it calls again.</summary>
+    /// <summary>A constant number of callers, each of which waits for its answer before its next call.</summary>
     public sealed record Closed(int Copies, TimeSpan During) : LoadShape
     {
         /// <inheritdoc/>
@@ -72,7 +72,7 @@ internal abstract record LoadShape
         public override string ToString() => $"{Copies} callers for {During}";
     }
 
-    /// <summary>A rate that grows, or shrinks, evenly; it is held for a second before.</summary>
+    /// <summary>A rate that increases or decreases linearly, after one second at the first rate.</summary>
     public sealed record Ramp(int From, int To, TimeSpan During) : LoadShape
     {
         /// <inheritdoc/>
@@ -82,7 +82,7 @@ internal abstract record LoadShape
         public override string ToString() => $"{From} to {To} calls/s within {During}";
     }
 
-    /// <summary>So many calls at the same time, once.</summary>
+    /// <summary>A number of calls at the same time, once.</summary>
     public sealed record Burst(int Calls) : LoadShape
     {
         /// <inheritdoc/>
@@ -93,26 +93,27 @@ internal abstract record LoadShape
     }
 }
 
-/// <summary>What came of it.</summary>
+/// <summary>The result of a scenario.</summary>
 internal sealed record ScenarioResult
 {
-    /// <summary>Seconds from the first call to the last answer, and no fewer than the scenario was to last.</summary>
+    /// <summary>Seconds from the first call to the last answer, and at least the planned duration unless the run was interrupted.
+    /// </summary>
     public required double DurationS { get; init; }
 
-    /// <summary>All calls.</summary>
+    /// <summary>Figures of all calls.</summary>
     public required CallFigures Calls { get; init; }
 
-    /// <summary>The calls of each kind, where there are several.</summary>
+    /// <summary>Figures of each kind of call, if there are several.</summary>
     public required IReadOnlyDictionary<string, CallFigures> Steps { get; init; }
 
-    /// <summary>How many calls ended in which way.</summary>
+    /// <summary>Number of calls by status.</summary>
     public required IReadOnlyDictionary<string, int> Statuses { get; init; }
 
-    /// <summary>Calls that were sent again, warm-up included.</summary>
+    /// <summary>Number of retries, including the warm-up.</summary>
     public required long Retried { get; init; }
 }
 
-/// <summary>Latencies are those of answered calls, in milliseconds.</summary>
+/// <summary>Figures of calls; the latencies are those of answered calls, in milliseconds.</summary>
 internal sealed record CallFigures(
     int Count, int Ok, int Failed, double OkPerS, double MinMs, double MeanMs,
     [property: JsonPropertyName("p50_ms")] double P50Ms, [property: JsonPropertyName("p75_ms")] double P75Ms,

@@ -3,13 +3,13 @@ using NBomber.CSharp;
 
 namespace Billing.Scenarios;
 
-/// <summary>Has NBomber run a scenario, and reads its figures.</summary>
+/// <summary>Runs a scenario with NBomber and reads its statistics.</summary>
 internal sealed class ScenarioRun(ScenarioSpec spec, TimeProvider time)
 {
     private static readonly TimeSpan ReportingInterval = TimeSpan.FromSeconds(5);
 
-    /// <summary>Runs it, with progress on the console and reports in the folder.</summary>
-    /// <param name="interrupt">Ends it early; what was measured by then still counts.</param>
+    /// <summary>Runs the scenario, with progress on the console and reports in the folder.</summary>
+    /// <param name="interrupt">Ends the run early; the results so far are kept.</param>
     public async Task<ScenarioResult> RunAsync(CancellationToken interrupt)
     {
         await using var calls = new BillingCalls(spec, time, interrupt);

@@ -15,7 +15,7 @@ public sealed class NumbersTests
     [InlineData(-12.34, "-12.3")]
     [InlineData(double.NaN, "–")]
     [InlineData(double.PositiveInfinity, "–")]
-    public void Numbers_have_three_significant_digits(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
+    public void A_number_has_3_significant_digits(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
 
     [Theory]
     [InlineData(0.5, "50 %")]
