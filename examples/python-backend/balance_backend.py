@@ -55,8 +55,8 @@ class Events:
         for number in found.partitions.keys() - self._next.keys():
             first, ends[number] = self._consumer.get_watermark_offsets(TopicPartition(wire.EVENTS, number), QUERY_SECONDS)
             if first > 0:
-                sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has deleted events, and accounts cannot "
-                         "be built without them. Set its retention.ms to -1.")
+                sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has deleted events, and accounts "
+                         "cannot be built without them. Set its retention.ms to -1.")
             self._next[number] = 0
         if ends:
             self._consumer.assign([TopicPartition(wire.EVENTS, number, at) for number, at in self._next.items()])
