@@ -1,5 +1,5 @@
-// A client of the billing platform: calls go to the proxies in turn, and one that a proxy does not take goes to the next with
-// the same transaction id, so nothing is charged twice.
+// A client of the billing platform. Calls are distributed over the proxies in turn. A call that a proxy does not accept is
+// retried at the next proxy with the same transaction id, so that nothing is charged twice.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import grpc from '@grpc/grpc-js';
@@ -9,8 +9,8 @@ const RETRIES_MAX = 8;
 const DELAY_FIRST_MS = 50;
 const DELAY_MAX_MS = 2000;
 
-// What was not taken, or whose connection broke on the way. A payment that was recorded all the same is answered from its
-// receipt when it is sent again.
+// Statuses of calls that were not accepted or whose connection broke. If the payment was recorded nevertheless, the retry is
+// answered from its receipt.
 const TRANSIENT = new Set([grpc.status.UNAVAILABLE, grpc.status.RESOURCE_EXHAUSTED]);
 const STREAM_TRANSIENT = new Set(
   [...TRANSIENT, grpc.status.INTERNAL, grpc.status.UNKNOWN, grpc.status.CANCELLED, grpc.status.ABORTED]);
@@ -23,7 +23,7 @@ export class BillingClient {
   /**
    * @param {string[]} addresses of proxies, host:port
    * @param {string} protos the folder that holds billing/v1/billing.proto
-   * @param {number} deadlineMs how long a call may take, with all its tries
+   * @param {number} deadlineMs the longest duration of a call, including all retries
    */
   constructor(addresses, protos, deadlineMs = 30_000) {
     const definition = protoLoader.loadSync('billing/v1/billing.proto', {
@@ -34,31 +34,31 @@ export class BillingClient {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Charges an account. Keep the payment's transaction_id: asking again with it is always safe. */
+  /** Charges an account. Keep the payment's transaction_id: a retry with it is always safe. */
   makePayment(payment) {
     return this.#call('MakePayment', payment);
   }
 
-  /** Reads what an account owes; with min_version, at least as of that version. */
+  /** Reads the balance of an account; with min_version, of that version or a later one. */
   checkBalance(request) {
     return this.#call('CheckBalance', request);
   }
 
   /**
-   * Makes many payments over one stream, and yields the answers as they come. When the stream breaks, those without an answer
-   * go to the next proxy.
-   * @param {object[]} payments each with a transaction_id of its own
+   * Makes many payments over one stream, and yields the answers as they arrive. If the stream breaks, the payments without an
+   * answer are sent to the next proxy.
+   * @param {object[]} payments each with its own transaction_id
    */
   async* makePayments(payments) {
-    const open = new Map(payments.map((payment) => [payment.transaction_id, payment]));
+    const pending = new Map(payments.map((payment) => [payment.transaction_id, payment]));
     const deadline = Date.now() + this.#deadlineMs;
-    for (let tries = 0; open.size > 0; tries++) {
+    for (let attempts = 0; pending.size > 0; attempts++) {
       let failure;
       try {
-        for await (const answer of this.#stream([...open.values()], deadline)) {
+        for await (const answer of this.#stream([...pending.values()], deadline)) {
           if (answer.outcome === 'FAILED' && TRANSIENT.has(answer.error.status_code)) {
             failure = answer.error;
-          } else if (open.delete(answer.transaction_id)) {
+          } else if (pending.delete(answer.transaction_id)) {
             yield answer;
           }
         }
@@ -68,8 +68,8 @@ export class BillingClient {
         }
         failure = e;
       }
-      if (open.size > 0) {
-        await rest(failure ?? new Error('The stream ended early.'), tries, deadline);
+      if (pending.size > 0) {
+        await backOff(failure ?? new Error('The stream ended early.'), attempts, deadline);
       }
     }
   }
@@ -80,39 +80,39 @@ export class BillingClient {
 
   async #call(method, request) {
     const deadline = Date.now() + this.#deadlineMs;
-    for (let tries = 0; ; tries++) {
+    for (let attempts = 0; ; attempts++) {
       try {
         return await this.#try(method, request, deadline);
       } catch (e) {
         if (!TRANSIENT.has(e.code)) {
           throw e;
         }
-        await rest(e, tries, deadline);
+        await backOff(e, attempts, deadline);
       }
     }
   }
 
   #try(method, request, deadline) {
     return new Promise((resolve, reject) => {
-      this.#turn()[method](request, { deadline }, (e, answer) => (e ? reject(e) : resolve(answer)));
+      this.#nextProxy()[method](request, { deadline }, (e, answer) => (e ? reject(e) : resolve(answer)));
     });
   }
 
   async* #stream(payments, deadline) {
-    const call = this.#turn().MakePayments({ deadline });
+    const call = this.#nextProxy().MakePayments({ deadline });
     const sent = send(call, payments);
-    // The error that ends the call is the reader's to see.
+    // The error that ends the call is thrown to the reader of the answers.
     sent.catch(() => {});
     yield* call;
     await sent;
   }
 
-  #turn() {
+  #nextProxy() {
     return this.#proxies[this.#next++ % this.#proxies.length];
   }
 }
 
-// The proxy reads as slowly as its answers are read: what it does not take yet waits here.
+// The proxy reads requests only as fast as its answers are read: payments that it does not read yet wait here.
 async function send(call, payments) {
   const closed = new Promise((resolve) => { call.once('close', resolve); call.once('error', resolve); });
   for (const payment of payments) {
@@ -126,11 +126,11 @@ async function send(call, payments) {
   call.end();
 }
 
-async function rest(failure, tries, deadline) {
-  const asked = Number(failure.metadata?.get('grpc-retry-pushback-ms')[0] ?? NaN);
-  const grown = Math.min(DELAY_MAX_MS, DELAY_FIRST_MS * 2 ** tries) * (0.5 + Math.random() / 2);
-  const wait = asked >= 0 ? asked : grown;
-  if (tries >= RETRIES_MAX || Date.now() + wait >= deadline) {
+async function backOff(failure, attempts, deadline) {
+  const requested = Number(failure.metadata?.get('grpc-retry-pushback-ms')[0] ?? NaN);
+  const exponential = Math.min(DELAY_MAX_MS, DELAY_FIRST_MS * 2 ** attempts) * (0.5 + Math.random() / 2);
+  const wait = requested >= 0 ? requested : exponential;
+  if (attempts >= RETRIES_MAX || Date.now() + wait >= deadline) {
     throw failure;
   }
   await delay(wait);

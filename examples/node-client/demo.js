@@ -1,4 +1,4 @@
-// Pays once, asks the same again, pays in bulk, and reads the balance behind it; prints what it was told as JSON.
+// Makes a payment, repeats it, makes payments in bulk, and reads the resulting balance; prints the answers as JSON.
 
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-"""Accounts as the events of billing.events tell of them."""
+"""Accounts built from the events of billing.events."""
 
 from billing.v1 import billing_pb2
 from billing.wire.v1 import wire_pb2
@@ -12,14 +12,14 @@ def nanos_of(money):
 
 
 def money_of(nanos, currency):
-    """The way back; units and nanos never have opposite signs."""
+    """The money of a whole number of billionths; units and nanos never have opposite signs."""
     units, rest = divmod(abs(nanos), NANOS_PER_UNIT)
     sign = -1 if nanos < 0 else 1
     return billing_pb2.Money(currency_code=currency, units=sign * units, nanos=sign * rest)
 
 
 class Account:
-    """One account: its events without a gap, and what has come ahead of the next one."""
+    """One account: its events up to the first gap, and the events received after the gap."""
 
     def __init__(self, opening_limit):
         self._opening_limit = opening_limit
@@ -36,8 +36,8 @@ class Account:
     def has_gap(self):
         return bool(self._ahead)
 
-    def take(self, event):
-        """Takes an event in. They come at least once, and now and then ahead of one that is still to come."""
+    def apply(self, event):
+        """Applies an event. Events are delivered at least once, and sometimes before an earlier one."""
         if event.version <= self.version:
             return
         self._ahead[event.version] = event
@@ -46,7 +46,7 @@ class Account:
 
     def _append(self, event):
         fact = event.WhichOneof("fact")
-        # A fact of a newer kind may have changed what this program does not know of.
+        # A fact of a newer kind may have changed the account in a way that this program does not know.
         self.is_unknown |= fact is None
         changed = nanos_of(event.credit_limit_changed.limit) if fact == "credit_limit_changed" else None
         self._limits.append(self.limit_at(self.version) if changed is None else changed)
@@ -56,7 +56,7 @@ class Account:
         return self._limits[version - 1] if version else self._opening_limit
 
     def state_at(self, version):
-        """The account after its first events: what a page of a statement opens or closes with."""
+        """The account as of a version: the opening or closing state of a page of a statement."""
         balance = self._events[version - 1].balance if version else billing_pb2.Money()
         return wire_pb2.AccountState(
             version=version,
@@ -118,10 +118,10 @@ class Accounts:
     def __len__(self):
         return len(self._accounts)
 
-    def take(self, event):
+    def apply(self, event):
         if event.stream_id.startswith(self._prefix):
             account = self._accounts.setdefault(event.stream_id, Account(self._opening_limit))
-            account.take(event)
+            account.apply(event)
 
     def get(self, account_id):
         return self._accounts.get(self._prefix + account_id) or Account(self._opening_limit)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A balance backend for one payment type, beside the platform's own and in their group.
+"""A balance backend for one payment type, in the consumer group of the platform's own balance backends.
 
-It knows of accounts what billing.events says, from its first event on, and needs no event store."""
+It builds its accounts from billing.events, from the first event on, and needs no event store."""
 
 import argparse
 import signal
@@ -26,7 +26,7 @@ def now_us():
     return time.time_ns() // 1000
 
 
-def say(text):
+def log(text):
     print(text, flush=True)
 
 
@@ -37,17 +37,17 @@ class Events:
         self._consumer = Consumer(config | {"group.id": "billing-follower", "enable.auto.commit": False, "auto.offset.reset": "error"})
         self._accounts = accounts
         self._next = {}
-        self._looked = 0
+        self._partitions_checked = 0
 
     def catch_up(self):
-        """Reads up to where the topic ends now."""
-        ends = self.look_for_partitions()
+        """Reads up to the current end of the topic."""
+        ends = self.add_new_partitions()
         while any(self._next[p] < end for p, end in ends.items()):
-            self.turn(0.2)
+            self.poll(0.2)
 
-    def look_for_partitions(self):
-        """Adds the partitions that are new; all of them are, at first."""
-        self._looked = time.monotonic()
+    def add_new_partitions(self):
+        """Adds new partitions; at the first call, all partitions."""
+        self._partitions_checked = time.monotonic()
         found = self._consumer.list_topics(wire.EVENTS, QUERY_SECONDS).topics[wire.EVENTS]
         if found.error:
             raise KafkaException(found.error)
@@ -55,38 +55,38 @@ class Events:
         for number in found.partitions.keys() - self._next.keys():
             first, ends[number] = self._consumer.get_watermark_offsets(TopicPartition(wire.EVENTS, number), QUERY_SECONDS)
             if first > 0:
-                sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has dropped events, and without "
-                         "them and without the event store accounts cannot be built. Set its retention.ms to -1.")
+                sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has deleted events, and accounts "
+                         "cannot be built without them. Set its retention.ms to -1.")
             self._next[number] = 0
         if ends:
             self._consumer.assign([TopicPartition(wire.EVENTS, number, at) for number, at in self._next.items()])
         return ends
 
-    def turn(self, timeout):
+    def poll(self, timeout):
         for message in self._consumer.consume(DRAIN_MAX, timeout):
             if message.error():
-                self._heed(message.error())
+                self._handle(message.error())
                 continue
             self._next[message.partition()] = message.offset() + 1
             event = wire.read_event(message)
             if event is not None:
-                self._accounts.take(event)
-        if time.monotonic() - self._looked > PARTITIONS_SECONDS:
-            self.look_for_partitions()
+                self._accounts.apply(event)
+        if time.monotonic() - self._partitions_checked > PARTITIONS_SECONDS:
+            self.add_new_partitions()
 
     def close(self):
         self._consumer.close()
 
     @staticmethod
-    def _heed(error):
+    def _handle(error):
         if error.fatal() or error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
-            # Going on from somewhere else would be to miss something unnoticed; what starts anew finds out what is left.
+            # Continuing from another offset would skip events unnoticed; a restart checks which events are still there.
             sys.exit(f"{wire.EVENTS} cannot be followed: {error}")
-        say(f"events: {error}")
+        log(f"events: {error}")
 
 
 class Watermark:
-    """The offsets of one partition in flight. Only what is below the first unsettled one may be committed."""
+    """The offsets of one partition in flight. Only offsets below the first unsettled one may be committed."""
 
     def __init__(self):
         self._open = {}
@@ -101,7 +101,7 @@ class Watermark:
         self._open.pop(offset, None)
 
     def advance(self):
-        """The offset to commit; None where it is committed already."""
+        """The offset to commit; None if it is committed already."""
         at = min(self._open, default=self._next)
         if at == self._committed:
             return None
@@ -110,7 +110,7 @@ class Watermark:
 
 
 class BalanceBackend:
-    """Takes commands, answers them, and commits what is answered."""
+    """Consumes commands, answers them, and commits the offsets of the answered ones."""
 
     def __init__(self, arguments, config):
         self._type = arguments.type
@@ -132,17 +132,17 @@ class BalanceBackend:
         self._ready = []
         self._waiting = []
         self._answered = 0
-        self._told = 0
+        self._logged = 0
         self._committed = 0
         self.is_stopping = False
 
     def run(self):
-        # Who has partitions is asked: only who knows the accounts may join the group.
+        # A member of the group receives requests, so it may join only when it has built the accounts.
         self._events.catch_up()
-        say(f"built: {len(self._accounts)} accounts")
+        log(f"built: {len(self._accounts)} accounts")
         self._commands.subscribe([self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
         while not self.is_stopping:
-            self._events.turn(0)
+            self._events.poll(0)
             for message in self._commands.consume(DRAIN_MAX, 0.01):
                 self._take(message)
             self._answer_waiting()
@@ -155,24 +155,24 @@ class BalanceBackend:
         if message.error():
             if message.error().fatal():
                 sys.exit(f"commands cannot be consumed: {message.error()}")
-            say(f"commands: {message.error()}")
+            log(f"commands: {message.error()}")
             return
         place = (message.partition(), message.offset())
         if place[0] not in self._watermarks:
-            # The partition was taken away while its records were drained: its next owner has them.
+            # The partition was revoked while its records were read: its next owner processes them.
             return
         self._watermarks[place[0]].track(place[1])
         try:
             command = wire.read_command(message, self._topic, self._type)
         except wire.Refused as e:
-            self._put_aside(message, place, e)
+            self._reject(message, place, e)
             return
-        give_up = now_us() + MIN_VERSION_WAIT_US
+        wait_until = now_us() + MIN_VERSION_WAIT_US
         if command.deadline_unix_us:
-            # Half of what is left at most, so that there is time to tell.
-            give_up = min(give_up, (now_us() + command.deadline_unix_us) // 2)
+            # At most half of the remaining time, so that there is time for the answer.
+            wait_until = min(wait_until, (now_us() + command.deadline_unix_us) // 2)
         if not self._try_answer(place, command):
-            self._waiting.append((place, command, give_up))
+            self._waiting.append((place, command, wait_until))
 
     def _try_answer(self, place, command):
         kind = command.WhichOneof("request")
@@ -193,16 +193,16 @@ class BalanceBackend:
 
     def _answer_waiting(self):
         waiting, self._waiting = self._waiting, []
-        for place, command, give_up in waiting:
+        for place, command, wait_until in waiting:
             if self._try_answer(place, command):
                 continue
-            if now_us() < give_up:
-                self._waiting.append((place, command, give_up))
+            if now_us() < wait_until:
+                self._waiting.append((place, command, wait_until))
             else:
                 self._ready.append((place, command, wire.unreadable(command)))
 
     def _publish(self):
-        """One record for each proxy, or more where it would be too large."""
+        """Publishes one record per proxy, or several if it would be too large."""
         batches = {}
         for place, command, reply in self._ready:
             places, replies = batches.get(command.proxy_topic, ([], []))
@@ -218,8 +218,8 @@ class BalanceBackend:
 
     def _send(self, topic, places, replies):
         def sent(error, _):
-            # A topic that is gone was that of a proxy that is gone: nobody waits. Anything else leaves the commands to
-            # whoever consumes them next.
+            # A missing reply topic belonged to a proxy that has ended: no caller waits. After any other error the commands
+            # are delivered again to the next consumer.
             if error and error.code() not in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
                 sys.exit(f"replies could not be published to {topic}: {error}")
             self._settle(places)
@@ -229,13 +229,13 @@ class BalanceBackend:
             topic, wire_pb2.ReplyBatch(replies=replies).SerializeToString(),
             headers=[(wire.VERSION_HEADER, wire.VERSION)], on_delivery=sent)
 
-    def _put_aside(self, message, place, refusal):
+    def _reject(self, message, place, refusal):
         def sent(error, _):
             if error:
                 sys.exit(f"a dead letter could not be published: {error}")
             self._settle([place])
 
-        say(f"dead letter: {message.topic()}[{place[0]}]@{place[1]}: {refusal}")
+        log(f"dead letter: {message.topic()}[{place[0]}]@{place[1]}: {refusal}")
         self._producer.produce(
             wire.DEAD_LETTERS, message.value(), message.key(),
             headers=wire.dead_letter_headers(message, str(refusal)), on_delivery=sent)
@@ -247,7 +247,7 @@ class BalanceBackend:
 
     def _settle(self, places):
         for partition, offset in places:
-            # The partition may have been taken away meanwhile.
+            # The partition may have been revoked in the meantime.
             if partition in self._watermarks:
                 self._watermarks[partition].settle(offset)
 
@@ -260,16 +260,16 @@ class BalanceBackend:
             try:
                 self._commands.commit(offsets=offsets, asynchronous=not wait)
             except KafkaException as e:
-                # The next owner is handed these again, and answers them again: whoever waited has the answer.
-                say(f"commit: {e.args[0]}")
-        if self._answered > self._told:
-            self._told = self._answered
-            say(f"answered {self._told}")
+                # The commands are delivered again and answered twice; their callers already have the first answer.
+                log(f"commit: {e.args[0]}")
+        if self._answered > self._logged:
+            self._logged = self._answered
+            log(f"answered {self._logged}")
 
     def _assigned(self, _, partitions):
         for partition in partitions:
             self._watermarks[partition.partition] = Watermark()
-        say("assigned " + (", ".join(str(p.partition) for p in partitions) or "nothing"))
+        log("assigned " + (", ".join(str(p.partition) for p in partitions) or "nothing"))
 
     def _revoked(self, _, partitions):
         self._publish()
@@ -281,7 +281,7 @@ class BalanceBackend:
         gone = {p.partition for p in partitions}
         self._waiting = [w for w in self._waiting if w[0][0] not in gone]
         self._watermarks = {p: w for p, w in self._watermarks.items() if p not in gone}
-        say("lost " + ", ".join(map(str, sorted(gone))))
+        log("lost " + ", ".join(map(str, sorted(gone))))
 
     def _leave(self):
         self._publish()

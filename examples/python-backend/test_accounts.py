@@ -28,22 +28,22 @@ class AccountTests(unittest.TestCase):
     def account(self, *events):
         account = Account(OPENING)
         for event in events:
-            account.take(event)
+            account.apply(event)
         return account
 
     def test_an_account_without_events_owes_nothing_and_has_the_opening_limit(self):
         answer = self.account().balance(0)
         self.assertEqual((answer.version, answer.balance, answer.available.units), (0, billing_pb2.Money(), 100))
 
-    def test_what_the_version_covers_is_dropped(self):
+    def test_an_event_up_to_the_current_version_is_ignored(self):
         account = self.account(paid(1, 5), paid(1, 5), paid(2, 7), paid(1, 5))
         self.assertEqual((account.version, account.balance(0).balance.units), (2, 7))
 
-    def test_an_event_ahead_waits_for_the_one_between_whose_limit_then_counts(self):
+    def test_an_event_after_a_gap_waits_for_the_missing_one_and_its_limit(self):
         account = self.account(paid(1, 5), paid(3, 9))
         self.assertTrue(account.has_gap)
         self.assertEqual(account.version, 1)
-        account.take(limited(2, 50, balance=5))
+        account.apply(limited(2, 50, balance=5))
         self.assertFalse(account.has_gap)
         answer = account.balance(0)
         self.assertEqual((answer.version, answer.balance.units, answer.available.units), (3, 9, 41))
@@ -54,7 +54,7 @@ class AccountTests(unittest.TestCase):
     def test_a_fact_of_an_unknown_kind_leaves_the_account_unknown(self):
         self.assertTrue(self.account(wire_pb2.Event(stream_id="amex/a", version=1, balance=dollars(1))).is_unknown)
 
-    def test_pages_follow_one_another_and_close_with_the_account_as_of_their_end(self):
+    def test_pages_are_consecutive_and_close_with_the_account_as_of_their_last_event(self):
         account = self.account(paid(1, 5), limited(2, 50, balance=5), paid(3, 9))
         first = account.page(wire_pb2.StatementPageRequest(limit=2))
         second = account.page(wire_pb2.StatementPageRequest(after_version=2, limit=2))
@@ -68,8 +68,8 @@ class AccountTests(unittest.TestCase):
 
     def test_accounts_of_other_types_are_left_out(self):
         accounts = Accounts("amex", OPENING)
-        accounts.take(paid(1, 5, stream="visa/a"))
-        accounts.take(paid(1, 6))
+        accounts.apply(paid(1, 5, stream="visa/a"))
+        accounts.apply(paid(1, 6))
         self.assertEqual((len(accounts), accounts.get("a").version, accounts.get("b").version), (1, 1, 0))
 
     def test_money_keeps_its_billionths_and_signs(self):

@@ -1,4 +1,4 @@
-"""What a backend believes of a record on a request topic, and the answers that need no account."""
+"""Reads and validates the records of a request topic, and makes the answers that need no account."""
 
 import string
 import uuid
@@ -22,7 +22,7 @@ DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE = 4, 13, 14
 
 
 class Refused(Exception):
-    """The record goes to the dead letters; its sender is told where one can be believed."""
+    """The record is sent to the dead letters; the sender is answered if the command names a valid reply topic."""
 
     def __init__(self, reason, command=None):
         super().__init__(reason)
@@ -37,7 +37,7 @@ def is_wire(message):
 def read_command(message, topic, payment_type):
     """The command of a record.
 
-    Raises Refused where a rule of docs/wire-protocol.md is broken."""
+    Raises Refused if the record breaks a rule of docs/wire-protocol.md."""
     if not is_wire(message):
         raise Refused(f"the header {VERSION_HEADER} is not {VERSION.decode()}")
     try:
@@ -91,7 +91,7 @@ def is_uuid(text):
 
 
 def read_event(message):
-    """The event of a record; None for what is none, which is passed over."""
+    """The event of a record; None for an invalid record, which is ignored."""
     if not is_wire(message):
         return None
     try:
@@ -113,7 +113,7 @@ def expired(command):
 
 
 def unreadable(command):
-    """Nothing is lost by asking again: another backend may know."""
+    """A retry is safe, and another backend may have the account."""
     return error(command, UNAVAILABLE, "EVENT_STORE_UNAVAILABLE", "The account cannot be read at the moment.")
 
 

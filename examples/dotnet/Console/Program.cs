@@ -20,10 +20,10 @@ using var billing = new BillingClient(options);
 var account = new CardAccount(PaymentType.Visa, accountId);
 var payment = new Payment(account, new Amount(amount, "USD"));
 var result = await billing.PayAsync(payment);
-for (var tries = 1; result is PaymentResult.Unknown unknown && tries < 3; tries++)
+for (var attempts = 1; result is PaymentResult.Unknown unknown && attempts < 3; attempts++)
 {
     await Task.Delay(unknown.RetryAfter ?? TimeSpan.FromSeconds(1));
-    // The same payment, and so the same id: it is charged once, whatever became of the tries before.
+    // The same payment has the same id: it is charged once, whatever the outcome of the earlier attempts.
     result = await billing.PayAsync(payment);
 }
 
@@ -32,12 +32,12 @@ Console.WriteLine(result switch
     PaymentResult.Accepted accepted => $"accepted: {account} owes {accepted.Balance}",
     PaymentResult.Declined declined => $"declined: {declined.Message}",
     PaymentResult.Rejected rejected => $"rejected: {rejected.Message}",
-    PaymentResult.Unknown unknown => $"unknown: {unknown.Message}; ask again with {payment.Id}",
+    PaymentResult.Unknown unknown => $"unknown: {unknown.Message}; retry with the id {payment.Id}",
     _ => throw new UnreachableException(),
 });
 if (result is PaymentResult.Accepted paid)
 {
-    // The balance that this payment is part of, and not one from before it.
+    // A balance that includes this payment, not an earlier one.
     var balance = await billing.GetBalanceAsync(account, minVersion: paid.Version);
     Console.WriteLine($"available: {balance.Available}");
 }

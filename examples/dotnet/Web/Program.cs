@@ -2,7 +2,7 @@ using System.Diagnostics;
 using Billing.Client;
 using Billing.V1;
 
-// A shop: an order is paid under the order's own id, so whoever presses the button twice pays once.
+// A shop. The id of an order is also the id of its payment, so that a repeated request is charged once.
 var builder = WebApplication.CreateBuilder(args);
 builder.Services.AddBillingClient(options => builder.Configuration.GetSection(BillingClientOptions.Section).Bind(options));
 var app = builder.Build();

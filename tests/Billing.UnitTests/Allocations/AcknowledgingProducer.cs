@@ -3,12 +3,12 @@ using Confluent.Kafka;
 
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>A producer whose brokers acknowledge everything at once. It allocates nothing of its own.</summary>
+/// <summary>A producer that acknowledges every record at once. It allocates nothing itself.</summary>
 internal sealed class AcknowledgingProducer : PlainProducer
 {
     private readonly DeliveryReport<string, byte[]> _report = new() { Error = new Error(ErrorCode.NoError) };
 
-    /// <summary>Records produced so far.</summary>
+    /// <summary>Number of records produced so far.</summary>
     public int Count { get; private set; }
 
     public override string Name => "";

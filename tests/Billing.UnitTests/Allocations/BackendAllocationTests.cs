@@ -12,21 +12,21 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>What a payment costs a payment backend in memory, from <see cref="PaymentProcessor.Accept"/> until it is settled, with
-/// a store that holds nothing and brokers that acknowledge at once.</summary>
+/// <summary>The memory that a payment backend allocates per payment, from <see cref="PaymentProcessor.Accept"/> until it is
+/// settled, with an empty store and a producer that acknowledges at once.</summary>
 public sealed class BackendAllocationTests
 {
-    // 15 % above what is measured: 2,395 bytes where sixteen come together, 6,632 where one comes alone. Less is welcome: lower
-    // these with it.
-    private const double MostOfSixteen = 2_755;
-    private const double MostOfOne = 7_625;
+    // 15 % above the measured values: 2,395 bytes per payment in batches of sixteen, 6,632 in batches of one. If the measured
+    // values fall, lower these limits too.
+    private const double MaxInBatchesOfSixteen = 2_755;
+    private const double MaxInBatchesOfOne = 7_625;
 
     [Theory]
-    [InlineData(16, MostOfSixteen)]
-    [InlineData(1, MostOfOne)]
-    public void A_payment_allocates_no_more_than_it_did(int atOnce, double most)
+    [InlineData(16, MaxInBatchesOfSixteen)]
+    [InlineData(1, MaxInBatchesOfOne)]
+    public void A_payment_allocates_no_more_than_the_limit(int batchSize, double max)
     {
-        var thread = new OneThread();
+        var thread = new SingleThreadContext();
         var time = new ManualTime();
         using var supervisor = Supervision.New();
         using var stopping = new CancellationTokenSource();
@@ -41,11 +41,11 @@ public sealed class BackendAllocationTests
         using var processor = new PaymentProcessor(
             store, new PaymentRecorder(store, retry, options, time, NullLogger<PaymentRecorder>.Instance), network, settler, retry, options, supervisor,
             time, NullLogger<PaymentProcessor>.Instance);
-        var rounds = Enumerable.Range(0, 200).Select(_ => Deliveries(Math.Max(64, atOnce), atOnce)).ToList();
+        var rounds = Enumerable.Range(0, 200).Select(_ => Deliveries(Math.Max(64, batchSize), batchSize)).ToList();
         Task? running = null;
         thread.Run(() => running = processor.RunAsync(stopping.Token));
 
-        var bytes = thread.BytesForOne(Math.Max(64, atOnce), round =>
+        var bytes = thread.BytesPerPayment(Math.Max(64, batchSize), round =>
         {
             foreach (var batch in rounds[round])
             {
@@ -56,18 +56,18 @@ public sealed class BackendAllocationTests
         Assert.All(rounds.Take(121).SelectMany(round => round).SelectMany(batch => batch), delivery => Assert.True(((RecordingDelivery)delivery).IsSettled));
         Assert.True(producer.Count > 0);
         Assert.False(running!.IsCompleted);
-        Assert.InRange(bytes, 1, most);
+        Assert.InRange(bytes, 1, max);
         thread.Run(stopping.Cancel);
     }
 
-    private static List<IReadOnlyList<Delivery>> Deliveries(int payments, int atOnce) =>
+    private static List<IReadOnlyList<Delivery>> Deliveries(int payments, int batchSize) =>
     [
         .. Enumerable.Range(0, payments).Select(n =>
         {
             var command = Samples.PaymentCommand(string.Create(CultureInfo.InvariantCulture, $"acct-{n}"), correlationId: (ulong)n);
             command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
             return new RecordingDelivery(command);
-        }).Chunk(atOnce),
+        }).Chunk(batchSize),
     ];
 
     private sealed class EmptyStore : IAccountStore

@@ -14,20 +14,20 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>What a payment costs a proxy in memory, from the caller's message to the command's record, and from the reply's record
-/// to the answer, without what the gRPC server and the Kafka client do.</summary>
+/// <summary>The memory that a proxy allocates per payment, from the caller's message to the command's record, and from the
+/// reply's record to the answer, without the gRPC server and the Kafka client.</summary>
 public sealed class ProxyAllocationTests
 {
-    // 15 % above what is measured: 3,650 bytes. Less is welcome: lower this with it.
-    private const double Most = 4_200;
+    // 15 % above the measured value of 3,650 bytes. If the measured value falls, lower this limit too.
+    private const double Max = 4_200;
 
     private const int Payments = 64;
-    private const int InReply = 16;
+    private const int AnswersPerReply = 16;
 
     [Fact]
-    public void A_payment_allocates_no_more_than_it_did()
+    public void A_payment_allocates_no_more_than_the_limit()
     {
-        var thread = new OneThread();
+        var thread = new SingleThreadContext();
         using var time = new SteadyTime(new ManualTime());
         using var caller = new CancellationTokenSource();
         using var producer = new AcknowledgingProducer();
@@ -40,7 +40,7 @@ public sealed class ProxyAllocationTests
         var reader = new ReplyReader(pending, NullLogger.Instance);
         var rounds = Enumerable.Range(0, 130).Select(round => new Round(round, caller.Token)).ToList();
 
-        var bytes = thread.BytesForOne(Payments, number =>
+        var bytes = thread.BytesPerPayment(Payments, number =>
         {
             var round = rounds[number];
             thread.Run(() =>
@@ -58,13 +58,13 @@ public sealed class ProxyAllocationTests
 
         Assert.All(rounds.Take(121).SelectMany(r => r.Answers), answer => Assert.True(answer.IsCompletedSuccessfully));
         Assert.Equal(121 * Payments, producer.Count);
-        Assert.InRange(bytes, 1, Most);
+        Assert.InRange(bytes, 1, Max);
     }
 
-    /// <summary>What comes in from both sides in one round, and what goes out.</summary>
+    /// <summary>The requests and replies of one round, and the answers to the callers.</summary>
     private sealed class Round
     {
-        public Round(int number, CancellationToken callerGone)
+        public Round(int number, CancellationToken cancellationToken)
         {
             var ids = Enumerable.Range(0, Payments).Select(_ => Guid.NewGuid().ToString()).ToList();
             Messages = [.. ids.Select((id, i) =>
@@ -73,12 +73,12 @@ public sealed class ProxyAllocationTests
                 request.TransactionId = id;
                 return request.ToByteArray();
             })];
-            Calls = [.. ids.Select(_ => new StubCall(DateTime.MaxValue, callerGone))];
+            Calls = [.. ids.Select(_ => new StubCall(DateTime.MaxValue, cancellationToken))];
             Replies = [.. ids.Select((id, i) => new Reply
             {
                 CorrelationId = (ulong)((number * Payments) + i + 1),
                 Payment = new MakePaymentResponse { TransactionId = id, Outcome = PaymentOutcome.Accepted, Version = 1 },
-            }).Chunk(InReply).Select(replies => new ReplyBatch { Replies = { replies } }.ToByteArray())];
+            }).Chunk(AnswersPerReply).Select(replies => new ReplyBatch { Replies = { replies } }.ToByteArray())];
         }
 
         public byte[][] Messages { get; }

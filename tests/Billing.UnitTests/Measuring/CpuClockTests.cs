@@ -6,7 +6,7 @@ namespace Billing.UnitTests.Measuring;
 public sealed class CpuClockTests
 {
     [Fact]
-    public void A_name_with_spaces_and_brackets_does_not_shift_the_fields()
+    public void Spaces_and_brackets_in_a_process_name_are_parsed()
     {
         var cpu = CpuClock.Parse("4321 ((a) b (c)) S 17 4321 4321 0 -1 4194304 1 2 3 4 150 50 25 75 20 0 8 0 100 200");
 
@@ -15,7 +15,7 @@ public sealed class CpuClockTests
     }
 
     [Fact]
-    public void What_a_child_uses_counts_for_the_program_that_started_it()
+    public void The_processor_time_of_a_child_process_counts_for_its_parent()
     {
         var shell = new[] { ("shell", Environment.ProcessId) };
         var before = new CpuMeter(shell);
@@ -28,7 +28,7 @@ public sealed class CpuClockTests
     }
 
     [Fact]
-    public async Task A_process_that_ends_takes_nothing_off_others_of_its_name()
+    public async Task A_process_that_ends_does_not_reduce_the_time_of_others_with_its_name()
     {
         const string Busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
         using var killed = Shell(Busy);

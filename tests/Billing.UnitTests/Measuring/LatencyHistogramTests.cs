@@ -2,7 +2,7 @@ using Billing.Measuring;
 
 namespace Billing.UnitTests.Measuring;
 
-/// <summary>Three digits mean: within a thousandth of what sorting all values gives.</summary>
+/// <summary>With three significant digits, every figure is within 0.1 % of the exact one from the sorted values.</summary>
 public sealed class LatencyHistogramTests
 {
     private const double Thousandth = 0.001;
@@ -11,7 +11,7 @@ public sealed class LatencyHistogramTests
         ["uniform", "log-uniform", "exponential", "two humps", "microseconds", "one value"];
 
     [Theory, MemberData(nameof(Shapes))]
-    public void Every_figure_is_within_a_thousandth_of_the_exact_one(string shape)
+    public void Every_figure_is_within_a_thousandth_of_the_exact_value(string shape)
     {
         var values = Latencies.Of(shape);
         var sorted = values.Order().Select(us => us / 1000.0).ToArray();
@@ -30,7 +30,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Theory, MemberData(nameof(Shapes))]
-    public void Counts_are_those_of_the_values_in_each_range(string shape)
+    public void Each_count_is_the_number_of_values_in_its_range(string shape)
     {
         var values = Latencies.Of(shape);
 
@@ -47,7 +47,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void Microseconds_up_to_two_thousand_are_told_apart()
+    public void Up_to_two_milliseconds_every_microsecond_has_its_own_count()
     {
         var histogram = Filled(Enumerable.Range(1, 2_047).Select(us => (long)us));
 
@@ -55,7 +55,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public async Task Threads_that_record_at_the_same_time_lose_nothing()
+    public async Task Values_recorded_concurrently_are_all_counted()
     {
         const int Threads = 8;
         const int Each = 100_000;
@@ -73,7 +73,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void Adding_the_counts_of_another_is_recording_its_values()
+    public void Adding_the_counts_of_another_histogram_equals_recording_its_values()
     {
         var first = Latencies.Of("exponential");
         var second = Latencies.Of("two humps");
@@ -86,7 +86,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void What_takes_longer_than_a_minute_counts_as_one_and_what_takes_no_time_as_a_microsecond()
+    public void Latencies_are_limited_to_the_range_from_one_microsecond_to_one_minute()
     {
         var histogram = new LatencyHistogram();
 
@@ -99,7 +99,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void An_empty_one_has_no_counts_and_only_zeroes()
+    public void An_empty_histogram_has_no_counts_and_all_its_figures_are_zero()
     {
         Assert.Empty(new LatencyHistogram().Counts());
         Assert.Equal(new LatencyFigures(0, 0, 0, 0, 0, 0, 0, 0), new LatencyHistogram().Figures());

@@ -7,7 +7,7 @@ public sealed class MeasuredSoftwareTests : IDisposable
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-software-");
 
     [Fact]
-    public void A_package_that_a_project_stands_in_for_says_so()
+    public void A_package_replaced_by_a_project_is_marked_as_a_stand_in()
     {
         var file = Write("""
             { "libraries": {
@@ -21,7 +21,7 @@ public sealed class MeasuredSoftwareTests : IDisposable
     }
 
     [Fact]
-    public void What_the_runtime_is_told_comes_from_a_services_file_and_from_what_it_is_started_with()
+    public void Runtime_settings_come_from_the_runtimeconfig_file_and_the_environment()
     {
         var file = Write("""
             { "runtimeOptions": { "tfm": "net10.0", "configProperties": {
@@ -37,21 +37,21 @@ public sealed class MeasuredSoftwareTests : IDisposable
     }
 
     [Fact]
-    public void A_program_without_such_files_has_neither()
+    public void Without_these_files_there_are_no_packages_and_no_settings_from_a_file()
     {
         Assert.Empty(MeasuredSoftware.PackagesOf(Path.Combine(_folder.FullName, "none.deps.json")));
         Assert.DoesNotContain("System.GC.Server", MeasuredSoftware.SettingsOf(Path.Combine(_folder.FullName, "none.json")).Keys);
     }
 
     [Fact]
-    public void A_page_of_stand_ins_says_so_and_another_does_not()
+    public void A_page_lists_stand_ins_if_there_are_any()
     {
         Assert.Contains(Facts.Of(On("9.29.0 (a stand-in)")), fact => fact.Name == "Stand-ins" && fact.Value.Contains("Marten", StringComparison.Ordinal));
         Assert.DoesNotContain(Facts.Of(On("9.29.0")), fact => fact.Name == "Stand-ins");
     }
 
     [Fact]
-    public void Results_from_before_software_was_named_are_still_read() =>
+    public void Results_without_the_names_of_the_software_are_still_read() =>
         Assert.Equal(["Machine"], Facts.Of(new Machine("Linux", ".NET", 2, 4)).Select(fact => fact.Name));
 
     public void Dispose() => _folder.Delete(recursive: true);

@@ -8,7 +8,7 @@ using Spectre.Console;
 
 namespace Billing.UnitTests.Measuring;
 
-/// <summary>What is left of a measurement, however it ends.</summary>
+/// <summary>The results that a complete, failed or stopped measurement writes.</summary>
 public sealed class MeasurementTests : IDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-measurement-");
@@ -24,7 +24,7 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task One_that_runs_to_its_end_is_complete()
+    public async Task A_finished_measurement_is_complete()
     {
         Assert.Equal(0, await RunAsync(_ => Measure(), CancellationToken.None));
 
@@ -34,7 +34,7 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task One_that_breaks_keeps_what_it_measured_and_the_reason_and_fails()
+    public async Task A_failed_measurement_keeps_its_results_and_the_reason_and_throws()
     {
         var thrown = await Assert.ThrowsAsync<StackException>(() => RunAsync(
             async _ =>
@@ -52,7 +52,7 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task An_exception_that_nobody_expected_takes_no_results_along_either()
+    public async Task An_unexpected_exception_keeps_the_results_too()
     {
         await Assert.ThrowsAsync<InvalidOperationException>(() => RunAsync(
             async _ =>
@@ -66,7 +66,7 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task One_that_breaks_before_there_are_figures_writes_none()
+    public async Task A_measurement_that_fails_before_its_first_result_writes_no_file()
     {
         await Assert.ThrowsAsync<StackException>(() => RunAsync(_ => throw new StackException("no Kafka"), CancellationToken.None));
 
@@ -74,9 +74,9 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task One_that_breaks_fails_for_that_even_if_its_results_cannot_be_written()
+    public async Task The_error_of_a_failed_measurement_is_thrown_even_if_its_results_cannot_be_written()
     {
-        await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "results"), "a file, where the folder is to be", TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "results"), "a file in place of the folder", TestContext.Current.CancellationToken);
 
         var thrown = await Assert.ThrowsAsync<StackException>(() => RunAsync(
             async _ =>
@@ -91,7 +91,7 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task One_that_is_stopped_keeps_what_it_measured_even_if_the_stop_broke_something()
+    public async Task A_stopped_measurement_keeps_its_results_even_if_the_stop_caused_an_error()
     {
         using var stop = new CancellationTokenSource();
 
@@ -109,7 +109,7 @@ public sealed class MeasurementTests : IDisposable
     }
 
     [Fact]
-    public async Task One_that_is_stopped_before_there_are_figures_was_stopped()
+    public async Task A_measurement_stopped_before_its_first_result_is_cancelled_and_writes_no_file()
     {
         using var stop = new CancellationTokenSource();
         await stop.CancelAsync();

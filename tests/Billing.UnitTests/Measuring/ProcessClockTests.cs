@@ -7,20 +7,21 @@ namespace Billing.UnitTests.Measuring;
 public sealed class ProcessClockTests
 {
     [Fact]
-    public void A_process_has_used_what_it_says_that_it_has_used()
+    public void The_processor_time_equals_the_one_that_the_process_reports()
     {
         var clock = new ProcessClock(Environment.ProcessId);
         var work = TimeSpan.FromMilliseconds(50);
-        var (before, saidBefore) = (clock.Used(), Environment.CpuUsage.TotalTime);
-        while (Environment.CpuUsage.TotalTime - saidBefore < work)
+        var (before, reportedBefore) = (clock.Used(), Environment.CpuUsage.TotalTime);
+        while (Environment.CpuUsage.TotalTime - reportedBefore < work)
         {
         }
-        // The kernel tells a process of its own time with what it can split into user and system, so not to the microsecond.
+        // The kernel splits the time that a process reads about itself into user and system time, which is not exact to the
+        // microsecond.
         Assert.True(clock.Used() - before > work / 2);
     }
 
     [Fact]
-    public void A_process_that_is_not_there_has_no_processor_time()
+    public void Reading_the_processor_time_of_a_missing_process_fails_with_its_id()
     {
         var e = Assert.Throws<StackException>(() => new ProcessClock(int.MaxValue - 1).Used());
         Assert.Contains("process 2147483646", e.Message, StringComparison.Ordinal);

@@ -16,7 +16,7 @@ public sealed class AdmissionTests : IDisposable
     public void Dispose() => _admission.Dispose();
 
     [Fact]
-    public void The_call_above_the_bound_is_refused_with_the_time_to_wait()
+    public void A_call_above_the_limit_is_refused_with_a_retry_delay()
     {
         using var first = _admission.Enter(Admissions.Caller, "acct-1");
         using var second = _admission.Enter(Admissions.Caller, "acct-1");
@@ -29,7 +29,7 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public void An_answered_call_makes_room()
+    public void An_answered_call_frees_its_place()
     {
         using var first = _admission.Enter(Admissions.Caller, "acct-1");
         _admission.Enter(Admissions.Caller, "acct-1").Dispose();
@@ -38,7 +38,7 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public void Streams_take_their_share_and_leave_the_rest_to_calls()
+    public void Streams_are_limited_to_their_share_and_calls_can_use_the_rest()
     {
         using var first = new StreamPlaces(_admission, Admissions.Caller, window: 8);
         var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
@@ -50,7 +50,7 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public void A_stream_finds_no_place_where_calls_have_them_all()
+    public void A_stream_is_refused_if_calls_have_taken_every_place()
     {
         using var first = _admission.Enter(Admissions.Caller, "acct-1");
         using var second = _admission.Enter(Admissions.Caller, "acct-1");
@@ -65,7 +65,7 @@ public sealed class AdmissionTests : IDisposable
     [InlineData(3, 50, 1)]
     [InlineData(1, 1, 1)]
     [InlineData(10_000_000, 99, 9_900_000)]
-    public void The_share_of_the_streams_is_rounded_down_and_at_least_one(int inFlightMax, int percent, int share)
+    public void The_share_of_streams_is_rounded_down_and_is_at_least_one_place(int inFlightMax, int percent, int share)
     {
         using var admission = Admissions.With(new ProxyOptions { InFlightMax = inFlightMax, StreamPercent = percent });
         var caller = new CallerShares.Share();
@@ -78,7 +78,7 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public void Streams_hear_of_its_closing()
+    public void Closing_is_signalled_to_streams()
     {
         Assert.False(_admission.Closing.IsCancellationRequested);
         _admission.Close();
@@ -86,7 +86,7 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public void Closed_it_refuses_new_calls_and_keeps_those_it_has()
+    public void After_closing_new_calls_are_refused_and_admitted_calls_continue()
     {
         var taken = _admission.Enter(Admissions.Caller, "acct-1");
         _admission.Close();
@@ -99,7 +99,7 @@ public sealed class AdmissionTests : IDisposable
     }
 
     [Fact]
-    public async Task Concurrent_calls_never_exceed_the_bound_and_all_leave()
+    public async Task Concurrent_calls_never_exceed_the_limit_and_all_places_are_freed()
     {
         var inside = 0;
         var callers = Enumerable.Range(0, 8).Select(_ => Task.Run(() =>
@@ -115,7 +115,7 @@ public sealed class AdmissionTests : IDisposable
                 }
                 catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
                 {
-                    // Refused: the next try may be taken.
+                    // Refused: the next attempt may be admitted.
                 }
             }
             return most;

@@ -5,10 +5,10 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>Admissions as proxies have them.</summary>
+/// <summary>Creates the admission control of a proxy.</summary>
 internal static class Admissions
 {
-    /// <summary>Somebody who may do everything.</summary>
+    /// <summary>A caller with every permission.</summary>
     public static Caller Caller { get; } = new("somebody");
 
     public static Admission With(ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null)

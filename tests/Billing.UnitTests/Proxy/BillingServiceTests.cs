@@ -53,7 +53,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     }
 
     [Fact]
-    public async Task A_payment_goes_out_under_its_own_transaction_id_and_its_answer_comes_back()
+    public async Task A_payment_is_sent_with_its_own_transaction_id_and_its_answer_is_returned()
     {
         var response = await _service.MakePayment(Samples.Payment(), Call());
         Assert.Equal(3, response.Version);
@@ -64,7 +64,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     }
 
     [Fact]
-    public async Task A_balance_check_gets_a_transaction_id_of_its_own()
+    public async Task A_balance_check_gets_a_generated_transaction_id()
     {
         _reply = new Reply { Balance = new CheckBalanceResponse { Version = 4 } };
         Assert.Equal(4, (await _service.CheckBalance(Samples.Balance(), Call())).Version);
@@ -76,16 +76,16 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     [InlineData(5, 5)]
     [InlineData(60, 60)]
     [InlineData(3600, 60)]
-    public async Task A_command_carries_the_callers_deadline_within_the_proxys_bounds(int? askedS, int carriedS)
+    public async Task A_command_carries_the_callers_deadline_within_the_proxys_limits(int? requestedS, int expectedS)
     {
-        await _service.MakePayment(Samples.Payment(), Call(askedS));
-        Assert.Equal(_time.Microseconds() + (carriedS * Second), _sent!.DeadlineUnixUs);
+        await _service.MakePayment(Samples.Payment(), Call(requestedS));
+        Assert.Equal(_time.Microseconds() + (expectedS * Second), _sent!.DeadlineUnixUs);
     }
 
     [Theory]
     [InlineData(1)]
     [InlineData(-1)]
-    public async Task A_deadline_keeps_its_length_when_the_wall_clock_was_set_by_an_hour(int hours)
+    public async Task A_deadline_is_correct_after_the_wall_clock_was_set_by_an_hour(int hours)
     {
         _time.Set(TimeSpan.FromHours(hours));
         await _service.MakePayment(Samples.Payment(), Call(5));
@@ -93,7 +93,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     }
 
     [Fact]
-    public async Task A_change_of_a_limit_goes_out_under_its_own_transaction_id_and_its_answer_comes_back()
+    public async Task A_change_of_a_limit_is_sent_with_its_own_transaction_id_and_its_answer_is_returned()
     {
         _reply = new Reply { CreditLimit = new SetCreditLimitResponse { Version = 5 } };
         var request = Limit();
@@ -114,7 +114,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     }
 
     [Fact]
-    public async Task A_reply_of_another_kind_is_an_internal_error()
+    public async Task A_reply_of_another_type_is_an_internal_error()
     {
         var e = await Assert.ThrowsAsync<RpcException>(() => _admin.SetCreditLimit(Limit(), Call()));
         Assert.Equal(StatusCode.Internal, e.StatusCode);
@@ -142,7 +142,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     }
 
     [Fact]
-    public async Task An_error_reply_becomes_its_status_and_frees_the_place()
+    public async Task An_error_reply_is_returned_as_its_gRPC_status_and_frees_the_place()
     {
         _reply = Replies.Error(0, StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, "used before");
         var e = await Assert.ThrowsAsync<RpcException>(() => _service.MakePayment(Samples.Payment(), Call()));

@@ -50,7 +50,7 @@ public sealed class DrainTests : IDisposable
     }
 
     [Fact]
-    public async Task It_does_not_wait_for_calls_where_a_loop_has_failed()
+    public async Task A_stop_does_not_wait_for_calls_after_a_loop_has_failed()
     {
         var call = _admission.Enter(Admissions.Caller, "acct-1");
         _supervisor.Fail("replies", new IOException());
@@ -60,7 +60,7 @@ public sealed class DrainTests : IDisposable
     }
 
     [Fact]
-    public async Task It_waits_for_the_calls_it_has_taken()
+    public async Task A_stop_waits_for_the_calls_in_flight()
     {
         var call = _admission.Enter(Admissions.Caller, "acct-1");
         var stopping = _drain.StoppingAsync(CancellationToken.None);
@@ -71,7 +71,7 @@ public sealed class DrainTests : IDisposable
     }
 
     [Fact]
-    public async Task It_does_not_wait_for_ever()
+    public async Task A_stop_waits_no_longer_than_the_drain_timeout()
     {
         using var call = _admission.Enter(Admissions.Caller, "acct-1");
         await _time.RunToEndAsync(_drain.StoppingAsync(CancellationToken.None));

@@ -5,11 +5,11 @@ namespace Billing.UnitTests.Proxy;
 
 public sealed class DrainingWriterTests
 {
-    // Which of two things comes first is up to the scheduler; so many times it is once this one and once that.
+    // The scheduler decides which of the two comes first; with this number of tries, both orders occur.
     private const int Tries = 2_000;
 
     [Fact]
-    public async Task A_write_that_completes_while_the_shutdown_begins_has_been_written()
+    public async Task A_write_that_completes_as_the_shutdown_begins_succeeds()
     {
         for (var i = 0; i < Tries; i++)
         {
@@ -18,7 +18,7 @@ public sealed class DrainingWriterTests
             using var writer = new DrainingWriter<int>(stream, TimeProvider.System, closing.Token);
             var written = writer.WriteAsync(i, flush: true).AsTask();
 
-            // The last to be registered is called first.
+            // Callbacks are called in reverse order of registration.
             using var completing = closing.Token.Register(stream.Written.SetResult);
             await closing.CancelAsync();
             await written;

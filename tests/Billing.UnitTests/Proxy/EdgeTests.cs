@@ -10,10 +10,10 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>What a proxy does not let in.</summary>
+/// <summary>Requests, fields and connections that a proxy rejects or removes.</summary>
 public sealed class EdgeTests
 {
-    // Field 999, length-delimited: a field that no message of the contract has.
+    // Field 999, length-delimited: no message of the contract has this field.
     private static readonly byte[] Foreign = [.. new byte[] { 0xBA, 0x3E, 100 }, .. new byte[100]];
 
     private readonly FakeBackend _backend = new();
@@ -72,14 +72,13 @@ public sealed class EdgeTests
     }
 
     [Fact]
-    public async Task A_connection_above_the_bound_is_closed_and_one_that_goes_makes_room()
+    public async Task A_connection_above_the_limit_is_closed_and_a_closed_connection_frees_its_place()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => options.ConnectionsMax = 1);
         using (var only = Grpc.Net.Client.GrpcChannel.ForAddress(proxy.Address))
         {
             await new V1.Billing.BillingClient(only).MakePaymentAsync(Samples.Payment());
             using var surplus = await ConnectAsync(proxy);
-            // The server has closed it: nothing comes, and nothing will.
             Assert.True(await IsClosedAsync(surplus));
         }
 
@@ -101,7 +100,7 @@ public sealed class EdgeTests
         return client;
     }
 
-    /// <summary>Whether the server ends the connection, or greets over it as HTTP/2 has it.</summary>
+    /// <summary>Whether the server closes the connection instead of answering the HTTP/2 preface.</summary>
     private static async Task<bool> IsClosedAsync(TcpClient client)
     {
         try
@@ -132,7 +131,7 @@ public sealed class EdgeTests
                 FieldType.Int32 => 32,
                 FieldType.Int64 => 64L,
                 FieldType.Message => Fill((IMessage)Activator.CreateInstance(field.MessageType.ClrType)!),
-                _ => throw new NotSupportedException($"{field.FullName} is of a type that this test does not fill."),
+                _ => throw new NotSupportedException($"{field.FullName} has a type that this test cannot fill."),
             });
         }
         return message;

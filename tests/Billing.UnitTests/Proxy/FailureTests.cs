@@ -8,7 +8,7 @@ namespace Billing.UnitTests.Proxy;
 public sealed class FailureTests
 {
     [Fact]
-    public void A_failure_carries_its_status_its_words_and_its_reason()
+    public void A_failure_carries_its_status_its_message_and_its_reason()
     {
         var e = Failure.Create(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "Going down.");
         Assert.Equal(StatusCode.Unavailable, e.StatusCode);
@@ -18,14 +18,14 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_wait_is_given_in_whole_milliseconds()
+    public void The_retry_delay_is_given_in_whole_milliseconds()
     {
         var e = Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.", TimeSpan.FromSeconds(1.5));
         Assert.Equal("1500", e.Trailers.GetValue("grpc-retry-pushback-ms"));
     }
 
     [Fact]
-    public void A_bad_field_is_named_in_words_and_in_a_trailer()
+    public void An_invalid_field_is_named_in_the_message_and_in_a_trailer()
     {
         var e = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller"));
         Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
@@ -35,7 +35,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void What_a_backend_answered_reaches_the_caller_unchanged()
+    public void A_backends_error_reaches_the_caller_unchanged()
     {
         var e = Failure.From(new Error
         {
@@ -54,21 +54,21 @@ public sealed class FailureTests
     [InlineData(-1)]
     [InlineData(17)]
     [InlineData(int.MaxValue)]
-    public void A_status_that_is_no_error_is_not_believed(int statusCode)
+    public void An_error_with_a_status_that_is_no_error_becomes_INTERNAL(int statusCode)
     {
-        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "what happened" });
-        Assert.Equal(new Status(StatusCode.Internal, "what happened"), e.Status);
+        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "the message" });
+        Assert.Equal(new Status(StatusCode.Internal, "the message"), e.Status);
         Assert.Equal("X", e.Trailers.GetValue("billing-reason"));
     }
 
     [Theory]
     [InlineData(1)]
     [InlineData(16)]
-    public void Every_status_that_is_an_error_is_believed(int statusCode) =>
+    public void Every_status_that_is_an_error_is_kept(int statusCode) =>
         Assert.Equal((StatusCode)statusCode, Failure.From(new Error { StatusCode = statusCode }).StatusCode);
 
     [Fact]
-    public void On_a_stream_a_failure_says_the_same_in_a_message()
+    public void On_a_stream_a_failure_carries_the_same_details_in_a_message()
     {
         var error = Failure.ToPaymentError(Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")));
         Assert.Equal(
@@ -83,6 +83,6 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Without_a_field_at_fault_there_is_no_field_trailer() =>
+    public void Without_an_invalid_field_there_is_no_field_trailer() =>
         Assert.Null(Failure.From(new Error { StatusCode = 14, Reason = "X" }).Trailers.GetValue("billing-field"));
 }

@@ -5,22 +5,22 @@ using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>What is behind a proxy: keeps every command and answers as it is told to.</summary>
+/// <summary>A fake backend of a proxy: keeps every command and answers as configured.</summary>
 internal sealed class FakeBackend : IRequestTransport
 {
     private readonly ConcurrentQueue<Command> _commands = new();
     private int _inFlight;
     private int _inFlightMax;
 
-    /// <summary>How a command is answered; at first, per payment with its acceptance.</summary>
+    /// <summary>The function that answers a command; by default it accepts the payment.</summary>
     public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));
 
     public IReadOnlyCollection<Command> Commands => _commands;
 
-    /// <summary>Commands that waited for an answer at the same time, at most.</summary>
+    /// <summary>The greatest number of commands in flight at the same time.</summary>
     public int InFlightMax => Volatile.Read(ref _inFlightMax);
 
-    /// <summary>Commands that wait now.</summary>
+    /// <summary>The number of commands in flight.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
     public static Reply Accepted(Command command) => new()

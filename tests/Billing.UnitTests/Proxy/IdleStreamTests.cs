@@ -6,7 +6,7 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>Streams that are open and do nothing, or little.</summary>
+/// <summary>Open streams without payments, or with few.</summary>
 public sealed class IdleStreamTests
 {
     private static readonly TimeSpan IdleMax = TimeSpan.FromMinutes(10);
@@ -15,7 +15,7 @@ public sealed class IdleStreamTests
     private readonly ManualTime _time = new();
 
     [Fact]
-    public async Task Hundreds_of_them_leave_a_proxy_open()
+    public async Task Calls_are_admitted_beside_hundreds_of_idle_streams()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend);
         var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>>();
@@ -31,7 +31,7 @@ public sealed class IdleStreamTests
     }
 
     [Fact]
-    public async Task However_many_are_opened_calls_find_room_and_one_that_ends_makes_room_for_another()
+    public async Task However_many_streams_are_opened_calls_are_admitted_and_a_stream_that_ends_frees_a_place()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (8, 4));
         var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>>();
@@ -40,7 +40,7 @@ public sealed class IdleStreamTests
             streams.Add(await OpenAsync(proxy));
         }
 
-        // Nothing is written to it: a write to a call that has just been refused may only see that it is over.
+        // Nothing is written to it: a write to a refused call may fail without the status of the refusal.
         using var late = proxy.Client.MakePayments();
         var refused = await Assert.ThrowsAsync<RpcException>(() => late.ResponseStream.MoveNext(CancellationToken.None));
         var paid = await proxy.Client.MakePaymentAsync(Payment());
@@ -56,7 +56,7 @@ public sealed class IdleStreamTests
     }
 
     [Fact]
-    public async Task One_that_is_idle_for_too_long_is_ended_with_the_reason_and_gives_its_place_back()
+    public async Task A_stream_that_is_idle_for_too_long_is_ended_with_the_reason_and_frees_its_place()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = IdleMax, time: _time);
         using var call = await OpenAsync(proxy);
@@ -73,7 +73,7 @@ public sealed class IdleStreamTests
     [Theory]
     [InlineData(1)]
     [InlineData(256)]
-    public async Task One_that_waits_for_an_answer_is_not_idle_however_long_that_takes(int window)
+    public async Task A_stream_with_a_payment_in_flight_is_never_idle(int window)
     {
         await using var proxy = await ProxyHost.StartAsync(
             _backend, options => (options.StreamIdleMax, options.StreamWindow) = (IdleMax, window), time: _time);
@@ -96,7 +96,7 @@ public sealed class IdleStreamTests
     }
 
     [Fact]
-    public async Task Each_answer_begins_the_time_anew()
+    public async Task Each_answer_restarts_the_idle_time()
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = IdleMax, time: _time);
         using var call = await OpenAsync(proxy);
@@ -111,7 +111,7 @@ public sealed class IdleStreamTests
     }
 
     [Fact]
-    public async Task Where_the_share_of_the_streams_is_taken_one_reads_on_as_its_own_payments_are_answered()
+    public async Task If_the_share_of_streams_is_used_up_a_stream_reads_on_as_its_own_payments_are_answered()
     {
         var waiting = System.Threading.Channels.Channel.CreateUnbounded<TaskCompletionSource>();
         _backend.Answer = async command =>
@@ -142,7 +142,7 @@ public sealed class IdleStreamTests
         Assert.InRange(_backend.InFlightMax, 1, 4);
     }
 
-    /// <summary>A stream that has paid once: so the proxy has it for certain.</summary>
+    /// <summary>Opens a stream and makes one payment, so that the proxy has certainly admitted the stream.</summary>
     private static async Task<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>> OpenAsync(ProxyHost proxy)
     {
         var call = proxy.Client.MakePayments();

@@ -14,12 +14,12 @@ public sealed class LatencyLimitTests
     [InlineData(10_000, 10)]
     [InlineData(4_000, 2)]
     [InlineData(500, 50)]
-    public void Under_overload_what_is_let_in_is_answered_near_the_target_and_at_the_full_rate(int capacityPerS, int overload)
+    public void Under_overload_admitted_calls_have_the_target_latency_and_the_full_rate(int capacityPerS, int overload)
     {
         var limit = new LatencyLimit(50_000, Target, _time);
         var server = new Server(limit, _time, capacityPerS);
         server.Run(TimeSpan.FromSeconds(5), capacityPerS * overload);
-        server.Forget();
+        server.ResetCounts();
 
         server.Run(TimeSpan.FromSeconds(20), capacityPerS * overload);
 
@@ -29,7 +29,7 @@ public sealed class LatencyLimitTests
     }
 
     [Fact]
-    public void Where_answers_come_fast_it_grows_to_the_most_there_may_be()
+    public void With_fast_answers_the_limit_grows_to_its_maximum()
     {
         var limit = new LatencyLimit(5_000, Target, _time);
 
@@ -43,7 +43,7 @@ public sealed class LatencyLimitTests
     }
 
     [Fact]
-    public void Where_few_call_it_does_not_grow()
+    public void With_few_calls_in_flight_the_limit_does_not_grow()
     {
         var limit = new LatencyLimit(5_000, Target, _time);
         var before = limit.Current;
@@ -60,7 +60,7 @@ public sealed class LatencyLimitTests
     [Theory]
     [InlineData(50_000, LatencyLimit.Min)]
     [InlineData(5, 5)]
-    public void However_slow_the_answers_some_calls_are_let_in(int max, int least)
+    public void However_slow_the_answers_some_calls_are_admitted(int max, int least)
     {
         var limit = new LatencyLimit(max, Target, _time);
 
@@ -74,20 +74,20 @@ public sealed class LatencyLimitTests
     }
 
     [Fact]
-    public void After_an_overload_it_lets_in_again_what_it_did_before()
+    public void After_an_overload_the_normal_rate_is_admitted_again()
     {
         var limit = new LatencyLimit(50_000, Target, _time);
         var server = new Server(limit, _time, perSecond: 2_000);
         server.Run(TimeSpan.FromSeconds(20), 20_000);
 
         server.Run(TimeSpan.FromSeconds(1), 1_600);
-        server.Forget();
+        server.ResetCounts();
         server.Run(TimeSpan.FromSeconds(10), 1_600);
 
         Assert.InRange(server.Refused, 0, 0);
     }
 
-    /// <summary>A server that answers one call after the other at an even rate.</summary>
+    /// <summary>A server that answers calls one by one at a constant rate.</summary>
     private sealed class Server(LatencyLimit limit, ManualTime time, int perSecond)
     {
         private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(1);
@@ -105,7 +105,7 @@ public sealed class LatencyLimitTests
 
         public TimeSpan AverageLatency => _total / Answered;
 
-        public void Forget() => (Answered, Refused, _total, LongestLatency) = (0, 0, TimeSpan.Zero, TimeSpan.Zero);
+        public void ResetCounts() => (Answered, Refused, _total, LongestLatency) = (0, 0, TimeSpan.Zero, TimeSpan.Zero);
 
         public void Run(TimeSpan duration, int arrivalsPerS)
         {

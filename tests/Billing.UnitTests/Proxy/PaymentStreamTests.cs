@@ -25,7 +25,7 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task Answers_come_in_the_order_they_are_ready()
+    public async Task Answers_are_sent_in_the_order_in_which_they_are_ready()
     {
         var slow = new TaskCompletionSource<Reply>();
         var payments = Payments(2);
@@ -44,7 +44,7 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task What_cannot_be_processed_is_answered_as_failed_and_ends_nothing_else()
+    public async Task A_payment_that_cannot_be_processed_is_answered_as_failed_and_does_not_affect_the_others()
     {
         var payments = Payments(5);
         payments[1].AccountId = "a/b";
@@ -68,7 +68,7 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task No_more_payments_are_held_than_the_window_has_places()
+    public async Task No_more_payments_are_in_flight_than_the_window_allows()
     {
         var waiting = Channel.CreateUnbounded<TaskCompletionSource>();
         _backend.Answer = async command =>
@@ -89,7 +89,7 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task Where_nothing_is_answered_no_more_is_taken_than_the_window_has_places()
+    public async Task Without_answers_no_more_payments_are_read_than_the_window_allows()
     {
         var never = new TaskCompletionSource<Reply>();
         var full = new TaskCompletionSource();
@@ -113,7 +113,7 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task A_caller_that_reads_nothing_stops_the_taking_of_requests_until_it_reads_on()
+    public async Task No_further_requests_are_read_from_a_caller_that_does_not_read_its_answers()
     {
         const int Total = 60_000;
         var payments = Payments(Total);
@@ -129,7 +129,7 @@ public sealed class PaymentStreamTests
             }
             await call.RequestStream.CompleteAsync();
         });
-        // A machine that stands still for as long ends the wait too early, which makes no assertion fail.
+        // If the machine pauses for this long, the wait ends too early; that makes no assertion fail.
         for (var before = -1; before != Volatile.Read(ref written);)
         {
             before = Volatile.Read(ref written);
@@ -149,19 +149,19 @@ public sealed class PaymentStreamTests
     [InlineData(null, 30)]
     [InlineData(20, 20)]
     [InlineData(3600, 60)]
-    public async Task A_payment_carries_what_is_left_of_the_streams_deadline_within_the_proxys_bounds(int? askedS, int mostS)
+    public async Task A_payment_carries_the_rest_of_the_streams_deadline_within_the_proxys_limits(int? requestedS, int maxS)
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, options => options.DeadlineMax = TimeSpan.FromMinutes(1));
         using var call = proxy.Client.MakePayments(
-            deadline: askedS is { } seconds ? TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(seconds) : null);
+            deadline: requestedS is { } seconds ? TimeProvider.System.GetUtcNow().UtcDateTime.AddSeconds(seconds) : null);
         await call.RequestStream.WriteAsync(Payments(1)[0]);
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         var command = _backend.Commands.Single();
-        Assert.InRange(command.DeadlineUnixUs - command.ReceivedUnixUs, 1, mostS * 1_000_000L);
+        Assert.InRange(command.DeadlineUnixUs - command.ReceivedUnixUs, 1, maxS * 1_000_000L);
     }
 
     [Fact]
-    public async Task A_caller_that_goes_frees_the_places_of_its_stream()
+    public async Task A_disconnected_caller_frees_the_places_of_its_stream()
     {
         var taken = new TaskCompletionSource();
         _backend.Answer = _ =>
@@ -174,7 +174,7 @@ public sealed class PaymentStreamTests
         {
             await call.RequestStream.WriteAsync(Payments(1)[0]);
             await taken.Task;
-            // Its payment, and the one that is read next where the reading has come to that.
+            // One place for its payment, and one for the next payment if the proxy already waits to read it.
             Assert.InRange(proxy.Admission.InFlight, 1, 2);
         }
         await proxy.WaitUntilIdleAsync();
@@ -182,7 +182,7 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task A_proxy_that_stops_answers_what_it_has_taken_and_then_says_why_the_stream_ends()
+    public async Task A_stopping_proxy_answers_the_payments_in_flight_and_then_ends_the_stream_with_the_reason()
     {
         var taken = new TaskCompletionSource();
         var answer = new TaskCompletionSource<Reply>();
@@ -205,22 +205,22 @@ public sealed class PaymentStreamTests
         var ended = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         await stopping;
 
-        var said = end.Failure!;
-        Assert.Equal(StatusCode.Unavailable, said.StatusCode);
-        Assert.Equal(ErrorReasons.ShuttingDown, said.Trailers.GetValue(Trailers.Reason));
-        // The server closes the connection behind the stream's last word; a client that is slow to read may hear of that
-        // first. Either way it knows that the stream has ended, and which of its payments have no answer.
+        var sent = end.Failure!;
+        Assert.Equal(StatusCode.Unavailable, sent.StatusCode);
+        Assert.Equal(ErrorReasons.ShuttingDown, sent.Trailers.GetValue(Trailers.Reason));
+        // The server closes the connection after the stream's status; a client that reads slowly may see the closed
+        // connection first. In both cases it knows that the stream has ended and which of its payments have no answer.
         if (ended.StatusCode == StatusCode.Internal)
         {
             Assert.Contains("NO_ERROR", ended.Status.Detail, StringComparison.Ordinal);
             return;
         }
-        Assert.Equal(said.StatusCode, ended.StatusCode);
+        Assert.Equal(sent.StatusCode, ended.StatusCode);
         Assert.Equal(ErrorReasons.ShuttingDown, ended.Trailers.GetValue(Trailers.Reason));
     }
 
     [Fact]
-    public async Task A_caller_that_reads_nothing_does_not_hold_up_the_end_of_the_proxy()
+    public async Task A_caller_that_does_not_read_does_not_delay_the_stop_of_the_proxy()
     {
         var full = new TaskCompletionSource();
         _backend.Answer = command =>
@@ -229,7 +229,7 @@ public sealed class PaymentStreamTests
             {
                 full.TrySetResult();
             }
-            // So many answers of this size fit no HTTP/2 window that is not read from.
+            // 256 answers of this size exceed the HTTP/2 flow-control window of a caller that does not read.
             var reply = FakeBackend.Accepted(command);
             reply.Payment.Message = new string('x', 8_000);
             return Task.FromResult(reply);
@@ -248,7 +248,7 @@ public sealed class PaymentStreamTests
         Assert.InRange(_backend.Commands.Count, 256, 999);
     }
 
-    /// <summary>What the proxy ended a stream with.</summary>
+    /// <summary>Records the error with which the proxy ended a stream.</summary>
     private sealed class StreamEnd : Interceptor
     {
         public RpcException? Failure { get; private set; }

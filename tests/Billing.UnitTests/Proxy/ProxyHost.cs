@@ -18,7 +18,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>A proxy as it is, on a port of its own, before a backend that is not.</summary>
+/// <summary>A real proxy on a free port, with a fake backend.</summary>
 internal sealed class ProxyHost : IAsyncDisposable
 {
     private readonly WebApplication _app;
@@ -34,7 +34,7 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     public string Address { get; }
 
-    /// <summary>Where it listens for REST.</summary>
+    /// <summary>The address of its REST interface.</summary>
     public Uri Rest { get; }
 
     /// <summary>A plain gRPC client.</summary>
@@ -42,7 +42,7 @@ internal sealed class ProxyHost : IAsyncDisposable
 
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
-    /// <summary>What it answers to.</summary>
+    /// <summary>The routes that it serves.</summary>
     public IEnumerable<RouteEndpoint> Endpoints =>
         _app.Services.GetServices<EndpointDataSource>().SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Distinct();
 
@@ -84,7 +84,7 @@ internal sealed class ProxyHost : IAsyncDisposable
         return new ProxyHost(app);
     }
 
-    /// <summary>Waits until it has been told to stop.</summary>
+    /// <summary>Waits until it has begun to stop.</summary>
     public Task WaitForClosingAsync()
     {
         var closing = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

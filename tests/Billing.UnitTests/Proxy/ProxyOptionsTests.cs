@@ -11,7 +11,7 @@ public sealed class ProxyOptionsTests
     [Theory]
     [InlineData(0, 10)]
     [InlineData(11, 10)]
-    public void A_default_deadline_out_of_its_bounds_is_named(int seconds, int maxSeconds)
+    public void A_default_deadline_out_of_range_is_reported_by_name(int seconds, int maxSeconds)
     {
         var options = new ProxyOptions
         {
@@ -26,13 +26,13 @@ public sealed class ProxyOptionsTests
     [InlineData(0)]
     [InlineData(-1)]
     [InlineData(86_401)]
-    public void An_idle_time_out_of_its_bounds_is_named(int seconds) => Assert.StartsWith(
+    public void An_idle_time_out_of_range_is_reported_by_name(int seconds) => Assert.StartsWith(
         "Billing:Proxy:StreamIdleMax",
         Assert.Single(new ProxyOptions { StreamIdleMax = TimeSpan.FromSeconds(seconds) }.Problems()),
         StringComparison.Ordinal);
 
     [Fact]
-    public void Numbers_out_of_their_bounds_are_named()
+    public void Numbers_out_of_range_are_reported_by_name()
     {
         var results = new List<ValidationResult>();
         var options = new ProxyOptions { StreamPercent = 0, ConnectionsMax = 0, RequestBytesMax = 255 };
@@ -44,13 +44,13 @@ public sealed class ProxyOptionsTests
     }
 
     [Fact]
-    public void A_negative_drain_is_named() => Assert.StartsWith(
+    public void A_negative_drain_timeout_is_reported_by_name() => Assert.StartsWith(
         "Billing:Proxy:DrainTimeout",
         Assert.Single(new ProxyOptions { DrainTimeout = TimeSpan.FromTicks(-1) }.Problems()),
         StringComparison.Ordinal);
 
     [Fact]
-    public void A_stream_that_would_never_fit_is_named_with_what_it_does_not_fit() => Assert.Equal(
+    public void A_stream_window_above_the_in_flight_limit_is_reported_with_both_settings() => Assert.Equal(
         "Billing:Proxy:StreamWindow (256) must not be above Billing:Proxy:InFlightMax (255).",
         Assert.Single(new ProxyOptions { InFlightMax = 255 }.Problems()));
 }

@@ -13,7 +13,7 @@ public sealed class RetryAdviceTests
     [InlineData(20)]
     [InlineData(100)]
     [InlineData(1_000)]
-    public void Callers_are_told_to_come_back_at_times_spread_evenly(int callers)
+    public void Retry_delays_are_spread_evenly(int callers)
     {
         var advice = new RetryAdvice(Wait, _time);
 
@@ -26,7 +26,7 @@ public sealed class RetryAdviceTests
     }
 
     [Fact]
-    public void The_more_are_refused_the_longer_they_are_told_to_wait()
+    public void The_more_calls_are_refused_the_longer_is_the_retry_delay()
     {
         var advice = new RetryAdvice(Wait, _time);
         for (var i = 0; i < 1_000; i++)
@@ -45,7 +45,7 @@ public sealed class RetryAdviceTests
     }
 
     [Fact]
-    public void Where_none_is_let_in_the_wait_is_bounded_and_when_that_is_over_it_is_short_again()
+    public void If_no_call_is_admitted_the_retry_delay_is_bounded_and_it_is_short_again_afterwards()
     {
         var advice = new RetryAdvice(Wait, _time);
         for (var i = 0; i < 1_000_000; i++)

@@ -22,7 +22,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     public ValueTask DisposeAsync() => _proxy!.DisposeAsync();
 
     [Fact]
-    public async Task Without_a_limit_it_is_the_whole_account_page_after_page_each_opening_with_what_the_last_closed_with()
+    public async Task Without_a_limit_all_entries_are_read_in_pages_and_each_page_opens_with_the_closing_state_of_the_one_before()
     {
         var entries = await ReadAsync(Request());
         Assert.Equal(Enumerable.Range(1, 1_200).Select(n => (long)n), entries.Select(e => e.Version));
@@ -39,7 +39,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     [InlineData(500, 1)]
     [InlineData(501, 2)]
     [InlineData(5_000, 3)]
-    public async Task It_stops_at_its_limit_and_asks_for_no_more(int limit, int pages)
+    public async Task A_statement_stops_at_its_limit_and_requests_no_further_pages(int limit, int pages)
     {
         var request = Request();
         request.Limit = limit;
@@ -49,7 +49,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task It_leaves_out_what_the_caller_has()
+    public async Task Entries_up_to_the_given_version_are_left_out()
     {
         var request = Request();
         request.AfterVersion = 1_190;
@@ -64,7 +64,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_bad_field_is_refused_by_name()
+    public async Task An_invalid_field_is_refused_by_name()
     {
         var request = Request();
         request.Limit = -1;
@@ -75,11 +75,11 @@ public sealed class StatementStreamTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_page_that_fails_ends_it_with_the_backends_error_after_the_pages_before()
+    public async Task A_failed_page_ends_the_statement_with_the_backends_error_after_the_earlier_pages()
     {
         _backend.Answer = command => Task.FromResult(command.Statement.AfterVersion == 0
             ? new Reply { Statement = Page(command.Statement, _events) }
-            : Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "away"));
+            : Replies.Error(0, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable, "unavailable"));
         using var call = _proxy!.Client.GetStatement(Request());
         for (var version = 1; version <= 500; version++)
         {
@@ -92,7 +92,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_backend_that_says_there_is_more_and_sends_nothing_is_not_asked_again()
+    public async Task An_empty_page_that_announces_more_entries_ends_the_statement_with_an_error()
     {
         _backend.Answer = _ => Task.FromResult(new Reply { Statement = new StatementPage { HasMore = true } });
         var e = await Assert.ThrowsAsync<RpcException>(() => ReadAsync(Request()));
@@ -101,7 +101,7 @@ public sealed class StatementStreamTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_proxy_that_stops_ends_it_between_two_pages()
+    public async Task A_stopping_proxy_ends_the_statement_between_two_pages()
     {
         var stopping = Task.CompletedTask;
         _backend.Answer = async command =>

@@ -10,7 +10,7 @@ public sealed class StreamPlacesTests : IDisposable
     public void Dispose() => _admission.Dispose();
 
     [Fact]
-    public async Task An_open_stream_has_one_place_and_takes_more_with_use()
+    public async Task An_open_stream_has_one_place_and_takes_more_for_its_payments()
     {
         var places = new StreamPlaces(_admission, Admissions.Caller, window: 3);
         Assert.Equal(1, _admission.InFlight);
@@ -30,10 +30,10 @@ public sealed class StreamPlacesTests : IDisposable
     [Theory]
     [InlineData(2, 100)]
     [InlineData(4, 4)]
-    public async Task Beyond_its_window_or_the_share_it_waits_until_one_of_its_own_is_given_back(int window, int most)
+    public async Task Above_its_window_or_the_share_a_stream_waits_until_one_of_its_own_places_is_released(int window, int share)
     {
         using var places = new StreamPlaces(_admission, Admissions.Caller, window);
-        var full = Math.Min(window, most);
+        var full = Math.Min(window, share);
         for (var i = 0; i < full; i++)
         {
             await places.TakeAsync(CancellationToken.None);
@@ -49,24 +49,24 @@ public sealed class StreamPlacesTests : IDisposable
     }
 
     [Fact]
-    public async Task A_wait_for_a_place_can_be_ended()
+    public async Task Waiting_for_a_place_can_be_cancelled()
     {
         using var places = new StreamPlaces(_admission, Admissions.Caller, window: 1);
         await places.TakeAsync(CancellationToken.None);
-        using var ended = new CancellationTokenSource();
+        using var cancellation = new CancellationTokenSource();
 
-        var next = places.TakeAsync(ended.Token).AsTask();
-        await ended.CancelAsync();
+        var next = places.TakeAsync(cancellation.Token).AsTask();
+        await cancellation.CancelAsync();
 
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => next);
         Assert.Equal(1, _admission.InFlight);
     }
 
     [Fact]
-    public async Task However_many_streams_grow_they_stay_within_their_share_and_all_leave()
+    public async Task Growing_streams_stay_within_their_share_and_free_all_places()
     {
         var most = 0;
-        // All open before any grows: one that comes late may find the share taken, and is refused.
+        // All are opened before any grows: a stream opened later would be refused if the share were used up.
         var streams = Enumerable.Range(0, 3).Select(_ => new StreamPlaces(_admission, Admissions.Caller, window: 4)).ToList();
         await Task.WhenAll(streams.Select(stream => Task.Run(async () =>
         {
@@ -76,7 +76,7 @@ public sealed class StreamPlacesTests : IDisposable
                 var taken = places.TakeAsync(CancellationToken.None);
                 if (!taken.IsCompleted)
                 {
-                    // All of them: the place of one might be another stream's before this one comes to take it.
+                    // All of them: another stream might take a single released place first.
                     places.GiveBack(places.Held);
                 }
                 await taken;

@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Billing.UnitTests.Proxy;
 
-/// <summary>The context of a call, as a caller with this deadline makes it.</summary>
+/// <summary>The context of a call with a given deadline.</summary>
 internal sealed class StubCall(DateTime deadline, CancellationToken cancellationToken = default) : ServerCallContext
 {
     private Dictionary<object, object>? _userState;
@@ -26,10 +26,10 @@ internal sealed class StubCall(DateTime deadline, CancellationToken cancellation
 
     protected override WriteOptions? WriteOptionsCore { get; set; }
 
-    /// <summary>The request as the server has it.</summary>
+    /// <summary>The HTTP request of the call.</summary>
     public DefaultHttpContext Http { get; } = new();
 
-    // Where the server's own extension looks for it in a call that is not the server's.
+    // The key under which GetHttpContext looks for it if the context is not one of the server's own type.
     protected override IDictionary<object, object> UserStateCore => _userState ??= new() { ["__HttpContext"] = Http };
 
     protected override AuthContext AuthContextCore { get; } = new(null, []);

@@ -17,7 +17,7 @@ public sealed class TimedCallTests : IAsyncDisposable
     public async ValueTask DisposeAsync() => await (await _proxy).DisposeAsync();
 
     [Fact]
-    public async Task A_call_that_does_not_ask_is_not_timed()
+    public async Task A_call_without_the_header_is_not_timed()
     {
         using var call = (await _proxy).Client.MakePaymentAsync(Samples.Payment());
         await call;
@@ -26,7 +26,7 @@ public sealed class TimedCallTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_call_that_asks_is_told_its_own_time_the_proxys_and_the_backends()
+    public async Task A_call_with_the_header_gets_its_own_time_and_those_of_the_proxy_and_the_backend()
     {
         _backend.Answer = command =>
         {
@@ -47,7 +47,7 @@ public sealed class TimedCallTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_backend_that_knows_no_times_or_tells_nonsense_leaves_the_proxys_own()
+    public async Task Missing_or_invalid_times_of_a_backend_leave_the_proxys_own_times()
     {
         _backend.Answer = command =>
         {
@@ -66,7 +66,7 @@ public sealed class TimedCallTests : IAsyncDisposable
     [InlineData("0")]
     [InlineData("-1")]
     [InlineData("99999999999999999999")]
-    public async Task A_bad_time_is_refused_by_the_headers_name(string value)
+    public async Task An_invalid_time_is_refused_with_the_name_of_the_header(string value)
     {
         using var call = (await _proxy).Client.MakePaymentAsync(Samples.Payment(), SentAt(value));
         var failure = await Assert.ThrowsAsync<RpcException>(() => call.ResponseAsync);

@@ -12,7 +12,7 @@ public sealed class ChartTests
     private static readonly XNamespace Svg = "http://www.w3.org/2000/svg";
 
     [Fact]
-    public void A_chart_is_a_well_formed_drawing_and_its_texts_are_only_texts() => Assert.All(Everything.Charts(Hostile), chart =>
+    public void A_chart_is_well_formed_SVG_and_its_texts_are_escaped() => Assert.All(Everything.Charts(Hostile), chart =>
     {
         var drawing = XDocument.Parse(chart.ToSvg()).Root!;
         Assert.Equal(Svg + "svg", drawing.Name);
@@ -22,14 +22,14 @@ public sealed class ChartTests
     });
 
     [Fact]
-    public void No_text_whatever_breaks_a_chart()
+    public void Any_text_gives_a_well_formed_chart()
     {
         var texts = Gen.Choose(0, char.MaxValue).ArrayOf().Select(letters => new string(Array.ConvertAll(letters, l => (char)l)));
         texts.Holds(text => Assert.All(Everything.Charts(text), chart => XDocument.Parse(chart.ToSvg())), tries: 100);
     }
 
     [Fact]
-    public void No_value_whatever_breaks_a_chart_or_leads_out_of_it()
+    public void Any_value_gives_a_well_formed_chart_with_finite_coordinates()
     {
         var values =
             from mantissa in Gen.Choose(-99_999, 99_999)
@@ -51,7 +51,7 @@ public sealed class ChartTests
         Assert.Contains(XDocument.Parse(chart.ToSvg()).Descendants(Svg + "text"), t => t.Value == "No data."));
 
     [Fact]
-    public void A_single_series_has_no_legend_and_several_have_one_line_each()
+    public void A_single_series_has_no_legend_and_each_of_several_has_an_entry()
     {
         var axis = new Axis("x");
         IEnumerable<string> Legend(params string[] names) =>
@@ -63,7 +63,7 @@ public sealed class ChartTests
     }
 
     [Fact]
-    public void The_entries_of_a_legend_keep_apart_however_narrow_the_chart()
+    public void The_entries_of_a_legend_do_not_overlap_in_a_narrow_chart()
     {
         var names = Enumerable.Range(1, 9).Select(n => $"series number {n}").ToArray();
         var axis = new Axis("x");
@@ -79,7 +79,7 @@ public sealed class ChartTests
     [Theory]
     [InlineData(false, "4 ms at in flight 2, connections b")]
     [InlineData(true, "1 ms at in flight 1, connections a")]
-    public void A_heat_map_frames_the_best_and_names_it(bool leastIsBest, string best)
+    public void A_heat_map_marks_the_best_cell_and_names_it(bool leastIsBest, string best)
     {
         var map = new HeatMap("t", "In flight", ["1", "2"], "Connections", ["a", "b"], new Axis("v", "ms"), [[1, 2], [3, 4]]) { LeastIsBest = leastIsBest };
         var drawing = map.Draw(Chart.Wide);
@@ -88,14 +88,14 @@ public sealed class ChartTests
     }
 
     [Fact]
-    public void A_whisker_is_drawn_where_repeats_differ()
+    public void A_whisker_is_drawn_if_repeated_values_differ()
     {
         var chart = new BarChart("t", new Axis("v"), ["a", "b"], new Bars("x", [new(5, 4, 6), new(5, 5, 5)]));
         Assert.Equal(3, chart.Draw(Chart.Wide).Descendants(Svg + "line").Count(l => l.Attribute("class")?.Value == "whisker"));
     }
 
     [Fact]
-    public void A_percentile_curve_rises_to_the_one_value_that_is_the_highest()
+    public void A_percentile_curve_rises_to_the_maximum()
     {
         var curve = PercentileChart.Curve("c", [.. Enumerable.Range(1, 1000).Select(n => (double)n)]);
         Assert.Equal((0, 1), curve.Points[0]);

@@ -3,10 +3,10 @@ using Billing.Reporting.Charts;
 
 namespace Billing.UnitTests.Reporting;
 
-/// <summary>One of everything that a report can show.</summary>
+/// <summary>One example of every element of a report.</summary>
 internal static class Everything
 {
-    /// <summary>Charts whose every text is the same.</summary>
+    /// <summary>Charts in which all texts are the same.</summary>
     public static IReadOnlyList<Chart> Charts(string text, double value = 12)
     {
         var axis = new Axis(text, text);
@@ -22,7 +22,7 @@ internal static class Everything
         ];
     }
 
-    /// <summary>Charts without anything to draw.</summary>
+    /// <summary>Charts without data.</summary>
     public static IReadOnlyList<Chart> EmptyCharts()
     {
         var axis = new Axis("x");
@@ -38,11 +38,11 @@ internal static class Everything
             new HeatMap("no cells", "c", [], "r", [], axis, []),
             new HeatMap("nothing measured", "c", ["1"], "r", ["1"], axis, [[null]]),
             new StackedBars("no bars", axis, ["a"]),
-            new StackedBars("only nothing", axis, ["a"], new Stack("b", 0)),
+            new StackedBars("only zeroes", axis, ["a"], new Stack("b", 0)),
         ];
     }
 
-    /// <summary>A report whose every text is the same.</summary>
+    /// <summary>A report in which all texts are the same.</summary>
     public static Report Report(string text) => new()
     {
         Title = text,

@@ -15,7 +15,7 @@ public sealed class HtmlPageTests : IDisposable
     public void Dispose() => _folder.Delete(recursive: true);
 
     [Fact]
-    public void A_page_is_well_formed_and_its_texts_are_only_texts()
+    public void A_page_is_well_formed_and_its_texts_are_escaped()
     {
         var page = XDocument.Parse(HtmlPage.Of(Everything.Report(Hostile)));
         Assert.Equal(Hostile, page.Descendants("h1").Single().Value);
@@ -23,14 +23,14 @@ public sealed class HtmlPageTests : IDisposable
     }
 
     [Fact]
-    public void No_text_whatever_breaks_a_page()
+    public void Any_text_gives_a_well_formed_page()
     {
         var texts = Gen.Choose(0, char.MaxValue).ArrayOf().Select(letters => new string(Array.ConvertAll(letters, l => (char)l)));
         texts.Holds(text => XDocument.Parse(HtmlPage.Of(Everything.Report(text))), tries: 50);
     }
 
     [Fact]
-    public void A_page_needs_nothing_but_itself()
+    public void A_page_loads_no_other_resources()
     {
         var page = HtmlPage.Of(Everything.Report("text"));
         Assert.DoesNotContain("<script", page, StringComparison.Ordinal);
@@ -41,16 +41,16 @@ public sealed class HtmlPageTests : IDisposable
     }
 
     [Fact]
-    public void No_element_but_the_void_ones_is_left_open_for_html()
+    public void Only_void_elements_are_self_closing()
     {
         var page = XDocument.Parse(HtmlPage.Of(Everything.Report("text") with { Subtitle = "", Facts = [] }), LoadOptions.PreserveWhitespace);
         Assert.All(
             page.Descendants().Where(e => e.Name.NamespaceName.Length == 0),
-            e => Assert.True(!e.IsEmpty || e.Name.LocalName == "meta", $"<{e.Name.LocalName}/> in a page is no end tag"));
+            e => Assert.True(!e.IsEmpty || e.Name.LocalName == "meta", $"<{e.Name.LocalName}/> in a page is not closed in HTML"));
     }
 
     [Fact]
-    public void The_style_sheets_hold_nothing_that_a_page_would_escape() =>
+    public void The_style_sheets_have_no_characters_that_need_escaping() =>
         Assert.Equal(-1, (StyleSheets.Page + StyleSheets.Charts).AsSpan().IndexOfAny('<', '>', '&'));
 
     [Fact]
@@ -61,7 +61,7 @@ public sealed class HtmlPageTests : IDisposable
     }
 
     [Fact]
-    public async Task A_report_goes_into_a_folder_with_a_picture_of_each_chart()
+    public async Task A_report_is_written_to_a_folder_with_an_SVG_file_of_each_chart()
     {
         var target = Path.Combine(_folder.FullName, "new", "folder");
         var page = await Everything.Report("Latency <p99>, ms").WriteAsync(target, TestContext.Current.CancellationToken);
@@ -72,7 +72,7 @@ public sealed class HtmlPageTests : IDisposable
     }
 
     [Fact]
-    public async Task A_report_with_a_name_gives_it_to_its_pictures()
+    public async Task The_name_of_a_report_is_the_prefix_of_its_SVG_files()
     {
         var page = await Everything.Report("a").WriteAsync(Path.Combine(_folder.FullName, "run.html"), TestContext.Current.CancellationToken);
         Assert.Equal("run.html", Path.GetFileName(page));

@@ -15,17 +15,17 @@ public sealed class NumbersTests
     [InlineData(-12.34, "-12.3")]
     [InlineData(double.NaN, "–")]
     [InlineData(double.PositiveInfinity, "–")]
-    public void Three_digits_tell_enough_of_a_number(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
+    public void A_number_has_3_significant_digits(double value, string text) => Assert.Equal(text, Numbers.Significant(value));
 
     [Theory]
     [InlineData(0.5, "50 %")]
     [InlineData(0.999, "99.9 %")]
     [InlineData(0.99999, "99.999 %")]
-    public void A_percentage_has_the_digits_that_tell_it_from_all(double share, string text) =>
+    public void A_percentage_has_enough_digits_to_differ_from_100(double share, string text) =>
         Assert.Equal(text, Numbers.Percent(share));
 
     [Fact]
-    public void The_largest_of_a_column_decides_the_decimals_of_all()
+    public void The_largest_number_of_a_column_decides_the_decimals_of_all()
     {
         Assert.Equal(1, Numbers.Decimals([0.02, 47.3, double.NaN]));
         Assert.Equal(0, Numbers.Decimals([]));

@@ -21,7 +21,7 @@ public sealed class TicksTests
         select (Math.Min(a * signA, b * signB), Math.Max(a * signA, b * signB), wanted);
 
     [Fact]
-    public void Linear_ticks_cover_the_values_in_even_round_steps_that_are_not_too_many() => Ranges.Holds(
+    public void Linear_ticks_cover_the_values_in_a_limited_number_of_equal_round_steps() => Ranges.Holds(
         range =>
         {
             var ticks = Ticks.Linear(range.Min, range.Max, range.Wanted).ToList();
@@ -35,7 +35,7 @@ public sealed class TicksTests
         tries: 2000);
 
     [Fact]
-    public void The_labels_of_linear_ticks_differ_from_one_another() => Ranges.Where(r => r.Max - r.Min > 1e-6 * Math.Max(1, Math.Abs(r.Max))).Holds(range =>
+    public void The_labels_of_linear_ticks_are_distinct() => Ranges.Where(r => r.Max - r.Min > 1e-6 * Math.Max(1, Math.Abs(r.Max))).Holds(range =>
     {
         var labels = Ticks.Linear(range.Min, range.Max, range.Wanted).Select(t => t.Label).ToList();
         Assert.Equal(labels.Count, labels.Distinct().Count());
@@ -49,11 +49,11 @@ public sealed class TicksTests
     [InlineData(7, 7, 4, "0 2 4 6 8")]
     [InlineData(-3, 5, 4, "-5.0 -2.5 0.0 2.5 5.0")]
     [InlineData(0, 24, 10, "0.0 2.5 5.0 7.5 10.0 12.5 15.0 17.5 20.0 22.5 25.0")]
-    public void Linear_ticks_are_labelled_with_as_many_decimals_as_their_step_has(double min, double max, int wanted, string labels) =>
+    public void Linear_ticks_have_as_many_decimals_as_their_step(double min, double max, int wanted, string labels) =>
         Assert.Equal(labels, string.Join(' ', Ticks.Linear(min, max, wanted).Select(t => t.Label)));
 
     [Fact]
-    public void Logarithmic_ticks_cover_the_values_and_rise()
+    public void Logarithmic_ticks_cover_the_values_in_ascending_order()
     {
         var ranges = from a in Magnitude from b in Magnitude select (Min: Math.Min(a, b), Max: Math.Max(a, b));
         ranges.Holds(
@@ -72,11 +72,11 @@ public sealed class TicksTests
     [InlineData(3, 300, "2 5 10 20 50 100 200 500")]
     [InlineData(1, 1, "1 2")]
     [InlineData(0.01, 40_000, "0.01 0.1 1 10 100 1,000 10,000 100,000")]
-    public void Logarithmic_ticks_are_ones_twos_and_fives_where_powers_of_ten_are_few(double min, double max, string labels) =>
+    public void Logarithmic_ticks_include_twos_and_fives_if_there_are_few_powers_of_ten(double min, double max, string labels) =>
         Assert.Equal(labels, string.Join(' ', Ticks.Logarithmic(min, max).Select(t => t.Label)));
 
     [Fact]
-    public void Each_further_nine_of_a_percentile_has_the_same_room()
+    public void Each_further_nine_of_a_percentile_has_the_same_width()
     {
         var scale = new Scale.Percentiles(99.99);
         Assert.Equal(["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"], scale.Ticks.Select(t => t.Label));

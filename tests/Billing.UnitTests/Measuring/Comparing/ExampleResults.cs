@@ -16,7 +16,7 @@ using Billing.UnitTests.Measuring.Profiling;
 
 namespace Billing.UnitTests.Measuring.Comparing;
 
-/// <summary>Results of each kind of measurement, with their pages.</summary>
+/// <summary>Example results of each kind of measurement, with their pages.</summary>
 internal static class ExampleResults
 {
     public static readonly RunInfo Complete = new("c", DateTimeOffset.UnixEpoch, true, new Machine("Linux", ".NET", 2, 4));
@@ -24,31 +24,32 @@ internal static class ExampleResults
 
     private static readonly LatencyFigures Latency = new(1, 2, 2, 3, 4, 5, 6, 7);
 
-    /// <summary>All kinds.</summary>
+    /// <summary>All kinds of measurements.</summary>
     public static IReadOnlyList<string> Kinds { get; } = ["paper", "eda", "rpc", "scale", "ceiling", "overload", "cost", "sweep", "profile", "run", "chaos"];
 
-    /// <summary>Those that load stacks of their own, which are audited.</summary>
+    /// <summary>The kinds that start stacks of their own, whose event stores are audited.</summary>
     public static IReadOnlyList<string> Audited { get; } = [.. Kinds.Except(["rpc", "sweep"])];
 
-    /// <summary>Those whose audit may be missing: results of one run hold the one that ended it.</summary>
+    /// <summary>The kinds whose results have a list of audits, which may be empty; those of a single run always have one audit.
+    /// </summary>
     public static IReadOnlyList<string> AuditedApart { get; } = [.. Audited.Except(["run", "chaos"])];
 
     /// <param name="kind">One of <see cref="Kinds"/>.</param>
     /// <param name="audits">The audits.</param>
-    /// <param name="failed">Requests that failed where none may.</param>
+    /// <param name="failed">Number of failed requests where none is allowed.</param>
     public static (IResults Results, Func<Report> Page) Of(string kind, IReadOnlyList<AuditCounts> audits, int failed = 0) => kind switch
     {
-        "paper" => Shown(Paper(audits, failed), PaperResult.Format),
-        "eda" => Shown(Eda(EdaPhase.Long, Round(0), Round(failed), audits), EdaResult.Format),
-        "rpc" => Shown(Rpc(failed), RpcResult.Format),
-        "scale" => Shown(Scale(audits, failed), ScaleResult.Format),
-        "ceiling" => Shown(Ceiling(audits, failed), CeilingResult.Format),
-        "overload" => Shown(Overload(audits, failed), OverloadResult.Format),
-        "cost" => Shown(Cost(audits, failed), CostResult.Format),
-        "sweep" => Shown(Sweep(audits, [Cell(4, 8, 1000, failed)]), SweepResult.Format),
-        "run" => Shown(Run(audits, failed), RunResult.Format),
-        "chaos" => Shown(Chaos(audits, failed), ChaosResult.Format),
-        _ => Shown(ProfileReports.With(Complete, failed, [.. audits]), Billing.Measuring.Profiling.ProfileResult.Format),
+        "paper" => WithPage(Paper(audits, failed), PaperResult.Format),
+        "eda" => WithPage(Eda(EdaPhase.Long, Round(0), Round(failed), audits), EdaResult.Format),
+        "rpc" => WithPage(Rpc(failed), RpcResult.Format),
+        "scale" => WithPage(Scale(audits, failed), ScaleResult.Format),
+        "ceiling" => WithPage(Ceiling(audits, failed), CeilingResult.Format),
+        "overload" => WithPage(Overload(audits, failed), OverloadResult.Format),
+        "cost" => WithPage(Cost(audits, failed), CostResult.Format),
+        "sweep" => WithPage(Sweep(audits, [Cell(4, 8, 1000, failed)]), SweepResult.Format),
+        "run" => WithPage(Run(audits, failed), RunResult.Format),
+        "chaos" => WithPage(Chaos(audits, failed), ChaosResult.Format),
+        _ => WithPage(ProfileReports.With(Complete, failed, [.. audits]), Billing.Measuring.Profiling.ProfileResult.Format),
     };
 
     public static EdaRound Round(int failed) => new(
@@ -100,7 +101,7 @@ internal static class ExampleResults
         Variants = [.. new RpcConditions(1).Others().Select(conditions => new RpcVariant(conditions, RpcCell(990, 10, 0)))],
     };
 
-    /// <summary>A cell in which gRPC takes twice RPCX's processor time, 10 seconds.</summary>
+    /// <summary>A cell in which gRPC takes 10 s of processor time and RPCX <paramref name="cpuS"/>.</summary>
     public static RpcCell RpcCell(int threads, double cpuS, int failed) => new(threads, 100,
     [
         RpcSide.Of(Protocols.Rpcx, 100, [new RpcRun(50, 1_000, 0, cpuS / 2, cpuS / 2)]),
@@ -108,7 +109,7 @@ internal static class ExampleResults
         RpcSide.Of(Protocols.Rest, 100, [new RpcRun(800, 1_000, 0, 20, 20)]),
     ]);
 
-    private static (IResults, Func<Report>) Shown<T>(T results, ResultFormat<T> format)
+    private static (IResults, Func<Report>) WithPage<T>(T results, ResultFormat<T> format)
         where T : IResults => (results, () => format.Page(results));
 
     private static PaperResult Paper(IReadOnlyList<AuditCounts> audits, int failed) => new()
@@ -165,7 +166,7 @@ internal static class ExampleResults
         TotalS = 2,
         RequestsPerS = 100,
         Retried = 0,
-        Audit = Together(audits),
+        Audit = UncleanOf(audits),
     };
 
     private static KindReport Kind(int errors) => new()
@@ -211,11 +212,11 @@ internal static class ExampleResults
         BadRecords = 8,
         PutAside = 8,
         Wrong = failed > 0 ? ["a payment was not answered"] : [],
-        Audit = Together(audits),
-        Clean = failed == 0 && Together(audits).IsClean,
+        Audit = UncleanOf(audits),
+        Clean = failed == 0 && UncleanOf(audits).IsClean,
     };
 
-    private static AuditCounts Together(IReadOnlyList<AuditCounts> audits) => audits.FirstOrDefault(a => !a.IsClean) ?? Clean;
+    private static AuditCounts UncleanOf(IReadOnlyList<AuditCounts> audits) => audits.FirstOrDefault(a => !a.IsClean) ?? Clean;
 
     private static CostResult Cost(IReadOnlyList<AuditCounts> audits, int failed) => new()
     {

@@ -5,7 +5,7 @@ namespace Billing.UnitTests.Measuring.Comparing;
 public sealed class RepeatsTests
 {
     [Fact]
-    public async Task Sides_run_in_turn_the_order_turns_about_and_the_first_round_is_dropped()
+    public async Task The_order_of_the_sides_alternates_and_the_first_round_is_dropped()
     {
         var (ran, kept) = (new List<string>(), new List<string>());
 
@@ -24,7 +24,7 @@ public sealed class RepeatsTests
     }
 
     [Fact]
-    public async Task Stopping_ends_between_two_measurements()
+    public async Task A_stop_takes_effect_between_two_measurements()
     {
         using var stop = new CancellationTokenSource();
         var ran = 0;

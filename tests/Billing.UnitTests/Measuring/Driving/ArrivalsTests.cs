@@ -13,17 +13,17 @@ public sealed class ArrivalsTests
     [InlineData(100, 1.0, 101)]
     [InlineData(0.5, 1.9, 1)]
     [InlineData(0.5, 2.0, 2)]
-    public void So_many_requests_are_due_by_a_moment(double rate, double seconds, long due) =>
+    public void The_number_of_requests_due_by_a_time_follows_from_the_rate(double rate, double seconds, long due) =>
         Assert.Equal(due, new Arrivals(rate).DueBy(TimeSpan.FromSeconds(seconds)));
 
     [Fact]
-    public void None_is_due_before_the_start() => Assert.Equal(0, new Arrivals(100).DueBy(TimeSpan.FromTicks(-1)));
+    public void No_request_is_due_before_the_start() => Assert.Equal(0, new Arrivals(100).DueBy(TimeSpan.FromTicks(-1)));
 
     [Theory]
     [InlineData(200, 4, 800)]
     [InlineData(0.5, 1, 1)]
     [InlineData(3, 0.5, 2)]
-    public void So_many_requests_fit_into_a_time(double rate, double seconds, long requests) =>
+    public void The_number_of_requests_within_a_duration_follows_from_the_rate(double rate, double seconds, long requests) =>
         Assert.Equal(requests, new Arrivals(rate).Within(TimeSpan.FromSeconds(seconds)));
 
     [Fact]

@@ -12,7 +12,7 @@ public sealed class DeadlineChannelTests
     private readonly TaskCompletionSource<RequestOutcome> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     [Fact]
-    public async Task A_request_that_is_not_answered_by_its_deadline_has_failed()
+    public async Task A_request_without_an_answer_by_its_deadline_fails()
     {
         await using var channel = Channel();
         Task<RequestOutcome>[] requests = [channel.PayAsync(new MakePaymentRequest()), channel.CheckAsync(new CheckBalanceRequest())];
@@ -22,7 +22,7 @@ public sealed class DeadlineChannelTests
         _time.Advance(TimeSpan.FromTicks(1));
 
         Assert.All(await Task.WhenAll(requests), outcome => Assert.Equal("DeadlineExceeded", outcome.Error));
-        // What comes too late breaks nothing.
+        // A late answer causes no error.
         _answer.SetResult(RequestOutcome.Answered());
     }
 

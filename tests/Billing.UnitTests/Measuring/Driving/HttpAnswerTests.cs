@@ -11,7 +11,7 @@ public sealed class HttpAnswerTests
     private const string Refused = "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\nRetry-After: 1\r\n\r\n";
 
     [Fact]
-    public void Pipelined_answers_are_read_one_after_the_other_however_they_are_split()
+    public void Pipelined_answers_are_read_one_by_one_wherever_the_bytes_are_split()
     {
         var bytes = Encoding.ASCII.GetBytes(Accepted + Declined + Refused);
         for (var split = 0; split <= bytes.Length; split++)
@@ -31,7 +31,7 @@ public sealed class HttpAnswerTests
     [InlineData("HTTP/1.1 200 OK\r\n\r\n")]
     [InlineData("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")]
     [InlineData("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")]
-    public void What_is_no_answer_of_stated_length_is_refused(string text) => Assert.Throws<InvalidDataException>(() =>
+    public void An_answer_that_is_not_HTTP_or_has_no_length_is_refused(string text) => Assert.Throws<InvalidDataException>(() =>
     {
         var buffer = new ReadOnlySequence<byte>(Encoding.ASCII.GetBytes(text));
         HttpAnswer.TryRead(ref buffer, out _);

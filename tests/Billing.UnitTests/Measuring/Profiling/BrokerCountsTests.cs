@@ -37,19 +37,19 @@ public sealed class BrokerCountsTests
     private readonly BrokerCounts _counts = BrokerCounts.Parse(After).Since(BrokerCounts.Parse(Before)).Per(100);
 
     [Fact]
-    public void Versions_of_a_kind_count_together_fetches_once_and_what_nobody_asked_not_at_all() => Assert.Equal(
+    public void Request_versions_are_added_up_fetches_count_once_and_unused_requests_are_left_out() => Assert.Equal(
         new Dictionary<string, double> { ["FetchConsumer"] = 2, ["FetchFollower"] = 0.2, ["Produce"] = 1 }, _counts.Requests);
 
     [Fact]
-    public void A_topic_has_its_records_and_how_many_come_together()
+    public void A_topic_has_its_records_and_the_average_batch_size()
     {
         Assert.Equal(new TopicCounts(10, 0.5, 2000), _counts.Topics["billing.events"]);
         Assert.Equal(20, _counts.Topics["billing.events"].RecordsInBatch);
     }
 
     [Fact]
-    public void All_proxies_replies_count_together() => Assert.Equal(0.7, _counts.Topics["billing.replies.{proxy}"].Records, 9);
+    public void Reply_topics_are_added_up() => Assert.Equal(0.7, _counts.Topics["billing.replies.{proxy}"].Records, 9);
 
     [Fact]
-    public void What_the_broker_writes_itself_comes_in_no_batches() => Assert.Null(_counts.Topics["__consumer_offsets"].RecordsInBatch);
+    public void The_brokers_own_topics_have_no_batch_size() => Assert.Null(_counts.Topics["__consumer_offsets"].RecordsInBatch);
 }

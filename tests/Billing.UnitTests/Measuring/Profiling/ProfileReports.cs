@@ -5,7 +5,7 @@ using Billing.Measuring.Tracing;
 
 namespace Billing.UnitTests.Measuring.Profiling;
 
-/// <summary>A profile as one is measured.</summary>
+/// <summary>Example results of a profile.</summary>
 internal static class ProfileReports
 {
     public static ProfileResult With(RunInfo run, long failed = 0, params IReadOnlyList<AuditCounts> audits) => new()

@@ -17,23 +17,23 @@ public sealed class ProgramUseTests
         """;
 
     [Fact]
-    public void What_a_service_exposes_of_its_runtime_is_read() =>
+    public void The_runtime_metrics_of_a_service_are_parsed() =>
         Assert.Equal(new RuntimeUse(123_456_789, 9, 4, 1, 250_000), RuntimeUse.Parse(Metrics));
 
     [Fact]
-    public void A_service_that_exposes_nothing_of_it_has_none() => Assert.Null(RuntimeUse.Parse("up 1\n"));
+    public void Without_runtime_metrics_there_is_no_runtime_use() => Assert.Null(RuntimeUse.Parse("up 1\n"));
 
     [Fact]
-    public void Switches_and_memory_are_read_from_what_the_kernel_writes()
+    public void Context_switches_and_memory_are_parsed_from_proc_files()
     {
         Assert.Equal((120L, 7L), ProcessorTimes.ParseSwitches("Name:\tx\nVmRSS:\t 12 kB\nvoluntary_ctxt_switches:\t120\nnonvoluntary_ctxt_switches:\t7\n"));
         Assert.Equal(2.048, ProcessorTimes.ParseMemoryMb("55d0-7ffd ---p 00000000 00:00 0 [rollup]\nRss:   9000 kB\nPss:    2000 kB\nPss_Anon: 1 kB\n"), 9);
     }
 
     [Fact]
-    public void This_process_has_used_processor_time_by_threads_and_memory()
+    public void The_processor_time_of_threads_and_the_memory_of_this_process_are_read()
     {
-        Assert.SkipUnless(OperatingSystem.IsLinux(), "Linux alone has /proc");
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Only Linux has /proc");
         (string, int)[] self = [("self", Environment.ProcessId), ("gone", int.MaxValue)];
         var before = ProcessorTimes.Read(self);
         var start = Environment.CpuUsage.TotalTime;
@@ -52,7 +52,7 @@ public sealed class ProgramUseTests
     }
 
     [Fact]
-    public void Costs_are_shared_out_over_payments_and_memory_is_not()
+    public void Costs_are_divided_by_the_number_of_payments_and_memory_is_not()
     {
         var use = new ProgramUse("proxy", 2, 100, 50, 20, 10, 64, [new ThreadUse("a", 3, 40, 20)]) { Runtime = new RuntimeUse(1000, 4, 2, 1, 30) }.Per(10);
 

@@ -14,7 +14,7 @@ public sealed class ThresholdTests
     [InlineData(Threshold.MaxP99Ms, 0, 80, true)]
     [InlineData(Threshold.MinRps, 95, 95, false)]
     [InlineData(Threshold.MinRps, 95.1, 95, true)]
-    public void A_limit_may_be_reached_but_not_crossed(string option, double limit, double value, bool missed)
+    public void A_threshold_may_be_reached_but_not_exceeded(string option, double limit, double value, bool missed)
     {
         var result = new Threshold(option, limit).Check(Calls(ok: 95, failed: 5));
 
@@ -27,7 +27,7 @@ public sealed class ThresholdTests
     [InlineData(Threshold.MinRps, 1, true)]
     [InlineData(Threshold.MaxErrorPercent, 99, true)]
     [InlineData(Threshold.MaxErrorPercent, 100, false)]
-    public void Where_no_call_was_answered_there_is_no_latency_to_be_content_with(string option, double limit, bool missed)
+    public void Without_answered_calls_the_latency_thresholds_are_missed(string option, double limit, bool missed)
     {
         Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 5)).Missed);
         Assert.Equal(missed, new Threshold(option, limit).Check(Calls(ok: 0, failed: 0)).Missed);
@@ -37,11 +37,11 @@ public sealed class ThresholdTests
     [InlineData(99, 1, false)]
     [InlineData(98, 2, true)]
     [InlineData(1, 99, true)]
-    public void A_run_without_thresholds_misses_its_own_when_more_than_one_call_of_a_hundred_fails(int ok, int failed, bool missed) =>
+    public void By_default_the_threshold_is_missed_if_more_than_one_percent_of_the_calls_fail(int ok, int failed, bool missed) =>
         Assert.Equal(missed, Threshold.ByDefault.Check(Calls(ok, failed)).Missed);
 
     [Fact]
-    public void A_missed_threshold_names_itself_and_the_value()
+    public void A_result_names_the_threshold_and_the_measured_value()
     {
         Assert.Equal("Missed: --max-p99-ms 50.5, measured 80", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(95, 5))}");
         Assert.Equal("Missed: --max-p99-ms 50.5, no call was answered", $"{new Threshold(Threshold.MaxP99Ms, 50.5).Check(Calls(0, 5))}");

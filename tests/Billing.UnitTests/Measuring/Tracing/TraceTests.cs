@@ -18,7 +18,7 @@ public sealed class TraceTests : IDisposable
     public void Dispose() => _folder.Delete(recursive: true);
 
     [Fact]
-    public async Task A_trace_is_read_as_it_was_written()
+    public async Task A_written_trace_is_read_unchanged()
     {
         TracedPayment[] payments = [Paid(0), Paid(1, Moment.Appended), Failed(2)];
         await TraceFile.WriteAsync(Trace, payments);
@@ -28,7 +28,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public void Columns_are_found_by_their_names_whatever_else_is_there()
+    public void Columns_are_found_by_name_in_any_order_beside_unknown_columns()
     {
         File.WriteAllText(Trace, $"outcome,note,version,stream_id,sent_unix_us,transaction_id\nAccepted,x,3,visa/a,7,{Guid.Empty}\n\n");
         var payment = Assert.Single(TraceFile.Read(Trace));
@@ -42,7 +42,7 @@ public sealed class TraceTests : IDisposable
     [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n1,2", ":2: has 2 fields")]
     [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\nx,s,1,o,1", ":2: invalid transaction_id 'x'")]
     [InlineData("transaction_id,stream_id,version,outcome,sent_unix_us\n00000000-0000-0000-0000-000000000000,s,1,o,soon", ":2: invalid sent_unix_us 'soon'")]
-    public void What_is_no_trace_is_refused_with_the_place(string text, string problem)
+    public void An_invalid_trace_is_refused_with_file_and_line(string text, string problem)
     {
         File.WriteAllText(Trace, text);
         var e = Assert.Throws<FormatException>(() => TraceFile.Read(Trace));
@@ -51,7 +51,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public void The_way_leads_from_step_to_step_and_its_legs_add_up_to_the_whole()
+    public void The_durations_of_the_steps_add_up_to_the_total()
     {
         var payment = Paid(0);
         var legs = Leg.Of([payment]);
@@ -63,12 +63,12 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public void Where_no_broker_is_the_way_leads_from_the_proxy_to_the_backend() => Assert.Equal(
+    public void Without_a_broker_there_is_one_step_from_the_proxy_to_the_backend() => Assert.Equal(
         ["wait to be sent", "client → proxy", "proxy → backend", "authorise, decide"],
         Leg.Of([Paid(0, Moment.Appended), Paid(1, Moment.Appended), Failed(2)]).Take(4).Select(l => l.Name));
 
     [Fact]
-    public void A_payment_that_was_sent_late_took_its_lateness_too()
+    public void The_latency_of_a_payment_sent_late_includes_its_delay()
     {
         var payment = Paid(0);
         payment[Moment.Planned] = payment[Moment.Sent] - 250_000;
@@ -81,7 +81,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public void Where_nothing_was_due_the_way_begins_with_the_sending()
+    public void Without_a_planned_time_latencies_begin_with_the_sending()
     {
         var payment = Paid(0, Moment.Planned);
 
@@ -91,7 +91,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public void A_trace_with_failures_says_that_no_latency_counts_them()
+    public void A_trace_with_failures_states_that_latencies_exclude_them()
     {
         Assert.Contains("1 failed, and are left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0), Failed(1)])), StringComparison.Ordinal);
         Assert.DoesNotContain("left out of the latencies", HtmlPage.Of(TracePage.Of(null, [Paid(0)])), StringComparison.Ordinal);
@@ -101,7 +101,7 @@ public sealed class TraceTests : IDisposable
     [InlineData(-900, 0)]
     [InlineData(300, 0.3)]
     [InlineData(5000, 2)]
-    public void The_brokers_moment_lies_between_its_neighbours_whatever_its_milliseconds_say(long appended, double milliseconds)
+    public void The_brokers_timestamp_is_limited_to_the_range_between_its_neighbours(long appended, double milliseconds)
     {
         var payment = Paid(0);
         payment[Moment.Appended] = payment[Moment.Received] + appended;
@@ -116,11 +116,11 @@ public sealed class TraceTests : IDisposable
     [InlineData(0.999, 10)]
     [InlineData(1, 10)]
     [InlineData(0.01, 1)]
-    public void A_percentile_is_the_least_value_that_so_many_do_not_exceed(double share, double value) =>
+    public void A_percentile_is_the_value_of_the_nearest_rank(double share, double value) =>
         Assert.Equal(value, new LegTimes(Leg.Whole([]), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).Percentile(share));
 
     [Fact]
-    public void Nothing_at_all_makes_a_report_too()
+    public void An_empty_trace_gives_a_report_without_data()
     {
         Assert.Equal(0, LegTimes.Of(Leg.Whole([]), []).Percentile(0.99));
         Assert.Contains("No payment was sent.", HtmlPage.Of(TracePage.Of(null, [])), StringComparison.Ordinal);
@@ -128,7 +128,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public async Task A_trace_becomes_a_report_with_its_summary_and_without()
+    public async Task A_report_is_made_of_a_trace_with_and_without_its_summary()
     {
         await TraceFile.WriteAsync(Trace, Enumerable.Range(0, 2000).Select(n => Paid(n)));
         Assert.Empty(ResultFiles.Read(Trace).Facts);
@@ -139,7 +139,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public async Task A_summary_becomes_a_report_by_its_kind()
+    public async Task A_report_is_made_of_a_summary_by_its_kind()
     {
         var path = Path.Combine(_folder.FullName, "summary.json");
         await Summary().WriteAsync(path);
@@ -154,7 +154,7 @@ public sealed class TraceTests : IDisposable
     [InlineData("{\"kind\":\"weather\"}", "the kind \"weather\" is unknown; known kinds are ")]
     [InlineData("{\"kind\":\"trace\"}", "cannot be read as results")]
     [InlineData("{", "cannot be read as results")]
-    public void Json_of_no_known_kind_is_refused_by_name(string json, string problem)
+    public void JSON_of_an_unknown_kind_is_refused_with_the_name_of_the_file(string json, string problem)
     {
         var path = Path.Combine(_folder.FullName, "x.json");
         File.WriteAllText(path, json);
@@ -164,7 +164,7 @@ public sealed class TraceTests : IDisposable
     }
 
     [Fact]
-    public async Task Several_files_become_parts_of_one_report()
+    public async Task Several_files_are_combined_in_one_report()
     {
         var summary = Path.Combine(_folder.FullName, "summary.json");
         await Summary().WriteAsync(summary);
@@ -176,10 +176,10 @@ public sealed class TraceTests : IDisposable
     private static TraceResult Summary() => TraceResult.Of(
         new TraceOptions { Subject = new MeasuredSystem(new(), [], "", "./billing trace"), Requests = 1, Rate = 10 }, "kafka", [Paid(0)], DateTimeOffset.UnixEpoch);
 
-    private static TracedPayment Paid(int number, params Moment[] notTaken)
+    private static TracedPayment Paid(int number, params Moment[] missing)
     {
         var payment = new TracedPayment(Guid.NewGuid(), "visa/acct-1", number + 1, "Accepted");
-        foreach (var moment in Enum.GetValues<Moment>().Except(notTaken))
+        foreach (var moment in Enum.GetValues<Moment>().Except(missing))
         {
             payment[moment] = Start + (number * 5000L) + ((int)moment * 1000);
         }

@@ -8,11 +8,11 @@ public sealed class ServingStateTests
     private readonly ServingState _state = new();
 
     [Fact]
-    public void The_process_exists_from_the_start_and_does_not_serve() =>
+    public void At_the_start_the_process_is_known_and_not_serving() =>
         Assert.Equal(ServingStatus.NotServing, _state.Find(""));
 
     [Fact]
-    public void A_service_that_was_never_set_is_not_known()
+    public void A_service_that_was_never_set_is_unknown()
     {
         Assert.Null(_state.Find("billing.v1.Billing"));
         _state.SetServing("billing.v1.Billing");
@@ -21,7 +21,7 @@ public sealed class ServingStateTests
     }
 
     [Fact]
-    public async Task A_watch_begins_with_the_present_state_and_follows_the_changes()
+    public async Task A_watch_begins_with_the_current_state_and_reports_each_change()
     {
         await using var watch = _state.Watch("a").GetAsyncEnumerator();
         Assert.Equal(ServingStatus.ServiceUnknown, await NextAsync(watch));
@@ -48,7 +48,7 @@ public sealed class ServingStateTests
     }
 
     [Fact]
-    public async Task A_watch_ends_with_its_token()
+    public async Task A_watch_ends_when_its_token_is_cancelled()
     {
         using var stop = new CancellationTokenSource();
         await using var watch = _state.Watch("", stop.Token).GetAsyncEnumerator(stop.Token);

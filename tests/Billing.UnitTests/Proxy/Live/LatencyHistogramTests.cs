@@ -5,7 +5,7 @@ namespace Billing.UnitTests.Proxy.Live;
 public sealed class LatencyHistogramTests
 {
     [Fact]
-    public void Nothing_has_no_percentile() => Assert.Null(new LatencyHistogram().Percentile(0.5));
+    public void An_empty_histogram_has_no_percentile() => Assert.Null(new LatencyHistogram().Percentile(0.5));
 
     [Theory]
     [InlineData(0)]
@@ -17,7 +17,7 @@ public sealed class LatencyHistogramTests
     [InlineData(999_999)]
     [InlineData(30_000_000)]
     [InlineData(3_600_000_000)]
-    public void A_duration_is_found_again_within_three_percent_and_a_half(long microseconds)
+    public void A_percentile_is_within_3_5_percent_of_the_recorded_duration(long microseconds)
     {
         var histogram = new LatencyHistogram();
 
@@ -28,7 +28,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void Durations_out_of_all_bounds_are_counted_at_the_ends()
+    public void Durations_out_of_range_are_counted_in_the_first_and_last_bucket()
     {
         var histogram = new LatencyHistogram();
 
@@ -40,7 +40,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void Percentiles_of_a_thousand_are_those_of_the_sorted_list()
+    public void The_percentiles_of_a_thousand_durations_are_those_of_the_sorted_list()
     {
         var (low, high, both) = (new LatencyHistogram(), new LatencyHistogram(), new LatencyHistogram());
         for (var ms = 1; ms <= 1000; ms++)

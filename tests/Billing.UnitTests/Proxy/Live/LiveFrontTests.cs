@@ -6,7 +6,7 @@ using Billing.Proxy.Live.Front;
 
 namespace Billing.UnitTests.Proxy.Live;
 
-/// <summary>The live page's side of a proxy, over HTTP.</summary>
+/// <summary>The live page of a proxy, over HTTP.</summary>
 public sealed class LiveFrontTests : IAsyncLifetime
 {
     private ProxyHost? _proxy;
@@ -29,7 +29,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Every_file_of_the_page_is_guarded_and_is_sent_once()
+    public async Task Every_file_of_the_page_has_a_content_security_policy_and_is_cached()
     {
         var page = await Http.GetStringAsync(new Uri("/", UriKind.Relative));
         var files = LiveAssets.All.Select(asset => asset.Name == "index.html" ? "/" : "/live/" + asset.Name).ToList();
@@ -53,7 +53,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Events_begin_with_the_settings_and_go_on_with_a_snapshot_each_second()
+    public async Task Events_begin_with_the_settings_and_continue_with_one_snapshot_per_second()
     {
         using var events = await WatchAsync();
 
@@ -69,7 +69,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Failures_over_gRPC_and_REST_are_told_with_their_reasons()
+    public async Task Failures_over_gRPC_and_REST_are_reported_with_their_reasons()
     {
         using var events = await WatchAsync();
         await events.NextAsync();
@@ -90,7 +90,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task One_page_more_than_may_watch_is_told_which_setting_says_so()
+    public async Task A_watcher_above_the_limit_is_refused_with_the_name_of_the_setting()
     {
         var all = new List<Events>();
         for (var i = 0; i < new LiveOptions().WatchersMax; i++)
@@ -107,7 +107,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_proxy_that_stops_ends_the_stream_in_good_order()
+    public async Task A_stopping_proxy_ends_the_stream_of_events_cleanly()
     {
         using var events = await WatchAsync();
         await events.NextAsync();
@@ -124,14 +124,14 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_watcher_that_reads_nothing_is_given_up_and_the_others_are_not()
+    public async Task A_watcher_that_does_not_read_is_dropped_and_the_others_are_kept()
     {
         using var watchers = new Watchers(Microsoft.Extensions.Options.Options.Create(new LiveOptions()));
         using var slow = watchers.TryEnter()!;
         using var quick = watchers.TryEnter()!;
         await using var messages = quick.Messages(TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
-        var givenUp = new TaskCompletionSource();
-        slow.TooSlow.Register(givenUp.SetResult);
+        var dropped = new TaskCompletionSource();
+        slow.TooSlow.Register(dropped.SetResult);
 
         for (var i = 0; i < 10; i++)
         {
@@ -139,13 +139,13 @@ public sealed class LiveFrontTests : IAsyncLifetime
             Assert.True(await messages.MoveNextAsync());
         }
 
-        await givenUp.Task;
+        await dropped.Task;
         Assert.False(quick.TooSlow.IsCancellationRequested);
         Assert.Equal(2, watchers.Present());
     }
 
     [Fact]
-    public void The_page_is_not_part_of_the_described_API_and_is_for_operators()
+    public void The_page_is_left_out_of_the_OpenAPI_document_and_is_for_operators()
     {
         var mine = Proxy.Endpoints.Where(e => e.RoutePattern.RawText is { } route && (route == "/" || route.StartsWith("/live/", StringComparison.Ordinal))).ToList();
 
@@ -158,7 +158,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Settings_out_of_their_bounds_are_named()
+    public void Settings_out_of_range_are_reported_by_name()
     {
         var results = new List<ValidationResult>();
         var options = new LiveOptions { WatchersMax = 0, SamplesPerSecond = 101, KeepFor = TimeSpan.FromDays(2), KafkaInterval = TimeSpan.Zero };

@@ -14,7 +14,7 @@ public sealed class LiveRecordTests
     private readonly ManualTime _time = new();
 
     [Fact]
-    public async Task All_who_begin_at_the_same_time_get_one_record()
+    public async Task Concurrent_callers_get_the_same_record()
     {
         var watch = new LiveWatch(Options.Create(new LiveOptions()), _time);
         using var all = new Barrier(8);
@@ -29,7 +29,7 @@ public sealed class LiveRecordTests
     }
 
     [Fact]
-    public void A_second_has_what_happened_in_it_and_an_old_one_is_forgotten()
+    public void Each_second_has_its_own_counts_and_old_seconds_are_discarded()
     {
         var seconds = new CallSeconds(_time);
         var first = seconds.Now;
@@ -49,7 +49,7 @@ public sealed class LiveRecordTests
     }
 
     [Fact]
-    public void Calls_are_heard_from_the_meters_of_this_host_alone()
+    public void Only_the_meters_of_this_host_are_listened_to()
     {
         using var here = new ServiceCollection().AddMetrics().BuildServiceProvider();
         using var elsewhere = new ServiceCollection().AddMetrics().BuildServiceProvider();
@@ -73,7 +73,7 @@ public sealed class LiveRecordTests
     }
 
     [Fact]
-    public void Equal_failures_are_one_with_their_number_and_old_ones_go()
+    public void Equal_failures_are_one_entry_with_a_count_and_old_ones_are_discarded()
     {
         var failures = new FailureLog(_time);
         failures.Add("PUT /v1", "429", ErrorReasons.TooManyInFlight, "first");
@@ -91,7 +91,7 @@ public sealed class LiveRecordTests
     }
 
     [Fact]
-    public void However_many_sorts_of_failures_there_are_the_oldest_give_way()
+    public void With_too_many_kinds_of_failures_the_oldest_are_discarded()
     {
         var failures = new FailureLog(_time);
         for (var i = 0; i < FailureLog.SortsMax + 5; i++)
@@ -105,7 +105,7 @@ public sealed class LiveRecordTests
     }
 
     [Fact]
-    public async Task So_many_payments_a_second_are_timed_and_no_more()
+    public async Task Only_the_configured_number_of_payments_per_second_is_timed()
     {
         var backend = new FakeBackend();
         var record = new LiveRecord(2, _time);
@@ -124,7 +124,7 @@ public sealed class LiveRecordTests
     }
 
     [Fact]
-    public async Task A_payment_made_on_the_page_is_timed_and_those_beside_it_are_not()
+    public async Task A_payment_made_on_the_page_is_timed_and_concurrent_payments_are_not()
     {
         var backend = new FakeBackend();
         var record = new LiveRecord(0, _time);

@@ -8,7 +8,7 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy.Rest;
 
-/// <summary>Payments over REST whose callers would rather not wait, before transports that take them as they are told.</summary>
+/// <summary>Payments over REST with the preference respond-async.</summary>
 public sealed class QueuedPaymentsTests
 {
     private const string Body = """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
@@ -27,18 +27,18 @@ public sealed class QueuedPaymentsTests
     [InlineData("note=\"a, respond-async", false)]
     [InlineData("wait=5", false)]
     [InlineData(", ,", false)]
-    public async Task Only_the_preference_for_an_answer_before_the_work_is_done_is_heard(string prefer, bool isTaken)
+    public async Task Only_the_preference_respond_async_is_applied(string prefer, bool isApplied)
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
 
         using var response = await PayAsync(proxy, prefer);
 
-        Assert.Equal(isTaken ? HttpStatusCode.Accepted : HttpStatusCode.OK, response.StatusCode);
-        Assert.Equal(isTaken, response.Headers.Contains("Preference-Applied"));
+        Assert.Equal(isApplied ? HttpStatusCode.Accepted : HttpStatusCode.OK, response.StatusCode);
+        Assert.Equal(isApplied, response.Headers.Contains("Preference-Applied"));
     }
 
     [Fact]
-    public async Task A_payment_is_taken_when_the_transport_has_it_and_its_place_is_held_until_it_is_answered()
+    public async Task A_payment_is_accepted_when_the_transport_has_it_and_keeps_its_place_until_it_is_answered()
     {
         _queued.Answer = new TaskCompletionSource<Reply>();
         await using var proxy = await ProxyHost.StartAsync(
@@ -56,7 +56,7 @@ public sealed class QueuedPaymentsTests
     }
 
     [Fact]
-    public async Task The_address_of_the_status_asks_about_this_very_payment_and_its_deadline()
+    public async Task The_status_address_identifies_the_payment_and_its_deadline()
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
         using var http = new HttpClient { BaseAddress = proxy.Rest };
@@ -72,7 +72,7 @@ public sealed class QueuedPaymentsTests
     }
 
     [Fact]
-    public async Task A_payment_that_the_transport_cannot_take_is_refused_with_its_reason()
+    public async Task A_payment_that_the_transport_rejects_is_refused_with_the_reason()
     {
         _queued.Refusal = Replies.Error(0, StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "no broker");
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
@@ -85,10 +85,10 @@ public sealed class QueuedPaymentsTests
     }
 
     [Fact]
-    public async Task Where_the_transport_keeps_no_commands_the_preference_is_passed_over()
+    public async Task If_the_transport_does_not_queue_commands_the_preference_is_ignored()
     {
-        var called = new FakeBackend();
-        await using var proxy = await ProxyHost.StartAsync(called, withRest: true);
+        var direct = new FakeBackend();
+        await using var proxy = await ProxyHost.StartAsync(direct, withRest: true);
 
         using var response = await PayAsync(proxy, "respond-async");
 
@@ -97,7 +97,7 @@ public sealed class QueuedPaymentsTests
     }
 
     [Fact]
-    public async Task A_bad_field_is_refused_whether_or_not_the_caller_would_wait()
+    public async Task An_invalid_field_is_refused_also_with_the_preference_respond_async()
     {
         await using var proxy = await ProxyHost.StartAsync(_queued, withRest: true);
 
@@ -122,10 +122,10 @@ public sealed class QueuedPaymentsTests
     {
         private readonly List<Command> _commands = [];
 
-        /// <summary>What every command is answered; null for at once.</summary>
+        /// <summary>The answer to every command; null to answer at once.</summary>
         public TaskCompletionSource<Reply>? Answer { get; set; }
 
-        /// <summary>Why no command is taken.</summary>
+        /// <summary>The error with which every command is rejected; null to accept them.</summary>
         public Reply? Refusal { get; set; }
 
         public IReadOnlyList<Command> Commands

@@ -11,7 +11,7 @@ using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy.Rest;
 
-/// <summary>The REST front before backends that answer as they are told.</summary>
+/// <summary>The REST interface with a fake backend.</summary>
 public sealed class RestFrontTests
 {
     private const string Body = """{"account_id":"acct","payment_type":"visa","amount":{"currency_code":"USD","units":1}}""";
@@ -30,9 +30,9 @@ public sealed class RestFrontTests
     [InlineData(StatusCode.Internal, 500)]
     [InlineData(StatusCode.Unavailable, 503)]
     [InlineData(StatusCode.DeadlineExceeded, 504)]
-    public async Task What_a_backend_refuses_has_the_status_of_its_kind_and_the_reason_and_field_of_gRPC(StatusCode status, int expected)
+    public async Task A_backends_error_has_the_matching_HTTP_status_and_the_same_reason_and_field(StatusCode status, int expected)
     {
-        _backend.Answer = command => Task.FromResult(Replies.Error(0, status, "SOME_REASON", "what happened", "some.field"));
+        _backend.Answer = command => Task.FromResult(Replies.Error(0, status, "SOME_REASON", "the message", "some.field"));
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
 
         using var response = await PayAsync(proxy);
@@ -43,11 +43,11 @@ public sealed class RestFrontTests
         Assert.Equal(expected, problem.GetProperty("status").GetInt32());
         Assert.Equal("SOME_REASON", problem.GetProperty("reason").GetString());
         Assert.Equal("some.field", problem.GetProperty("field").GetString());
-        Assert.Equal("what happened", problem.GetProperty("detail").GetString());
+        Assert.Equal("the message", problem.GetProperty("detail").GetString());
     }
 
     [Fact]
-    public async Task A_full_proxy_says_when_to_try_again()
+    public async Task A_full_proxy_answers_with_a_retry_delay()
     {
         var answer = new TaskCompletionSource<Reply>();
         var taken = new TaskCompletionSource();
@@ -77,7 +77,7 @@ public sealed class RestFrontTests
     [InlineData(null, 30_000)]
     [InlineData("1500", 1_500)]
     [InlineData("9999999", 300_000)]
-    public async Task The_header_says_how_long_a_command_may_take(string? header, int milliseconds)
+    public async Task The_header_sets_the_timeout_of_a_command(string? header, int milliseconds)
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
 
@@ -93,7 +93,7 @@ public sealed class RestFrontTests
     [InlineData("-5")]
     [InlineData("1.5")]
     [InlineData("99999999999")]
-    public async Task A_wait_that_is_none_is_refused_by_name(string header)
+    public async Task An_invalid_timeout_is_refused_with_the_name_of_the_header(string header)
     {
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
 
@@ -105,7 +105,7 @@ public sealed class RestFrontTests
     }
 
     [Fact]
-    public async Task Requests_that_are_sent_without_waiting_for_answers_are_answered_in_their_order()
+    public async Task Pipelined_requests_are_answered_in_order()
     {
         const int count = 200;
         await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);

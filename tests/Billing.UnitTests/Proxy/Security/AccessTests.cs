@@ -12,7 +12,7 @@ using Xunit.Sdk;
 
 namespace Billing.UnitTests.Proxy.Security;
 
-/// <summary>Who may do what at a proxy that asks.</summary>
+/// <summary>Authentication and authorisation of calls to a proxy.</summary>
 public sealed class AccessTests : IAsyncLifetime
 {
     private SecureProxy _proxy = null!;
@@ -22,7 +22,7 @@ public sealed class AccessTests : IAsyncLifetime
     public ValueTask DisposeAsync() => _proxy.DisposeAsync();
 
     [Fact]
-    public async Task A_token_with_the_scope_and_the_account_pays()
+    public async Task A_token_with_the_scope_and_the_account_may_pay()
     {
         var client = _proxy.Client(_proxy.Token("payments:write", "acct-*"));
 
@@ -33,7 +33,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_call_without_a_token_is_refused_and_nothing_is_sent_on()
+    public async Task A_call_without_a_token_is_refused_and_not_forwarded()
     {
         await RefusedAsync(_proxy.Client(), StatusCode.Unauthenticated, ErrorReasons.TokenMissing);
     }
@@ -42,7 +42,7 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData("balances:read")]
     [InlineData("payments:writer")]
     [InlineData("admin")]
-    public async Task A_token_without_the_scope_is_refused_and_told_which(string scopes)
+    public async Task A_token_without_the_scope_is_refused_with_the_name_of_the_scope(string scopes)
     {
         var refused = await RefusedAsync(
             _proxy.Client(_proxy.Token(scopes, "*")), StatusCode.PermissionDenied, ErrorReasons.ScopeMissing);
@@ -69,13 +69,13 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_token_that_names_no_accounts_reaches_none()
+    public async Task A_token_without_accounts_has_access_to_none()
     {
         await RefusedAsync(_proxy.Client(_proxy.Token("payments:write")), StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed);
     }
 
     [Fact]
-    public async Task On_a_stream_each_payment_is_held_against_the_accounts()
+    public async Task On_a_stream_the_account_of_each_payment_is_checked()
     {
         var token = _proxy.Token("payments:write", Samples.Payment().AccountId);
         using var stream = _proxy.Client(token).MakePayments(cancellationToken: TestContext.Current.CancellationToken);
@@ -91,7 +91,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task An_expired_token_is_refused_as_such()
+    public async Task An_expired_token_is_refused_as_expired()
     {
         var token = _proxy.Tokens.Issue("somebody", ["payments:write"], ["*"], -TimeSpan.FromMinutes(1));
 
@@ -105,7 +105,7 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData("another audience")]
     [InlineData("a changed claim")]
     [InlineData("no token")]
-    public async Task A_token_that_is_not_ours_is_refused(string fault)
+    public async Task A_token_that_cannot_be_verified_is_refused(string fault)
     {
         using var stranger = TokenIssuer.New(TimeProvider.System);
         var good = _proxy.Token("payments:write", "*");
@@ -124,7 +124,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Rest_refuses_in_its_own_words()
+    public async Task Over_REST_a_refusal_has_the_HTTP_status_and_the_reason()
     {
         using var nobody = _proxy.Http();
         using var reader = _proxy.Http(_proxy.Token("balances:read", "acct-1"));
@@ -143,7 +143,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_admin_service_is_at_the_admin_address_alone_and_for_administrators()
+    public async Task The_admin_service_is_only_at_the_admin_address_and_only_for_administrators()
     {
         var request = new SetCreditLimitRequest
         {
@@ -178,7 +178,7 @@ public sealed class AccessTests : IAsyncLifetime
     [InlineData("/live/events", null, HttpStatusCode.Unauthorized)]
     [InlineData("/live/events", "payments:write balances:read", HttpStatusCode.Forbidden)]
     [InlineData("/live/events", "admin", HttpStatusCode.OK)]
-    public async Task What_operators_look_at_is_at_the_admin_address_alone(string path, string? scopes, HttpStatusCode status)
+    public async Task The_pages_for_operators_are_only_at_the_admin_address(string path, string? scopes, HttpStatusCode status)
     {
         using var http = _proxy.Http(scopes is null ? null : _proxy.Token(scopes, "*"));
 
@@ -190,7 +190,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Health_and_the_description_need_no_token()
+    public async Task Health_and_the_OpenAPI_document_need_no_token()
     {
         using var http = _proxy.Http();
 
@@ -221,7 +221,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_key_set_that_cannot_be_read_leaves_the_one_before_in_use()
+    public async Task If_a_new_key_set_cannot_be_read_the_previous_one_stays_in_use()
     {
         var time = new ManualTime();
         await using var proxy = await SecureProxy.StartAsync(time: time);
@@ -236,7 +236,7 @@ public sealed class AccessTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_token_that_was_found_good_is_not_believed_after_it_has_expired()
+    public async Task A_token_that_was_valid_is_refused_after_it_has_expired()
     {
         var time = new ManualTime();
         await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Auth:ClockSkew"] = "00:00:00" }, time);

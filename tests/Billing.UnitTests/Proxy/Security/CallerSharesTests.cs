@@ -14,7 +14,7 @@ public sealed class CallerSharesTests
     private readonly Caller _modest = new("modest");
 
     [Fact]
-    public void A_caller_that_is_alone_may_have_every_place()
+    public void A_single_caller_may_take_every_place()
     {
         using var admission = With(places: 10);
 
@@ -22,7 +22,7 @@ public sealed class CallerSharesTests
     }
 
     [Fact]
-    public void A_second_caller_finds_room_as_soon_as_a_call_is_answered_and_the_first_waits_until_it_has_its_half()
+    public void A_second_caller_is_admitted_as_soon_as_a_call_is_answered_until_both_have_half()
     {
         using var admission = With(places: 10);
         var taken = new Stack<Admission.Admitted>(Enumerable.Range(0, 10).Select(_ => admission.Enter(_greedy, "a")));
@@ -42,7 +42,7 @@ public sealed class CallerSharesTests
     }
 
     [Fact]
-    public void Whoever_asks_for_little_always_finds_room_beside_one_that_asks_for_ten_times_the_places()
+    public void A_caller_with_few_calls_is_always_admitted_beside_one_with_many()
     {
         using var admission = With(places: 10);
         Take(admission, _modest, 0);
@@ -62,12 +62,12 @@ public sealed class CallerSharesTests
             _time.Advance(TimeSpan.FromMilliseconds(10));
         }
 
-        // In the first round all places were taken before the second caller had ever asked.
+        // In the first round all places were taken before the first call of the second caller.
         Assert.Equal(2, refused);
     }
 
     [Fact]
-    public void A_caller_that_has_not_asked_for_two_seconds_gives_its_part_back()
+    public void A_caller_without_calls_for_two_seconds_loses_its_share()
     {
         using var admission = With(places: 10);
         Take(admission, _modest, 1);
@@ -79,7 +79,7 @@ public sealed class CallerSharesTests
     }
 
     [Fact]
-    public void A_limit_for_each_caller_holds_in_an_empty_proxy_too()
+    public void A_limit_per_caller_also_applies_in_an_idle_proxy()
     {
         using var admission = With(places: 100, limits: new LimitOptions { InFlightPerCaller = 3 });
 
@@ -89,7 +89,7 @@ public sealed class CallerSharesTests
     }
 
     [Fact]
-    public void A_streams_places_count_for_its_caller()
+    public void The_places_of_a_stream_count_for_its_caller()
     {
         using var admission = With(places: 10, limits: new LimitOptions { InFlightPerCaller = 2 });
 
@@ -102,7 +102,7 @@ public sealed class CallerSharesTests
     }
 
     [Fact]
-    public void Calls_above_the_rate_are_refused_with_the_time_to_wait_and_those_of_others_are_not()
+    public void Calls_above_the_rate_of_their_caller_are_refused_with_a_retry_delay()
     {
         using var admission = With(places: 1_000, limits: new LimitOptions { RequestsPerSecond = 5 });
 

@@ -5,20 +5,20 @@ using Microsoft.IdentityModel.Tokens;
 
 namespace Billing.UnitTests.Proxy.Security;
 
-/// <summary>Tokens as those make them who have no key.</summary>
+/// <summary>Tokens forged without the private key.</summary>
 internal static class Forged
 {
     /// <summary>The token with the algorithm "none" and no signature.</summary>
     public static string Unsigned(string token) => $"{Header("none")}.{token.Split('.')[1]}.";
 
-    /// <summary>The token signed with a secret, where the verifier may take its public key for one.</summary>
+    /// <summary>The token signed with HS256, for a verifier that would use its public key as the secret.</summary>
     public static string WithSecret(string token, byte[] secret)
     {
         var signed = $"{Header("HS256")}.{token.Split('.')[1]}";
         return $"{signed}.{Base64UrlEncoder.Encode(HMACSHA256.HashData(secret, Encoding.ASCII.GetBytes(signed)))}";
     }
 
-    /// <summary>The token with a claim changed and the signature that it had.</summary>
+    /// <summary>The token with a changed claim and the original signature.</summary>
     public static string Changed(string token, string claim, string value)
     {
         var parts = token.Split('.');

@@ -7,7 +7,7 @@ using Grpc.Net.Client;
 
 namespace Billing.UnitTests.Proxy.Security;
 
-/// <summary>A proxy with TLS, tokens and an admin address, before a backend that is not one.</summary>
+/// <summary>A proxy with TLS, tokens and an admin address, with a fake backend.</summary>
 internal sealed class SecureProxy : IAsyncDisposable
 {
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-secure-");
@@ -66,7 +66,7 @@ internal sealed class SecureProxy : IAsyncDisposable
         return proxy;
     }
 
-    /// <summary>A handler that trusts the test's authority and shows a certificate of it where it is given one.</summary>
+    /// <summary>A handler that trusts the test's authority and presents the given client certificate, if any.</summary>
     public SocketsHttpHandler Handler(string? clientPem = null, Action<X509Certificate2>? seen = null)
     {
         var handler = new SocketsHttpHandler
@@ -105,7 +105,7 @@ internal sealed class SecureProxy : IAsyncDisposable
 
     public V1.Billing.BillingClient Client(string? token = null, string? clientPem = null) => new(Channel(token: token, clientPem: clientPem));
 
-    /// <summary>A token for some scopes and accounts.</summary>
+    /// <summary>A token with the given scopes and accounts.</summary>
     public string Token(string scopes, params string[] accounts) =>
         Tokens.Issue("somebody", scopes.Split(' '), accounts, TimeSpan.FromMinutes(5));
 

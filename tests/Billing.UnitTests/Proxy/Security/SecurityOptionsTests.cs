@@ -5,7 +5,7 @@ using Microsoft.Extensions.Configuration;
 
 namespace Billing.UnitTests.Proxy.Security;
 
-/// <summary>Settings that cannot be used are named.</summary>
+/// <summary>Invalid settings are reported by name.</summary>
 public sealed class SecurityOptionsTests : IDisposable
 {
     private readonly string _file = Path.GetTempFileName();
@@ -18,7 +18,7 @@ public sealed class SecurityOptionsTests : IDisposable
     [InlineData("http://127.9.9.9:5000")]
     [InlineData("http://unix:/run/billing.sock")]
     [InlineData(null)]
-    public void A_proxy_without_security_may_listen_on_this_machine(string? urls) => Assert.Empty(Problems(("urls", urls)));
+    public void A_proxy_without_security_may_listen_on_loopback_addresses(string? urls) => Assert.Empty(Problems(("urls", urls)));
 
     [Theory]
     [InlineData("urls", "http://0.0.0.0:5000", "Urls: 'http://0.0.0.0:5000'")]
@@ -29,29 +29,29 @@ public sealed class SecurityOptionsTests : IDisposable
     [InlineData("Kestrel:Endpoints:Extra:Url", "http://+:6000", "Kestrel:Endpoints:Extra:Url: 'http://+:6000'")]
     [InlineData("Billing:Rest:Url", "http://[::]:5080", "Billing:Rest:Url: 'http://[::]:5080'")]
     [InlineData("Billing:Admin:Url", "http://10.0.0.1:5090", "Billing:Admin:Url: 'http://10.0.0.1:5090'")]
-    public void An_address_that_others_reach_needs_security_or_a_word_that_it_does_not(string setting, string url, string expected)
+    public void A_reachable_address_needs_security_or_the_setting_Insecure(string setting, string url, string expected)
     {
         Assert.StartsWith(expected, Assert.Single(Problems((setting, url))), StringComparison.Ordinal);
         Assert.Empty(Problems((setting, url), ("Billing:Insecure", "true")));
     }
 
     [Fact]
-    public void Tokens_are_not_taken_without_TLS_from_other_machines()
+    public void Tokens_from_other_machines_need_TLS()
     {
         Assert.Contains("tokens without TLS", Assert.Single(Exposure.Problems(Configuration(("urls", "http://0.0.0.0:5000")), knowsCallers: true)), StringComparison.Ordinal);
         Assert.Empty(Exposure.Problems(Configuration(("urls", "https://0.0.0.0:5000")), knowsCallers: true));
     }
 
     [Fact]
-    public void Ports_that_the_server_passes_over_do_not_count() =>
+    public void Ports_that_the_server_ignores_are_not_checked() =>
         Assert.Empty(Problems(("urls", "http://localhost:5000"), ("http_ports", "8080")));
 
     [Fact]
-    public void A_further_address_is_called_by_its_own_name_once() =>
+    public void An_address_of_two_settings_is_reported_once_with_its_own_setting() =>
         Assert.StartsWith("Billing:Rest:Url:", Assert.Single(Problems(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))), StringComparison.Ordinal);
 
     [Fact]
-    public void Good_settings_have_no_problem()
+    public void Valid_settings_have_no_problem()
     {
         Assert.Empty(new TlsOptions().Problems());
         Assert.Empty(new TlsOptions { CertificateFile = _file, KeyFile = _file, ClientCaFile = _file, RequireClientCertificate = true }.Problems());
@@ -64,7 +64,7 @@ public sealed class SecurityOptionsTests : IDisposable
     }
 
     [Fact]
-    public void Bad_certificates_settings_are_named()
+    public void Invalid_certificate_settings_are_reported_by_name()
     {
         Named("Billing:Tls:CertificateFile", new TlsOptions { CertificateFile = "/nowhere" }.Problems());
         Named("Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.Problems());
@@ -74,7 +74,7 @@ public sealed class SecurityOptionsTests : IDisposable
     }
 
     [Fact]
-    public void Bad_token_settings_are_named()
+    public void Invalid_token_settings_are_reported_by_name()
     {
         Named("Billing:Auth: set JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.Problems());
         Named("Billing:Auth:JwksFile", new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.Problems());
@@ -88,7 +88,7 @@ public sealed class SecurityOptionsTests : IDisposable
     }
 
     [Fact]
-    public void Bad_addresses_and_limits_are_named()
+    public void Invalid_addresses_and_limits_are_reported_by_name()
     {
         Named("Billing:Admin:Url", new AdminOptions { Url = "http://localhost:5000" }.Problems("http://localhost:5000"));
         Named("Billing:Admin:GrpcUrl", new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }.Problems(null));

@@ -7,11 +7,11 @@ using Grpc.Net.Client;
 
 namespace Billing.UnitTests.Proxy.Security;
 
-/// <summary>Certificates, the proxy's and its callers'.</summary>
+/// <summary>The certificates of the proxy and of its callers.</summary>
 public sealed class TlsTests
 {
     [Fact]
-    public async Task A_certificate_of_the_authority_stands_for_a_token()
+    public async Task A_client_certificate_of_the_authority_replaces_a_token()
     {
         await using var proxy = await SecureProxy.StartAsync(new() { ["Billing:Auth:CertificateScopes"] = "payments:write" });
         var client = proxy.Client(clientPem: proxy.Authority.Client("shop"));
@@ -23,7 +23,7 @@ public sealed class TlsTests
     }
 
     [Fact]
-    public async Task Where_certificates_are_required_a_caller_without_one_gets_no_connection()
+    public async Task If_client_certificates_are_required_a_caller_without_a_valid_one_cannot_connect()
     {
         await using var proxy = await SecureProxy.StartAsync(
             new() { ["Billing:Tls:RequireClientCertificate"] = "true" }, tokens: false);
@@ -41,7 +41,7 @@ public sealed class TlsTests
     }
 
     [Fact]
-    public async Task A_new_certificate_is_shown_to_new_connections_and_one_that_cannot_be_used_is_not()
+    public async Task A_new_certificate_is_used_for_new_connections_unless_it_is_invalid()
     {
         var time = new ManualTime();
         await using var proxy = await SecureProxy.StartAsync(time: time);

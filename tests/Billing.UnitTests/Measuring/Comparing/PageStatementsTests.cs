@@ -12,11 +12,11 @@ using Billing.Reporting.Pages;
 
 namespace Billing.UnitTests.Measuring.Comparing;
 
-/// <summary>What every page must say beside its figures.</summary>
-public sealed class HonestPagesTests
+/// <summary>The sources, limitations and units that a page must state beside its figures.</summary>
+public sealed class PageStatementsTests
 {
     // In the order of the sources below.
-    private static readonly string[] HeldAgainstPapers = ["paper", "scale", "eda", "rpc", "sweep"];
+    private static readonly string[] ComparedWithPapers = ["paper", "scale", "eda", "rpc", "sweep"];
     private static readonly Source[] All = [Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx, Sources.IceLab];
 
     public static TheoryData<string> Kinds => [.. ExampleResults.Kinds];
@@ -25,7 +25,7 @@ public sealed class HonestPagesTests
 
     [Theory]
     [MemberData(nameof(Kinds))]
-    public void A_page_names_a_paper_exactly_where_it_prints_figures_of_one(string kind)
+    public void A_page_names_a_paper_exactly_if_it_shows_figures_of_the_paper(string kind)
     {
         var page = ExampleResults.Of(kind, [ExampleResults.Clean]).Page();
         var printsFigures = page.Sections.SelectMany(s => s.Blocks).OfType<Table>().Any(table => table.Columns.Any(c => c.IsPaper));
@@ -34,9 +34,9 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void Each_of_the_five_is_named_by_the_comparison_with_it() => Assert.Equal(
+    public void Each_of_the_five_papers_is_named_by_the_comparison_with_it() => Assert.Equal(
         All.Select(s => s.Title),
-        HeldAgainstPapers.Select(kind =>
+        ComparedWithPapers.Select(kind =>
             All.Single(source => ExampleResults.Of(kind, [ExampleResults.Clean]).Page().Facts.Any(f => f.Value == source.Citation)).Title));
 
     [Fact]
@@ -54,7 +54,7 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void Results_name_the_paper_in_their_json_too()
+    public void Results_also_name_the_paper_in_their_JSON()
     {
         Assert.Equal(Sources.Prototype.Title, TitleIn(Results<PaperResult>("paper"), PaperResult.Format, "source"));
         Assert.Equal(Sources.Thesis.Title, TitleIn(Results<ScaleResult>("scale"), ScaleResult.Format, "source"));
@@ -65,7 +65,7 @@ public sealed class HonestPagesTests
 
     [Theory]
     [MemberData(nameof(WithLatencies))]
-    public void A_page_with_failed_requests_says_that_no_latency_counts_them(string kind)
+    public void A_page_with_failed_requests_states_that_latencies_exclude_them(string kind)
     {
         var sentence = FailedRequests.Sentence(3);
 
@@ -74,7 +74,7 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void The_prototypes_figures_stand_beside_the_times_since_the_burst_began()
+    public void The_prototypes_figures_are_shown_beside_the_times_since_the_start_of_the_burst()
     {
         var report = Results<PaperResult>("paper");
         var table = PaperResult.Format.Page(report).Sections[0].Blocks.OfType<Table>().Single();
@@ -86,7 +86,7 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void A_burst_that_nobody_timed_from_its_start_is_not_compared_with_the_prototype()
+    public void A_burst_without_times_since_its_start_is_not_compared_with_the_prototype()
     {
         var report = Results<PaperResult>("paper");
         var measured = report.Cases[0];
@@ -106,7 +106,7 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void What_scales_is_called_simulated_work_and_no_node_of_the_thesis()
+    public void Scaling_is_described_as_simulated_work_and_not_as_nodes_of_the_thesis()
     {
         var report = Results<ScaleResult>("scale") with
         {
@@ -122,18 +122,18 @@ public sealed class HonestPagesTests
     [Theory]
     [InlineData(1, "one sample")]
     [InlineData(3, "medians of 3 samples")]
-    public void The_cost_of_a_request_says_of_how_many_samples_it_is(int samples, string said)
+    public void The_cost_of_a_request_states_its_number_of_samples(int samples, string expected)
     {
         var costs = StageCosts.Of(ScaleKind.Writes, [.. Enumerable.Range(1, samples).Select(n => new StageSample(1000 * n, 0, new Dictionary<string, double> { ["proxy"] = 100 * n }))]);
         var page = HtmlPage.Of(ScaleResult.Format.Page(Results<ScaleResult>("scale") with { Costs = [costs] }));
 
-        Assert.Contains(said, page, StringComparison.Ordinal);
+        Assert.Contains(expected, page, StringComparison.Ordinal);
         Assert.Equal(samples == 1 ? 100 : 200, costs.MicrosecondsByProgram["proxy"]);
         Assert.Equal(samples > 1, page.Contains("200 (100–300) µs", StringComparison.Ordinal));
     }
 
     [Fact]
-    public void A_page_of_a_sweep_claims_stored_payments_only_of_a_clean_audit()
+    public void A_page_of_a_sweep_claims_stored_payments_only_after_a_clean_audit()
     {
         const string Claim = "The audit found an event stored for every payment";
         string Page(params AuditCounts[] audits) => HtmlPage.Of(SweepResult.Format.Page(ExampleResults.Sweep(audits, [ExampleResults.Cell(1, 1, 100)])));
@@ -145,7 +145,7 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void A_burst_against_the_echo_says_what_its_latencies_count_from() => Assert.Contains(
+    public void A_burst_against_the_echo_states_the_start_of_its_latencies() => Assert.Contains(
         "of a burst count from when it began", HtmlPage.Of(CeilingResult.Format.Page(Results<CeilingResult>("ceiling"))), StringComparison.Ordinal);
 
     private static T Results<T>(string kind) => (T)ExampleResults.Of(kind, [ExampleResults.Clean]).Results;

@@ -1,13 +1,13 @@
 namespace Billing.UnitTests.Allocations;
 
-/// <summary>Runs asynchronous work on its caller's thread alone, as a synchronisation context: what the work allocates is what
-/// that thread allocates, whatever other tests do at the same time.</summary>
-internal sealed class OneThread : SynchronizationContext
+/// <summary>A synchronisation context that runs asynchronous work only on the caller's thread. The allocations of that thread are
+/// then those of the work, even if other tests run at the same time.</summary>
+internal sealed class SingleThreadContext : SynchronizationContext
 {
     private readonly Queue<(SendOrPostCallback Work, object? State)> _posted = new();
     private readonly int _thread = Environment.CurrentManagedThreadId;
 
-    /// <summary>Does something, and whatever follows from it.</summary>
+    /// <summary>Runs the work and all its continuations.</summary>
     public void Run(Action work)
     {
         var previous = Current;
@@ -26,11 +26,11 @@ internal sealed class OneThread : SynchronizationContext
         }
     }
 
-    /// <summary>The bytes that a round allocates for each of its payments: the median of many rounds, after some that let the
-    /// runtime compile, and tables grow.</summary>
-    /// <param name="payments">Payments of a round.</param>
-    /// <param name="round">A round, given its number.</param>
-    public double BytesForOne(int payments, Action<int> round)
+    /// <summary>Measures the bytes that a round allocates per payment: the median of many rounds, after warm-up rounds in which
+    /// code is compiled and collections grow.</summary>
+    /// <param name="payments">Number of payments of a round.</param>
+    /// <param name="round">Runs the round with the given number.</param>
+    public double BytesPerPayment(int payments, Action<int> round)
     {
         const int WarmUp = 20;
         const int Rounds = 101;
