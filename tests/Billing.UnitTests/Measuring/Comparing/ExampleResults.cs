@@ -27,15 +27,15 @@ internal static class ExampleResults
     /// <summary>All kinds.</summary>
     public static IReadOnlyList<string> Kinds { get; } = ["paper", "eda", "rpc", "scale", "ceiling", "overload", "cost", "sweep", "profile", "run", "chaos"];
 
-    /// <summary>Those that load stacks of their own, which are audited.</summary>
+    /// <summary>The kinds that load their own stacks, which are audited.</summary>
     public static IReadOnlyList<string> Audited { get; } = [.. Kinds.Except(["rpc", "sweep"])];
 
-    /// <summary>Those whose audit may be missing: results of one run hold the one that ended it.</summary>
+    /// <summary>The kinds whose audit may be missing; the results of a single run always contain its final audit.</summary>
     public static IReadOnlyList<string> AuditedApart { get; } = [.. Audited.Except(["run", "chaos"])];
 
     /// <param name="kind">One of <see cref="Kinds"/>.</param>
     /// <param name="audits">The audits.</param>
-    /// <param name="failed">Requests that failed where none may.</param>
+    /// <param name="failed">Number of failed requests where no request may fail.</param>
     public static (IResults Results, Func<Report> Page) Of(string kind, IReadOnlyList<AuditCounts> audits, int failed = 0) => kind switch
     {
         "paper" => Shown(Paper(audits, failed), PaperResult.Format),
@@ -100,7 +100,7 @@ internal static class ExampleResults
         Variants = [.. new RpcConditions(1).Others().Select(conditions => new RpcVariant(conditions, RpcCell(990, 10, 0)))],
     };
 
-    /// <summary>A cell in which gRPC takes twice RPCX's processor time, 10 seconds.</summary>
+    /// <summary>A configuration in which gRPC takes 10 seconds of processor time.</summary>
     public static RpcCell RpcCell(int threads, double cpuS, int failed) => new(threads, 100,
     [
         RpcSide.Of(Protocols.Rpcx, 100, [new RpcRun(50, 1_000, 0, cpuS / 2, cpuS / 2)]),

@@ -8,7 +8,7 @@ using Spectre.Console;
 
 namespace Billing.UnitTests.Measuring.Comparing;
 
-/// <summary>Which results make a measurement fail, however good its figures look.</summary>
+/// <summary>The results that make a measurement fail, whatever its figures.</summary>
 public sealed class GoodResultsTests
 {
     private static readonly AuditCounts Clean = ExampleResults.Clean;
@@ -21,16 +21,16 @@ public sealed class GoodResultsTests
 
     [Theory]
     [MemberData(nameof(Kinds))]
-    public void With_clean_books_and_no_failure_they_are_good(string kind) => Assert.True(ExampleResults.Of(kind, [Clean, Clean]).Results.IsGood);
+    public void Results_without_failures_are_good(string kind) => Assert.True(ExampleResults.Of(kind, [Clean, Clean]).Results.IsGood);
 
     [Theory]
     [MemberData(nameof(Kinds))]
-    public void With_a_failed_request_they_are_not(string kind) => Assert.False(ExampleResults.Of(kind, [Clean, Clean], failed: 1).Results.IsGood);
+    public void Results_with_a_failed_request_fail(string kind) => Assert.False(ExampleResults.Of(kind, [Clean, Clean], failed: 1).Results.IsGood);
 
     [Theory]
     [MemberData(nameof(Audited))]
     [InlineData("sweep")]
-    public void With_books_that_are_not_clean_they_are_not(string kind)
+    public void Results_with_an_audit_that_is_not_clean_fail(string kind)
     {
         foreach (var unclean in new[]
         {
@@ -44,13 +44,13 @@ public sealed class GoodResultsTests
 
     [Theory]
     [MemberData(nameof(AuditedApart))]
-    public void Without_an_audit_they_are_not(string kind) => Assert.False(ExampleResults.Of(kind, []).Results.IsGood);
+    public void Results_without_an_audit_fail(string kind) => Assert.False(ExampleResults.Of(kind, []).Results.IsGood);
 
     [Fact]
-    public void A_sweep_of_proxies_that_ran_already_has_no_books() => Assert.True(ExampleResults.Of("sweep", []).Results.IsGood);
+    public void A_sweep_of_proxies_that_run_already_needs_no_audit() => Assert.True(ExampleResults.Of("sweep", []).Results.IsGood);
 
     [Fact]
-    public void A_sweep_may_meet_failures_on_its_way_but_not_where_it_ends()
+    public void A_sweep_may_have_failures_during_the_search_but_not_in_its_final_configurations()
     {
         var (good, beyond) = (ExampleResults.Cell(4, 8, 1000), ExampleResults.Cell(4, 16, 2000, failed: 1));
 
@@ -65,7 +65,7 @@ public sealed class GoodResultsTests
     [InlineData(EdaPhase.Long, false)]
     [InlineData(EdaPhase.Overload, true)]
     [InlineData(EdaPhase.BackendKilled, true)]
-    public void Requests_may_fail_only_where_something_is_in_their_way(object phase, bool isGood)
+    public void Requests_may_fail_only_under_overload_or_with_a_killed_backend(object phase, bool isGood)
     {
         var (good, failing) = (ExampleResults.Round(0), ExampleResults.Round(1));
 
@@ -77,7 +77,7 @@ public sealed class GoodResultsTests
     [InlineData(100, 100, 0)]
     [InlineData(101, 100, 0)]
     [InlineData(99, 100, 1)]
-    public void A_store_with_fewer_events_than_payments_were_answered_is_miscounted(int events, int answered, int miscounted)
+    public void A_store_with_fewer_events_than_answered_payments_is_miscounted(int events, int answered, int miscounted)
     {
         using var output = new StringWriter();
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output) });

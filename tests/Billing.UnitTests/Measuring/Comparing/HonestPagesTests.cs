@@ -12,11 +12,11 @@ using Billing.Reporting.Pages;
 
 namespace Billing.UnitTests.Measuring.Comparing;
 
-/// <summary>What every page must say beside its figures.</summary>
+/// <summary>Every page states the conditions and the sources of its figures.</summary>
 public sealed class HonestPagesTests
 {
     // In the order of the sources below.
-    private static readonly string[] HeldAgainstPapers = ["paper", "scale", "eda", "rpc", "sweep"];
+    private static readonly string[] ComparedWithPapers = ["paper", "scale", "eda", "rpc", "sweep"];
     private static readonly Source[] All = [Sources.Prototype, Sources.Thesis, Sources.EventDriven, Sources.Rpcx, Sources.IceLab];
 
     public static TheoryData<string> Kinds => [.. ExampleResults.Kinds];
@@ -25,7 +25,7 @@ public sealed class HonestPagesTests
 
     [Theory]
     [MemberData(nameof(Kinds))]
-    public void A_page_names_a_paper_exactly_where_it_prints_figures_of_one(string kind)
+    public void A_page_names_a_paper_exactly_if_it_prints_figures_of_one(string kind)
     {
         var page = ExampleResults.Of(kind, [ExampleResults.Clean]).Page();
         var printsFigures = page.Sections.SelectMany(s => s.Blocks).OfType<Table>().Any(table => table.Columns.Any(c => c.IsPaper));
@@ -34,9 +34,9 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void Each_of_the_five_is_named_by_the_comparison_with_it() => Assert.Equal(
+    public void Each_paper_is_named_by_the_comparison_with_it() => Assert.Equal(
         All.Select(s => s.Title),
-        HeldAgainstPapers.Select(kind =>
+        ComparedWithPapers.Select(kind =>
             All.Single(source => ExampleResults.Of(kind, [ExampleResults.Clean]).Page().Facts.Any(f => f.Value == source.Citation)).Title));
 
     [Fact]
@@ -65,7 +65,7 @@ public sealed class HonestPagesTests
 
     [Theory]
     [MemberData(nameof(WithLatencies))]
-    public void A_page_with_failed_requests_says_that_no_latency_counts_them(string kind)
+    public void A_page_with_failed_requests_states_that_latencies_exclude_them(string kind)
     {
         var sentence = FailedRequests.Sentence(3);
 
@@ -74,19 +74,19 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void The_prototypes_figures_stand_beside_the_times_since_the_burst_began()
+    public void The_prototypes_figures_are_shown_beside_the_times_since_the_start_of_the_burst()
     {
         var report = Results<PaperResult>("paper");
         var table = PaperResult.Format.Page(report).Sections[0].Blocks.OfType<Table>().Single();
 
-        Assert.Equal("Since the burst began: shortest", table.Columns[2].Name);
+        Assert.Equal("Since the start of the burst: min", table.Columns[2].Name);
         Assert.Equal(["0.20", "2.40", "1.20", "1.66", "7.89", "4.45"], table.Rows[0].Cells.Skip(2).Take(6).Select(c => c.Text));
         Assert.Equal(7.89 / 2.4, report.Cases[0].LongestSinceStartRatio);
         Assert.Equal(7.89 / 2, report.Cases[0].LongestRatio);
     }
 
     [Fact]
-    public void A_burst_that_nobody_timed_from_its_start_is_not_compared_with_the_prototype()
+    public void A_burst_without_times_since_its_start_is_not_compared_with_the_prototype()
     {
         var report = Results<PaperResult>("paper");
         var measured = report.Cases[0];
@@ -106,7 +106,7 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void What_scales_is_called_simulated_work_and_no_node_of_the_thesis()
+    public void The_scaled_work_is_called_simulated_and_not_equated_with_the_nodes_of_the_thesis()
     {
         var report = Results<ScaleResult>("scale") with
         {
@@ -115,25 +115,25 @@ public sealed class HonestPagesTests
         var page = ScaleResult.Format.Page(report);
         var text = page.Sections[0].Blocks.OfType<Prose>().Single().Content;
 
-        Assert.Equal("Writes: 8 times the backends do 7.0 times as much simulated work, on the same cores.", page.Subtitle);
+        Assert.Equal("Writes: 8 times the backends handle 7.0 times as much simulated work on the same cores.", page.Subtitle);
         Assert.Contains("at most 80/s, where one node of the thesis answered 175/s", text, StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData(1, "one sample")]
     [InlineData(3, "medians of 3 samples")]
-    public void The_cost_of_a_request_says_of_how_many_samples_it_is(int samples, string said)
+    public void The_cost_of_a_request_states_the_number_of_its_samples(int samples, string expected)
     {
         var costs = StageCosts.Of(ScaleKind.Writes, [.. Enumerable.Range(1, samples).Select(n => new StageSample(1000 * n, 0, new Dictionary<string, double> { ["proxy"] = 100 * n }))]);
         var page = HtmlPage.Of(ScaleResult.Format.Page(Results<ScaleResult>("scale") with { Costs = [costs] }));
 
-        Assert.Contains(said, page, StringComparison.Ordinal);
+        Assert.Contains(expected, page, StringComparison.Ordinal);
         Assert.Equal(samples == 1 ? 100 : 200, costs.MicrosecondsByProgram["proxy"]);
         Assert.Equal(samples > 1, page.Contains("200 (100–300) µs", StringComparison.Ordinal));
     }
 
     [Fact]
-    public void A_page_of_a_sweep_claims_stored_payments_only_of_a_clean_audit()
+    public void A_page_of_a_sweep_claims_stored_payments_only_after_a_clean_audit()
     {
         const string Claim = "The audit found an event stored for every payment";
         string Page(params AuditCounts[] audits) => HtmlPage.Of(SweepResult.Format.Page(ExampleResults.Sweep(audits, [ExampleResults.Cell(1, 1, 100)])));
@@ -145,8 +145,8 @@ public sealed class HonestPagesTests
     }
 
     [Fact]
-    public void A_burst_against_the_echo_says_what_its_latencies_count_from() => Assert.Contains(
-        "of a burst count from when it began", HtmlPage.Of(CeilingResult.Format.Page(Results<CeilingResult>("ceiling"))), StringComparison.Ordinal);
+    public void A_burst_against_the_echo_states_when_its_latencies_begin() => Assert.Contains(
+        "of a burst count from its start", HtmlPage.Of(CeilingResult.Format.Page(Results<CeilingResult>("ceiling"))), StringComparison.Ordinal);
 
     private static T Results<T>(string kind) => (T)ExampleResults.Of(kind, [ExampleResults.Clean]).Results;
 

@@ -18,7 +18,7 @@ using Billing.UnitTests.Measuring.Profiling;
 
 namespace Billing.UnitTests.Measuring.Comparing;
 
-/// <summary>Results that were written become the pages that they were.</summary>
+/// <summary>Result files produce the same pages as the measured results.</summary>
 public sealed class PagesTests : IDisposable
 {
     private static readonly RunInfo Complete = new("c", DateTimeOffset.UnixEpoch, true, new Machine("Linux", ".NET", 2, 4));
@@ -31,7 +31,7 @@ public sealed class PagesTests : IDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void The_prototypes_tables_stand_beside_what_it_printed(bool measured)
+    public void The_prototypes_published_figures_are_shown_beside_ours(bool measured)
     {
         var rounds = measured ? new List<PaperRound> { new(0.1, 2, 1, 2.5, 0, new PaperRow(0.2, 3, 1)), new(0.2, 4, 2, 4.5, 0, new PaperRow(0.2, 5, 2)) } : [];
         var report = new PaperResult
@@ -56,7 +56,7 @@ public sealed class PagesTests : IDisposable
     }
 
     [Fact]
-    public void A_sweep_names_its_best_places()
+    public void A_sweep_names_its_best_configurations()
     {
         var cell = new SweepCell
         {
@@ -86,7 +86,7 @@ public sealed class PagesTests : IDisposable
     }
 
     [Fact]
-    public void Both_architectures_stand_side_by_side()
+    public void Both_architectures_are_shown_side_by_side()
     {
         var round = new EdaRound(100, 99, 1, new Dictionary<string, long> { ["Unavailable"] = 1 }, Latency, new Dictionary<string, double> { ["proxy"] = 0.2, ["client"] = 9 });
         var report = new EdaResult
@@ -102,12 +102,12 @@ public sealed class PagesTests : IDisposable
 
         Assert.Contains("19.18 % better", page, StringComparison.Ordinal);
         Assert.Contains("1 x Unavailable", page, StringComparison.Ordinal);
-        // The load tool's own processor time counts for neither side.
+        // The load tool's processor time counts for neither side.
         Assert.Equal(2000, report.Cases[0].Kafka.CpuMsPerThousand.Median, 6);
     }
 
     [Fact]
-    public void More_backends_stand_beside_the_ceiling_of_their_simulated_work()
+    public void Throughput_is_shown_with_the_limit_of_the_simulated_work()
     {
         var report = new ScaleResult
         {
@@ -120,14 +120,14 @@ public sealed class PagesTests : IDisposable
         var page = PageOf(report, ScaleResult.Format);
 
         Assert.Equal(400, report.Work.PaymentCeiling);
-        Assert.Contains("2 times the backends do 2.0 times as much simulated work", page, StringComparison.Ordinal);
-        // 200 us of the system's own for each payment, on two cores; 8 cores of PostgreSQL at 100 us.
+        Assert.Contains("2 times the backends handle 2.0 times as much simulated work", page, StringComparison.Ordinal);
+        // 200 us of the system's processor time per payment, on two cores; 8 cores of PostgreSQL at 100 us.
         Assert.Contains("10,000", page, StringComparison.Ordinal);
         Assert.Contains("80,000", page, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void The_whole_path_has_its_share_of_the_echo()
+    public void The_whole_path_is_shown_as_a_share_of_the_echo()
     {
         var report = new CeilingResult
         {
@@ -141,7 +141,7 @@ public sealed class PagesTests : IDisposable
     }
 
     [Fact]
-    public void An_overload_is_held_against_the_normal_that_was_before_it()
+    public void An_overload_is_compared_with_the_normal_load_before_it()
     {
         var report = new OverloadResult
         {
@@ -166,7 +166,7 @@ public sealed class PagesTests : IDisposable
     }
 
     [Fact]
-    public void What_protection_costs_is_held_against_the_platform_without()
+    public void The_cost_of_security_and_telemetry_is_relative_to_the_platform_without_them()
     {
         var report = new CostResult
         {
@@ -182,12 +182,12 @@ public sealed class PagesTests : IDisposable
         };
         var page = PageOf(report, CostResult.Format);
 
-        Assert.Contains("all of it: 92 % of the throughput without.", page, StringComparison.Ordinal);
+        Assert.Contains("all of it: 92 % of the throughput without them.", page, StringComparison.Ordinal);
         Assert.Contains("131", page, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void A_profile_says_where_a_payment_goes()
+    public void A_profile_shows_the_steps_of_a_payment()
     {
         var page = PageOf(ProfileReports.With(Complete), ProfileResult.Format);
 
@@ -198,7 +198,7 @@ public sealed class PagesTests : IDisposable
         Assert.Contains("statements are not counted", page, StringComparison.Ordinal);
     }
 
-    /// <summary>The page of results as they were measured, after a check that those read from a file make the same.</summary>
+    /// <summary>Creates the page of measured results, and checks that results read from a file produce the same page.</summary>
     private string PageOf<T>(T results, ResultFormat<T> format)
     {
         var file = Path.Combine(_folder.FullName, "result.json");

@@ -5,7 +5,7 @@ namespace Billing.UnitTests.Measuring.Comparing;
 public sealed class RepeatsTests
 {
     [Fact]
-    public async Task Sides_run_in_turn_the_order_turns_about_and_the_first_round_is_dropped()
+    public async Task Sides_alternate_their_order_is_reversed_every_other_round_and_the_first_round_is_dropped()
     {
         var (ran, kept) = (new List<string>(), new List<string>());
 

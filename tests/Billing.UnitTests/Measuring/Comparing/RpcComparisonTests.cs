@@ -33,7 +33,7 @@ public sealed class RpcComparisonTests
     }
 
     [Fact]
-    public void Processor_time_too_short_to_be_counted_makes_no_figure()
+    public void Processor_time_that_is_too_short_to_be_measured_gives_no_ratio()
     {
         Assert.Equal(0, Cell.Side(Protocols.Rest).CallsPerCoreS);
         Assert.Null(Cell.CoreRatio(Protocols.Rest));
@@ -42,7 +42,7 @@ public sealed class RpcComparisonTests
     [Theory]
     [InlineData(0.1, true)]
     [InlineData(0.099, false)]
-    public void A_cell_that_took_too_little_processor_time_is_left_out_of_the_headline(double cpuS, bool counts)
+    public void A_configuration_that_took_too_little_processor_time_is_left_out_of_the_headline(double cpuS, bool counts)
     {
         var comparison = ExampleResults.Rpc(cpuS: cpuS);
         var headline = RpcResult.Format.Page(comparison).Subtitle;
@@ -52,7 +52,7 @@ public sealed class RpcComparisonTests
     }
 
     [Fact]
-    public void The_headline_says_under_which_conditions_and_what_is_left_of_it_under_fairer_ones()
+    public void The_headline_states_its_conditions_and_the_ratio_under_the_fairest_ones()
     {
         var headline = RpcResult.Format.Page(ExampleResults.Rpc()).Subtitle;
 
@@ -63,15 +63,15 @@ public sealed class RpcComparisonTests
     }
 
     [Fact]
-    public void Each_condition_that_favours_one_side_is_taken_away_alone_and_all_together() => Assert.Equal(
+    public void Each_condition_that_favours_one_side_is_removed_alone_and_all_together() => Assert.Equal(
         [new(8), new(1, PoolDispatch: true), new(1, DefaultRuntime: true), new(8, true, true)], new RpcConditions(1).Others());
 
     [Fact]
-    public void Conditions_that_hold_already_are_not_measured_again() => Assert.Equal(
+    public void Conditions_that_already_hold_are_not_measured_again() => Assert.Equal(
         [new(16, PoolDispatch: true), new(16, DefaultRuntime: true), new(16, true, true)], new RpcConditions(16).Others());
 
     [Fact]
-    public void An_answer_is_known_by_what_it_repeats()
+    public void An_answer_is_recognised_by_the_values_that_it_repeats()
     {
         var request = EchoMessages.Request(7);
         Assert.True(EchoMessages.IsAnswer(request, EchoMessages.Answer(request)));

@@ -12,46 +12,46 @@ public sealed class DynamicSearchTests
     public void Loads_double_up_to_the_bound(int max, int[] loads) => Assert.Equal(loads, DynamicSearch.Doublings(max));
 
     [Fact]
-    public async Task A_row_ends_after_two_doublings_that_brought_nothing()
+    public async Task A_row_ends_after_two_doublings_without_a_gain()
     {
-        var places = await SearchAsync(1, 64, place => Math.Min(place.InFlight, 4));
+        var points = await SearchAsync(1, 64, point => Math.Min(point.InFlight, 4));
 
-        Assert.Equal([1, 2, 4, 8, 16], places.Select(p => p.InFlight));
+        Assert.Equal([1, 2, 4, 8, 16], points.Select(p => p.InFlight));
     }
 
     [Fact]
-    public async Task A_dip_does_not_end_a_row_that_climbs_again()
+    public async Task A_single_drop_does_not_end_a_row()
     {
-        var places = await SearchAsync(1, 16, place => place.InFlight == 4 ? 1 : place.InFlight);
+        var points = await SearchAsync(1, 16, point => point.InFlight == 4 ? 1 : point.InFlight);
 
-        Assert.Equal([1, 2, 4, 8, 16], places.Select(p => p.InFlight));
+        Assert.Equal([1, 2, 4, 8, 16], points.Select(p => p.InFlight));
     }
 
     [Fact]
-    public async Task The_sweep_ends_after_two_rows_that_brought_nothing()
+    public async Task The_sweep_ends_after_two_rows_without_a_gain()
     {
-        var places = await SearchAsync(64, 1, place => Math.Min(place.Connections, 2));
+        var points = await SearchAsync(64, 1, point => Math.Min(point.Connections, 2));
 
-        Assert.Equal([1, 2, 4, 8], places.Select(p => p.Connections));
+        Assert.Equal([1, 2, 4, 8], points.Select(p => p.Connections));
     }
 
     [Fact]
-    public async Task Load_that_always_brings_more_is_followed_to_both_bounds()
+    public async Task While_throughput_grows_the_search_continues_to_both_bounds()
     {
-        var places = await SearchAsync(3, 4, place => place.Connections * place.InFlight);
+        var points = await SearchAsync(3, 4, point => point.Connections * point.InFlight);
 
-        Assert.Equal(9, places.Count);
-        Assert.Equal(new SweepPoint(3, 4), places[^1]);
+        Assert.Equal(9, points.Count);
+        Assert.Equal(new SweepPoint(3, 4), points[^1]);
     }
 
     private static async Task<List<SweepPoint>> SearchAsync(int connections, int inFlight, Func<SweepPoint, double> throughput)
     {
-        var places = new List<SweepPoint>();
-        await DynamicSearch.RunAsync(connections, inFlight, place =>
+        var points = new List<SweepPoint>();
+        await DynamicSearch.RunAsync(connections, inFlight, point =>
         {
-            places.Add(place);
-            return Task.FromResult(throughput(place));
+            points.Add(point);
+            return Task.FromResult(throughput(point));
         });
-        return places;
+        return points;
     }
 }

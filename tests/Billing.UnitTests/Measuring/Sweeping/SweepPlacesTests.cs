@@ -4,7 +4,7 @@ using Billing.UnitTests.Measuring.Comparing;
 
 namespace Billing.UnitTests.Measuring.Sweeping;
 
-/// <summary>Which of the places that were measured is the best.</summary>
+/// <summary>The choice of the best of the measured configurations.</summary>
 public sealed class SweepPlacesTests
 {
     private static readonly SweepCell Modest = ExampleResults.Cell(1, 8, 1000);
@@ -13,7 +13,7 @@ public sealed class SweepPlacesTests
     private static readonly SweepCell Failing = ExampleResults.Cell(8, 8, 9000, failed: 1);
 
     [Fact]
-    public void A_place_with_a_failed_request_is_never_the_best()
+    public void A_configuration_with_a_failed_request_is_never_the_best()
     {
         Assert.Equal(Greatest, Places([Modest, Failing, Greatest]).Best);
         Assert.Equal(Modest, Places([Modest, Failing, Greatest]).BestWithinBound);
@@ -21,12 +21,12 @@ public sealed class SweepPlacesTests
     }
 
     [Fact]
-    public void Those_with_the_most_answers_are_measured_again_and_those_within_the_bound() => Assert.Equal(
+    public void The_configurations_with_the_most_answers_overall_and_within_the_bound_are_measured_again() => Assert.Equal(
         [new SweepPoint(4, 8), new SweepPoint(2, 8), new SweepPoint(1, 8)],
         Places([Modest, Middling, Failing, Greatest]).Candidates(2));
 
     [Fact]
-    public void Of_those_measured_again_the_best_median_counts_and_not_the_greatest_figure()
+    public void Of_the_configurations_measured_again_that_with_the_best_median_is_the_best()
     {
         var lucky = new FinalPlace(4, 8, [Greatest with { PerSecond = 1200 }, Greatest with { PerSecond = 9999 }, Greatest with { PerSecond = 1100 }]);
         var steady = new FinalPlace(2, 8, [Middling, Middling with { PerSecond = 1400 }, Middling with { PerSecond = 1600 }]);
@@ -39,7 +39,7 @@ public sealed class SweepPlacesTests
     }
 
     [Fact]
-    public void One_that_fails_when_measured_again_is_not_the_best()
+    public void A_configuration_that_fails_when_measured_again_is_not_the_best()
     {
         var failing = new FinalPlace(4, 8, [Greatest, Greatest with { Errors = Failing.Errors }]);
 
