@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the schemas that the manifests and the Compose file are checked against, reduced to what they use: only for a newer
-# Kubernetes or Compose; the results are in the repository. Needs npm and jq.
+# Generates the schemas for the checks of the manifests and the Compose file, reduced to the parts in use. Only needed for a newer
+# Kubernetes or Compose, as the results are in the repository. Needs npm and jq.
 #
 # kubernetes/schema/manifests.json: from the types of the npm package kubernetes-models (MIT), which are generated from
 #   Kubernetes' own OpenAPI description (Apache-2.0).
@@ -31,16 +31,16 @@ TYPES
 echo '{ "compilerOptions": { "module": "nodenext", "moduleResolution": "nodenext", "strict": true } }' >tsconfig.json
 npx ts-json-schema-generator --tsconfig tsconfig.json --path manifests.ts --no-type-check >whole.json
 
-# A line for each definition, so that a change of one is a change of one line.
+# One line for each definition, so that a change of a definition changes one line.
 # shellcheck disable=SC2016 # jq's variables.
 lines='"{\n" + ([to_entries[] | select(.key != "definitions") | "\(.key | tojson): \(.value | tojson)"] | join(",\n"))
   + ",\n\"definitions\": {\n" + ([.definitions | to_entries[] | "\(.key | tojson): \(.value | tojson)"] | join(",\n")) + "\n}\n}"'
 
-# Left out: texts, states, and kinds of volumes that a program with a read-only file system of its own has no use for.
+# Without texts, states, and kinds of volumes that a program with a read-only file system does not need.
 # shellcheck disable=SC2016
 reduced='
 def without_texts: walk(if type == "object" and (.description | type) == "string" then del(.description) else . end);
-# Not every validator knows const.
+# Not every validator supports const.
 def with_enums: walk(if type == "object" and has("const") then .enum = [.const] | del(.const) else . end);
 def references: [.. | objects | ."$ref"? | strings | sub("#/definitions/"; "")];
 def reachable($all; $names):

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # What common.sh reads.
-# What payment and balance backends have in common: all but the role.
+# The installation that payment and balance backends share; they differ in the role only.
 
 # install_backend ROLE PRINCIPAL
 install_backend() {

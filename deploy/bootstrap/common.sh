@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What every tier is made with: settings, packages, archives, secrets, files and services.
+# Functions for the installation of all tiers: settings, packages, archives, secrets, files and services.
 
-# Whether something that the tier's service depends on has changed since the service was last started.
+# Whether a file that the tier's service depends on has changed since the service was last started.
 changed=0
 
-# Where programs are, and where their settings are.
+# The folders of the programs and of their settings.
 programs=/opt/billing
 settings_folder=/etc/billing
 
@@ -15,9 +15,9 @@ die() {
   exit 1
 }
 
-# load_settings FILE: lines of the form NAME=VALUE, as systemd reads them.
+# load_settings FILE: reads lines of the form NAME=VALUE, as systemd does.
 load_settings() {
-  [[ -f $1 ]] || die "$1 is missing: it says what this machine is to be"
+  [[ -f $1 ]] || die "$1 is missing: it must contain this machine's settings"
   set -a
   # shellcheck disable=SC1090 # Written by the machine's user data.
   . "$1"
@@ -37,7 +37,7 @@ tiers() {
   printf '%s ' "${names[@]%.sh}"
 }
 
-# need_packages PACKAGE...: Debian's. On a machine's first boot the cloud's own start-up may hold the lock for a while.
+# need_packages PACKAGE...: installs Debian packages. On the first boot, the cloud's start-up may hold the lock for some time.
 need_packages() {
   local missing=() package
   for package in "$@"; do
@@ -49,7 +49,7 @@ need_packages() {
   DEBIAN_FRONTEND=noninteractive retry apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}"
 }
 
-# retry COMMAND...: what depends on other machines may take a while on the first boot of all of them.
+# retry COMMAND...: for commands that depend on other machines, which may need some minutes when all of them boot.
 retry() {
   local attempt
   for attempt in {1..60}; do
@@ -59,10 +59,10 @@ retry() {
     say "attempt $attempt of 60 failed: $1" >&2
     sleep 5
   done
-  die "gave up: $*"
+  die "failed 60 times: $*"
 }
 
-# fetch FILE TARGET: a file of the release.
+# fetch FILE TARGET: downloads a file of the release.
 fetch() {
   case $BILLING_RELEASE in
     s3://*)
@@ -74,8 +74,8 @@ fetch() {
 }
 
 # install_archive NAME ARCHIVE: unpacks an archive of the release to NAME-RELEASE below the programs' folder and makes NAME
-# point there. The archive must be what SHA256SUMS, which came with this very script, says. Sets `changed`. The release before
-# stays, to go back to.
+# point there. The archive must match SHA256SUMS, which is part of this script's archive. Sets `changed`. The previous release
+# stays for a rollback.
 install_archive() {
   local name="$1" archive="$2" target folder
   target="$programs/${archive%.tar.gz}"
@@ -84,7 +84,7 @@ install_archive() {
     fetch "$archive" "$folder/$archive"
     (cd "$folder" && grep -F "  $archive" "$BILLING_BOOTSTRAP/SHA256SUMS" | sha256sum --check --strict --status) || {
       rm -rf -- "$folder"
-      die "$archive is not the one that the release names in SHA256SUMS"
+      die "$archive does not match its checksum in SHA256SUMS"
     }
     mkdir "$folder/content"
     tar -xzf "$folder/$archive" -C "$folder/content" --strip-components=1 --no-same-owner
@@ -103,7 +103,7 @@ install_archive() {
   fi
 }
 
-# architecture: as the archives name it.
+# architecture: prints this machine's, as in the archives' names.
 architecture() {
   case $(dpkg --print-architecture) in
     amd64) printf linux-x64 ;;
@@ -112,12 +112,12 @@ architecture() {
   esac
 }
 
-# install_program NAME: the archive of one of the platform's programs.
+# install_program NAME: installs one of the platform's programs.
 install_program() {
   install_archive "$1" "billing-$1-$BILLING_VERSION-$(architecture).tar.gz"
 }
 
-# secret NAME: prints it. Never an argument of a program, never in a file that others than its reader may open.
+# secret NAME: prints the secret. Never use it as an argument of a program or in a file that others than its reader may open.
 secret() {
   local value
   case $BILLING_SECRETS in
@@ -129,12 +129,12 @@ secret() {
     file:*) value=$(<"${BILLING_SECRETS#file:}/$1") ;;
     *) die "BILLING_SECRETS=$BILLING_SECRETS: must begin with ssm: or file:" ;;
   esac
-  # They go into files of four kinds, each of which would need its own way of quoting others.
+  # Secrets are written to four kinds of files, each with its own rules for quoting other characters.
   [[ $value =~ ^[A-Za-z0-9+/=._-]{8,200}$ ]] || die "the secret $1 in $BILLING_SECRETS must be 8 to 200 letters, digits and + / = . _ -"
   printf '%s' "$value"
 }
 
-# put_file PATH OWNER MODE: standard input becomes the file, at once and only if it says something else. Sets `changed`.
+# put_file PATH OWNER MODE: replaces the file atomically by standard input if the content differs. Sets `changed`.
 put_file() {
   local new
   mkdir -p -- "$(dirname -- "$1")"
@@ -150,12 +150,12 @@ put_file() {
   fi
 }
 
-# own_user NAME: a system account without a shell, in a group of its own.
+# own_user NAME: creates a system account without a shell, with its own group.
 own_user() {
   id "$1" >/dev/null 2>&1 || useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$1"
 }
 
-# run_service UNIT: enables it, and starts it, or again where something of it has changed.
+# run_service UNIT: enables and starts the service; restarts it if one of its files has changed.
 run_service() {
   put_file "/etc/systemd/system/$1" root:root 644 <"$BILLING_BOOTSTRAP/units/$1"
   systemctl daemon-reload
@@ -167,7 +167,7 @@ run_service() {
   fi
 }
 
-# wait_until_ready URL UNIT: a service restarts by itself until what it needs is there; it is given ten minutes for that.
+# wait_until_ready URL UNIT: waits up to ten minutes. A service restarts until its dependencies are available.
 wait_until_ready() {
   local second
   for ((second = 0; second < 600; second += 2)); do
@@ -180,8 +180,8 @@ wait_until_ready() {
   die "$2 was not ready at $1 within ten minutes"
 }
 
-# What every machine has: an account for the services, a journal that does not fill the disk, the node exporter, and the names
-# of all machines, so that what looks one up, as a broker does at each connection, never waits for a name server.
+# Installs the parts that every machine has: an account for the services, a journal of limited size, the node exporter, and the
+# names of all machines in /etc/hosts, so that a look-up, as a broker makes at each connection, never waits for a name server.
 install_base() {
   put_file /etc/hosts root:root 644 < <(host_names)
   changed=0
@@ -208,9 +208,9 @@ host_names() {
   done
 }
 
-# What follows fills `settings`, names and values of a program in turn, and writes them where the program looks for them.
+# The following functions fill `settings`, alternating names and values of a program's settings, and write its settings file.
 
-# kafka_settings PRINCIPAL: what lets a program in to the brokers.
+# kafka_settings PRINCIPAL: adds the settings for the connection to the brokers.
 kafka_settings() {
   local password
   password=$(secret "kafka/$1")
@@ -224,14 +224,14 @@ kafka_settings() {
   )
 }
 
-# postgres_connection ROLE: Npgsql's connection string of billing_ROLE.
+# postgres_connection ROLE: prints the Npgsql connection string of billing_ROLE.
 postgres_connection() {
   local password
   password=$(secret "postgres/$1")
   printf 'Host=%s;Port=%s;Database=billing;Username=%s;Password=%s' "${BILLING_POSTGRES%:*}" "${BILLING_POSTGRES##*:}" "billing_$1" "$password"
 }
 
-# put_settings FOLDER GROUP: FOLDER/appsettings.json below the settings' folder, readable by root and the group alone.
+# put_settings FOLDER GROUP: writes FOLDER/appsettings.json below the settings' folder, readable by root and the group only.
 put_settings() {
   local number text='{' separator=
   for ((number = 0; number < ${#settings[@]}; number += 2)); do

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Builds images from a release's archives, with whichever of podman, buildah and Docker is at hand.
+# Builds images from a release's archives with podman, buildah or Docker, whichever is available.
 set -euo pipefail
 
 usage() {
   cat <<'HELP'
 Usage: deploy/containers/build.sh [options] [proxy|backend|client|cli]...
 
-Builds billing-SERVICE:VERSION for each of the named services, or all four.
+Builds billing-SERVICE:VERSION for the given services, by default for all four.
 
-  --release FOLDER   what ./billing package has made; default: the newest of artifacts/release
-  --base IMAGE       default: that of the Containerfile
-  --builder NAME     podman, buildah or docker; default: the first that is at hand
+  --release FOLDER   output of ./billing package; default: the newest in artifacts/release
+  --base IMAGE       base image; default: that of the Containerfile
+  --builder NAME     podman, buildah or docker; default: the first available
 HELP
 }
 
@@ -19,12 +19,12 @@ die() {
   exit 1
 }
 
-# A docker command without an engine that answers builds nothing.
+# The docker command needs a running engine.
 can_build() {
   case $1 in
     docker) command -v docker >/dev/null && docker info >/dev/null 2>&1 ;;
     podman | buildah) command -v "$1" >/dev/null ;;
-    *) die "--builder: '$1' is none; there are podman, buildah, docker" ;;
+    *) die "--builder: '$1' is unknown; use podman, buildah or docker" ;;
   esac
 }
 
@@ -36,7 +36,7 @@ choose_builder() {
       return
     fi
   done
-  die 'nothing here builds images: podman, buildah, or a docker whose engine answers (Debian: apt-get install buildah)'
+  die 'no program to build images: install podman, buildah, or docker with a running engine (Debian: apt-get install buildah)'
 }
 
 here=$(cd -- "$(dirname -- "$0")" && pwd)
@@ -56,19 +56,19 @@ while (($#)); do
       services+=("$1")
       shift
       ;;
-    *) die "unknown: '$1'; see --help" ;;
+    *) die "unknown argument '$1'; see --help" ;;
   esac
 done
 ((${#services[@]})) || services=(proxy backend client cli)
 if [[ -z $release ]]; then
   release=$(find "$here/../../artifacts/release" -mindepth 2 -maxdepth 2 -name SHA256SUMS -printf '%T@ %h\n' 2>/dev/null |
     sort -rn | head -n 1 | cut -d ' ' -f 2-)
-  [[ -n $release ]] || die 'there is no release in artifacts/release; run ./billing package, or give --release FOLDER'
+  [[ -n $release ]] || die 'there is no release in artifacts/release; run ./billing package, or use --release FOLDER'
 fi
 [[ -f $release/SHA256SUMS ]] || die "--release: $release has no SHA256SUMS"
-(cd -- "$release" && sha256sum --check --strict --quiet SHA256SUMS) || die "$release is not what its SHA256SUMS says"
+(cd -- "$release" && sha256sum --check --strict --quiet SHA256SUMS) || die "$release does not match its SHA256SUMS"
 version=$(sed -nE 's/.*"release_version": "([^"]+)".*/\1/p' "$release/release.auto.tfvars.json")
-[[ -n $version ]] || die "$release/release.auto.tfvars.json names no version"
+[[ -n $version ]] || die "$release/release.auto.tfvars.json has no release_version"
 case $(uname -m) in
   x86_64) runtime=linux-x64 ;;
   aarch64) runtime=linux-arm64 ;;
@@ -77,7 +77,7 @@ esac
 if [[ -z $builder ]]; then
   builder=$(choose_builder)
 else
-  can_build "$builder" || die "--builder: $builder is not at hand"
+  can_build "$builder" || die "--builder: $builder is not available"
 fi
 
 declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [client]=Billing.Client [cli]=Billing.Cli)

@@ -1,4 +1,4 @@
-# The rules that tflint brings along; those of its AWS plugin would have to be downloaded.
+# The rules that are built into tflint; those of its AWS plugin would have to be downloaded.
 config {
   call_module_type = "local"
 }
@@ -8,7 +8,7 @@ plugin "terraform" {
   preset  = "all"
 }
 
-# Small modules have no README of their own and need not say again that they are standard.
+# Small modules need neither their own README nor the files of the standard structure.
 rule "terraform_standard_module_structure" {
   enabled = false
 }

@@ -10,7 +10,7 @@ data "aws_caller_identity" "this" {}
 
 data "aws_partition" "this" {}
 
-# Debian's own images.
+# Debian's official images.
 data "aws_ami" "debian" {
   for_each = toset(values(local.architectures))
 
@@ -35,12 +35,12 @@ locals {
   tiers  = toset([for host in module.topology.hosts : host.tier])
   bucket = "${var.name}-release-${data.aws_caller_identity.this.account_id}-${var.region}"
 
-  # Whose bucket it is makes no difference to the machines; over https they need no leave.
+  # Machines may also read a bucket of another owner; over https they need no permission.
   release_bucket = var.release == "" ? local.bucket : startswith(var.release, "s3://") ? split("/", var.release)[2] : ""
 
   parameters = "arn:${data.aws_partition.this.partition}:ssm:${var.region}:${data.aws_caller_identity.this.account_id}:parameter${var.secrets_prefix}"
 
-  # Graviton's types have a g behind the generation, as in t4g, m6g and c7gn.
+  # Graviton types have a g after the generation, as in t4g, m6g and c7gn.
   architectures = {
     for type in distinct([for host in module.topology.hosts : host.instance_type]) :
     type => can(regex("^(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\\.", type)) ? "arm64" : "amd64"
@@ -126,7 +126,7 @@ module "host" {
   source   = "./modules/host"
   for_each = local.hosts
 
-  # A machine that starts before it may reach the release only waits and tries again, but then logs errors that mean nothing.
+  # A machine that starts before it may read the release would only retry, but would log meaningless errors.
   depends_on = [module.network, module.security, module.release]
 
   name              = var.name

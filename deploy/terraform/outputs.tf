@@ -4,17 +4,17 @@ output "addresses" {
 
   precondition {
     condition     = var.kafka_bootstrap == "" || length(var.kafka_networks) > 0
-    error_message = "kafka_networks must say where an existing cluster's brokers are, or no machine may connect to them."
+    error_message = "kafka_networks must contain the networks of an existing cluster's brokers, or no machine may connect to them."
   }
 
   precondition {
     condition     = var.postgres != "existing" || length(var.postgres_networks) > 0
-    error_message = "postgres_networks must say where an existing database is, or no machine may connect to it."
+    error_message = "postgres_networks must contain the networks of an existing database, or no machine may connect to it."
   }
 }
 
 output "load_balancer" {
-  description = "Where callers connect, for gRPC without TLS."
+  description = "The address for callers, for gRPC without TLS."
   value       = module.load_balancer.address
 }
 
@@ -24,31 +24,31 @@ output "instances" {
 }
 
 output "kafka" {
-  description = "The brokers, as programs are told."
+  description = "The brokers' addresses, as in the programs' settings."
   value       = module.topology.hosts[0].environment.BILLING_KAFKA
 }
 
 output "postgres" {
-  description = "The database, as programs are told."
+  description = "The database's address, as in the programs' settings."
   value       = module.topology.hosts[0].environment.BILLING_POSTGRES
 }
 
 output "postgres_master_secret" {
-  description = "Where RDS keeps the master's password, if RDS is used."
+  description = "The secret with the master's password, if RDS is used."
   value       = one(module.database[*].master_secret_arn)
 }
 
 output "release" {
-  description = "Where machines fetch the release."
+  description = "The location from which machines fetch the release."
   value       = module.topology.hosts[0].environment.BILLING_RELEASE
 }
 
 output "usd_per_hour" {
-  description = "What all of it costs; null where an instance type's price is not at hand."
+  description = "The total cost; null if the price of an instance type is not known."
   value       = module.cost.usd_per_hour
 }
 
 output "cost" {
-  description = "What all of it costs, with its parts."
+  description = "The total cost with its parts."
   value       = module.cost.text
 }

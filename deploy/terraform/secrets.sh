@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Puts generated passwords into the systems manager's parameter store, where Terraform and its state never see them. What is there
-# already stays, so that it may be run again; --rotate overwrites.
+# Stores generated passwords in the systems manager's parameter store, where Terraform and its state never see them. Existing ones
+# stay, so that it may be run again; --rotate overwrites them.
 set -euo pipefail
 
 usage() {
   cat >&2 <<'USAGE'
 usage: deploy/terraform/secrets.sh [--prefix /billing] [--region us-east-1] [--rotate] [--list] [--delete] [NAME...]
 
-Makes the named secrets, or all of them, as SecureString parameters below the prefix.
-  --rotate  overwrites those that exist; machines read them when install.sh runs again
-  --list    only names them
+Creates the given secrets, by default all, as SecureString parameters below the prefix.
+  --rotate  overwrites existing ones; machines read them when install.sh runs again
+  --list    only prints their names
   --delete  deletes them
 USAGE
   exit 2
@@ -32,7 +32,7 @@ while (($#)); do
     --delete) do=delete ;;
     -*) usage ;;
     *)
-      [[ " ${all[*]} " == *" $1 "* ]] || { echo "secrets.sh: no secret is named $1; there are: ${all[*]}" >&2 && exit 2; }
+      [[ " ${all[*]} " == *" $1 "* ]] || { echo "secrets.sh: unknown secret $1; the secrets are ${all[*]}" >&2 && exit 2; }
       names+=("$1")
       ;;
   esac
@@ -41,7 +41,7 @@ done
 [[ $prefix =~ ^(/[A-Za-z0-9._-]+)+$ ]] || { echo "secrets.sh: --prefix must be a path such as /billing" >&2 && exit 2; }
 ((${#names[@]})) || names=("${all[@]}")
 
-# Letters and digits only, which need no quoting anywhere: 32 of 62 are 190 bits.
+# Letters and digits only, which need no quoting: 32 of 62 characters are 190 bits.
 password() {
   local bytes
   bytes=$(head -c 512 /dev/urandom | LC_ALL=C tr -dc 'A-Za-z0-9')
@@ -54,7 +54,7 @@ exists() {
   [[ $found != 0 ]]
 }
 
-# The password goes through a pipe: arguments are anybody's to read.
+# The password goes through a pipe: every user of the machine can read arguments.
 put() {
   printf '{"Name": "%s", "Value": "%s", "Type": "SecureString", "Overwrite": %s}' "$1" "$(password)" "$2" |
     aws ssm put-parameter --cli-input-json file:///dev/stdin --output text >/dev/null
@@ -77,7 +77,7 @@ for name in "${names[@]}"; do
         echo "$parameter exists already"
       else
         put "$parameter" false
-        echo "$parameter is made"
+        echo "$parameter is created"
       fi
       ;;
   esac

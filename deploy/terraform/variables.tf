@@ -17,18 +17,18 @@ variable "zones" {
 }
 
 variable "name" {
-  description = "Goes before the name of everything, so that several platforms fit into an account."
+  description = "The prefix of all names, so that several platforms can share an account."
   type        = string
   default     = "billing"
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{0,18}[a-z0-9]$", var.name))
-    error_message = "name must be 2 to 20 small letters, digits and dashes."
+    error_message = "name must be 2 to 20 lower-case letters, digits and dashes."
   }
 }
 
 variable "tags" {
-  description = "Tags of everything, beside Project and ManagedBy."
+  description = "Tags of all resources, in addition to Project and ManagedBy."
   type        = map(string)
   default     = {}
   nullable    = false
@@ -41,7 +41,7 @@ variable "network_cidr" {
 }
 
 variable "tiers" {
-  description = "What differs from the defaults, for example { proxy = { count = 6 }, kafka = { instance_type = \"t3.small\" } }."
+  description = "Differences from the defaults, for example { proxy = { count = 6 }, kafka = { instance_type = \"t3.small\" } }."
   type = map(object({
     count         = optional(number)
     instance_type = optional(string)
@@ -51,7 +51,7 @@ variable "tiers" {
 }
 
 variable "instance_type" {
-  description = "The instance type of every tier that tiers does not give another one."
+  description = "The instance type of every tier for which tiers sets none."
   type        = string
   default     = "t2.micro"
 }
@@ -86,20 +86,20 @@ variable "callers" {
 }
 
 variable "load_balancer_internal" {
-  description = "Whether the load balancer has addresses of the network only."
+  description = "Whether the load balancer only has addresses inside the network."
   type        = bool
   default     = true
 }
 
 variable "kafka_bootstrap" {
-  description = "An existing cluster's brokers, host:port with commas between; empty for brokers of the platform's own."
+  description = "An existing cluster's brokers, host:port separated by commas; empty for the platform's own brokers."
   type        = string
   default     = ""
   nullable    = false
 }
 
 variable "kafka_networks" {
-  description = "The networks that an existing cluster's brokers are in: where the machines may connect to."
+  description = "The networks of an existing cluster's brokers, to which the machines may connect."
   type        = list(string)
   default     = []
   nullable    = false
@@ -111,7 +111,7 @@ variable "kafka_networks" {
 }
 
 variable "postgres" {
-  description = "machine: a machine of the platform's own; rds: a database of RDS; existing: the one at postgres_host."
+  description = "machine: the platform's own machine; rds: a database of RDS; existing: the one at postgres_host."
   type        = string
   default     = "machine"
 
@@ -135,7 +135,7 @@ variable "postgres_port" {
 }
 
 variable "postgres_networks" {
-  description = "The networks that an existing database is in: where the machines may connect to."
+  description = "The networks of an existing database, to which the machines may connect."
   type        = list(string)
   default     = []
   nullable    = false
@@ -164,7 +164,7 @@ variable "rds_instance_class" {
 }
 
 variable "rds_storage_gib" {
-  description = "The volume's size on RDS; it may grow tenfold by itself."
+  description = "The volume's size on RDS; it may grow automatically up to ten times this size."
   type        = number
   default     = 20
 
@@ -181,46 +181,46 @@ variable "rds_multi_az" {
 }
 
 variable "rds_deletion_protection" {
-  description = "Whether RDS refuses to delete the database; terraform destroy fails until this is false."
+  description = "Whether RDS protects the database from deletion; terraform destroy fails until this is false."
   type        = bool
   default     = true
 }
 
 variable "secrets_prefix" {
-  description = "The path of the parameter store below which secrets.sh has put the secrets."
+  description = "The path in the parameter store below which secrets.sh stores the secrets."
   type        = string
   default     = "/billing"
 
   validation {
     condition     = can(regex("^(/[A-Za-z0-9._-]+)+$", var.secrets_prefix)) && !can(regex("^/(aws|ssm)", lower(var.secrets_prefix)))
-    error_message = "secrets_prefix must be a path such as /billing, without a slash at its end; AWS keeps /aws and /ssm for itself."
+    error_message = "secrets_prefix must be a path such as /billing, without a slash at its end; AWS reserves /aws and /ssm."
   }
 }
 
 variable "release" {
-  description = "The folder of the release's archives, https://... or s3://...; empty for a bucket that Terraform makes of release_folder."
+  description = "The folder of the release's archives, https://... or s3://...; empty for a bucket that Terraform creates from release_folder."
   type        = string
   default     = ""
   nullable    = false
 
   validation {
     condition     = !startswith(var.release, "file:")
-    error_message = "release must be https:// or s3://: a new machine has no files."
+    error_message = "release must be https:// or s3://; a new machine has no local files."
   }
 }
 
 variable "release_folder" {
-  description = "Where ./billing package has put the archives; empty for artifacts/release/ and the release's version."
+  description = "The folder with the archives of ./billing package; empty for artifacts/release/ and the release's version."
   type        = string
   default     = ""
 }
 
 variable "release_version" {
-  description = "The release to install; release.auto.tfvars.json among the archives says it."
+  description = "The release to install, from release.auto.tfvars.json among the archives."
   type        = string
 }
 
 variable "bootstrap_sha256" {
-  description = "SHA-256 of the bootstrap archive; release.auto.tfvars.json among the archives says it."
+  description = "SHA-256 of the bootstrap archive, from release.auto.tfvars.json among the archives."
   type        = string
 }

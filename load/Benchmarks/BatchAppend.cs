@@ -10,8 +10,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.Benchmarks;
 
-/// <summary>A batch of payments on their way into a PostgreSQL of the benchmark's own: one transaction, with receipts.
-/// </summary>
+/// <summary>Appends a batch of payments with their receipts to the benchmark's own PostgreSQL in one transaction.</summary>
 public class BatchAppend : IDisposable
 {
     private readonly StackFolder _folder = StackFolder.Create();
@@ -20,12 +19,12 @@ public class BatchAppend : IDisposable
     private ServiceProvider? _services;
     private IAccountStore? _store;
 
-    /// <summary>Payments in the batch, each of an account of its own.</summary>
+    /// <summary>Number of payments in the batch, each for a different account.</summary>
     [Params(1, 10, 100, 1000)]
     public int Payments { get; set; }
 
     /// <summary>Starts PostgreSQL.</summary>
-    [GlobalSetup] // The engine would not wait for a task.
+    [GlobalSetup] // BenchmarkDotNet would not await a task.
     public void Setup() => SetUpAsync().GetAwaiter().GetResult();
 
     /// <summary>Appends a batch to new streams.</summary>

@@ -3,14 +3,14 @@ using Billing.Backends.Domain;
 
 namespace Billing.Benchmarks;
 
-/// <summary>The pure core: a payment against an account.</summary>
+/// <summary>The pure domain logic: decides a payment against an account.</summary>
 public class Deciding
 {
     private readonly Account _account = new(12, 500, 10_000, "USD");
     private readonly Payment _payment = new(Guid.NewGuid(), 12.34m, "USD");
     private readonly DateTimeOffset _now = DateTimeOffset.UnixEpoch;
 
-    /// <summary>Decides a payment and applies what happened.</summary>
+    /// <summary>Decides a payment and applies the resulting event.</summary>
     [Benchmark]
     public Account DecideAndApply() => _account.Apply(_payment.Decide(_account, _now));
 }

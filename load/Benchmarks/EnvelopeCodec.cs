@@ -6,7 +6,7 @@ using WireFormat = Billing.Messaging.WireFormat;
 
 namespace Billing.Benchmarks;
 
-/// <summary>The envelopes that travel over Kafka.</summary>
+/// <summary>Serialises and parses the envelopes of Kafka records.</summary>
 public class EnvelopeCodec
 {
     private const int RepliesInBatch = 100;
@@ -16,7 +16,7 @@ public class EnvelopeCodec
     private readonly ReplyBatch _batch = new();
     private byte[] _batchBytes = [];
 
-    /// <summary>Makes the batch of replies.</summary>
+    /// <summary>Creates the batch of replies.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -37,19 +37,19 @@ public class EnvelopeCodec
         _batchBytes = _batch.ToByteArray();
     }
 
-    /// <summary>A proxy writes a command.</summary>
+    /// <summary>Serialises a command, as a proxy does.</summary>
     [Benchmark]
     public byte[] WriteCommand() => _command.ToByteArray();
 
-    /// <summary>A backend reads and checks it.</summary>
+    /// <summary>Parses and checks a command, as a backend does.</summary>
     [Benchmark]
     public bool ReadCommand() => WireFormat.TryReadCommand(_commandBytes, WireFormat.VersionBytes.Span, out _, out _);
 
-    /// <summary>A backend writes the replies of a batch to one proxy.</summary>
+    /// <summary>Serialises the replies of a batch to one proxy, as a backend does.</summary>
     [Benchmark]
     public byte[] WriteHundredReplies() => _batch.ToByteArray();
 
-    /// <summary>The proxy reads them.</summary>
+    /// <summary>Parses the replies, as the proxy does.</summary>
     [Benchmark]
     public ReplyBatch ReadHundredReplies() => ReplyBatch.Parser.ParseFrom(_batchBytes);
 }

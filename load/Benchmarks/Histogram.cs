@@ -3,14 +3,14 @@ using Billing.Measuring;
 
 namespace Billing.Benchmarks;
 
-/// <summary>What measuring itself costs.</summary>
+/// <summary>The cost of measuring latencies.</summary>
 public class Histogram
 {
     private readonly LatencyHistogram _filled = new();
     private readonly LatencyHistogram _recording = new();
     private long _next;
 
-    /// <summary>Fills one with a hundred thousand latencies.</summary>
+    /// <summary>Fills a histogram with a hundred thousand latencies.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -20,11 +20,11 @@ public class Histogram
         }
     }
 
-    /// <summary>Counts one request.</summary>
+    /// <summary>Records one latency.</summary>
     [Benchmark]
     public void Record() => _recording.Record(TimeSpan.FromMicroseconds((_next += 7919) % 60_000_000));
 
-    /// <summary>Reads all figures.</summary>
+    /// <summary>Calculates all figures.</summary>
     [Benchmark]
     public LatencyFigures Figures() => _filled.Figures();
 }

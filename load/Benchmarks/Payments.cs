@@ -4,15 +4,15 @@ using Billing.Wire.V1;
 
 namespace Billing.Benchmarks;
 
-/// <summary>What the benchmarks measure with.</summary>
+/// <summary>Creates the messages that the benchmarks use.</summary>
 internal static class Payments
 {
     private static readonly RandomRequests Requests = new(accounts: 2500, new Random(1));
 
-    /// <summary>A payment as a client sends it.</summary>
+    /// <summary>Creates a payment as a client sends it.</summary>
     public static MakePaymentRequest Request() => Requests.Payment();
 
-    /// <summary>The command that a proxy makes of it.</summary>
+    /// <summary>Creates the command that a proxy publishes for a payment.</summary>
     public static Command Command()
     {
         var request = Request();

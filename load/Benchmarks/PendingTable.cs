@@ -4,17 +4,17 @@ using Billing.Wire.V1;
 
 namespace Billing.Benchmarks;
 
-/// <summary>The proxy's table of calls that wait for a reply.</summary>
+/// <summary>The proxy's table of pending calls.</summary>
 public class PendingTable : IDisposable
 {
     private readonly PendingReplies _pending = new(TimeProvider.System);
     private readonly Command _command = Payments.Command();
 
-    /// <summary>Calls that wait all the while.</summary>
+    /// <summary>Number of other calls that are pending all the time.</summary>
     [Params(0, 10_000)]
     public int Others { get; set; }
 
-    /// <summary>Lets the others wait.</summary>
+    /// <summary>Registers the other calls.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -24,7 +24,7 @@ public class PendingTable : IDisposable
         }
     }
 
-    /// <summary>A call is entered, answered and awaited.</summary>
+    /// <summary>Registers, answers and awaits a call.</summary>
     [Benchmark]
     public async Task<Reply> EnterAndComplete()
     {

@@ -9,8 +9,8 @@ using BenchmarkDotNet.Loggers;
 using BenchmarkDotNet.Running;
 using BenchmarkDotNet.Toolchains.InProcess.Emit;
 
-// In this process: the build that was measured is the one that was made, and nothing is built while measuring. Where a machine
-// is noisy, a hundred iterations are no steadier than twenty, and the whole takes minutes.
+// The benchmarks run in this process, so that exactly this build is measured and nothing is built during the measurement. On a
+// noisy machine, a hundred iterations are no more stable than twenty, which take minutes in total.
 var config = ManualConfig.CreateEmpty()
     .AddJob(Job.Default.WithToolchain(InProcessEmitToolchain.Instance).WithMinIterationCount(10).WithMaxIterationCount(20))
     .AddDiagnoser(MemoryDiagnoser.Default)
@@ -19,7 +19,7 @@ var config = ManualConfig.CreateEmpty()
     .AddExporter(MarkdownExporter.GitHub, HtmlExporter.Default, JsonExporter.Brief)
     .WithArtifactsPath(Path.Combine("results", "bench"));
 
-// All of them, unless some are asked for: a question on the console would stop a script.
+// Without arguments, all benchmarks run: a prompt on the console would block a script.
 var summaries = BenchmarkSwitcher.FromAssembly(Assembly.GetExecutingAssembly()).Run(args.Length == 0 ? ["--filter", "*"] : args, config).ToList();
-var onlyAsks = args.Any(a => a is "--list" or "--help" or "--info" or "--version");
-return (onlyAsks || summaries.Count > 0) && summaries.All(s => s.Reports.All(report => report.Success)) ? 0 : 1;
+var isQuery = args.Any(a => a is "--list" or "--help" or "--info" or "--version");
+return (isQuery || summaries.Count > 0) && summaries.All(s => s.Reports.All(report => report.Success)) ? 0 : 1;

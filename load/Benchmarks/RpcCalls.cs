@@ -6,7 +6,7 @@ using Billing.V1;
 
 namespace Billing.Benchmarks;
 
-/// <summary>Whole calls over the loopback interface, on one connection, to an echo in this process.</summary>
+/// <summary>Complete calls over the loopback interface, on one connection, to an echo server in this process.</summary>
 public class RpcCalls : IDisposable
 {
     private readonly CancellationTokenSource _stop = new();
@@ -15,25 +15,25 @@ public class RpcCalls : IDisposable
     private EchoClient? _client;
     private Task _serving = Task.CompletedTask;
 
-    /// <summary>What is spoken.</summary>
+    /// <summary>The protocol.</summary>
     [Params(Protocols.Rpcx, Protocols.Grpc)]
     public string Protocol { get; set; } = "";
 
-    /// <summary>Calls under way at the same time.</summary>
+    /// <summary>Number of calls in flight.</summary>
     [Params(1, 100)]
     public int InFlight { get; set; }
 
     /// <summary>Starts server and client.</summary>
-    [GlobalSetup] // The engine would not wait for a task.
+    [GlobalSetup] // BenchmarkDotNet would not await a task.
     public void Setup() => SetUpAsync().GetAwaiter().GetResult();
 
-    /// <summary>So many calls.</summary>
+    /// <summary>Makes as many calls at the same time.</summary>
     [Benchmark]
     public Task CallAsync() => InFlight == 1
         ? _client!.CallAsync(0, _request)
         : Task.WhenAll(Enumerable.Range(0, InFlight).Select(caller => _client!.CallAsync(caller, _request)));
 
-    /// <summary>Stops them.</summary>
+    /// <summary>Stops server and client.</summary>
     [GlobalCleanup]
     public void CleanUp() => CleanUpAsync().GetAwaiter().GetResult();
 

@@ -7,8 +7,8 @@ using Google.Protobuf;
 
 namespace Billing.Benchmarks;
 
-/// <summary>A request as a frame: RPCX's, 24 bytes with call, method and deadline in them, against gRPC's, 5 bytes, for which
-/// HTTP/2 carries the rest in frames and headers of its own.</summary>
+/// <summary>Frames of a request: RPCX's header has 24 bytes with call, method and deadline; gRPC's prefix has 5 bytes, as HTTP/2
+/// carries the rest in its own frames and headers.</summary>
 public class RpcFrames
 {
     private const int FrameBytesMax = 4 << 20;
@@ -19,7 +19,7 @@ public class RpcFrames
     private ReadOnlySequence<byte> _rpcx;
     private byte[] _grpc = [];
 
-    /// <summary>Makes the frames to read.</summary>
+    /// <summary>Creates the frames to read.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -29,7 +29,7 @@ public class RpcFrames
         _grpc = _output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Writes RPCX's.</summary>
+    /// <summary>Writes an RPCX frame.</summary>
     [Benchmark]
     public int WriteRpcx()
     {
@@ -42,7 +42,7 @@ public class RpcFrames
         return frame.Length;
     }
 
-    /// <summary>Writes gRPC's.</summary>
+    /// <summary>Writes a gRPC frame.</summary>
     [Benchmark]
     public int WriteGrpc()
     {
@@ -56,7 +56,7 @@ public class RpcFrames
         return frame.Length;
     }
 
-    /// <summary>Reads RPCX's.</summary>
+    /// <summary>Reads an RPCX frame.</summary>
     [Benchmark]
     public MakePaymentRequest ReadRpcx()
     {
@@ -65,7 +65,7 @@ public class RpcFrames
         return FrameReader.Parse(MakePaymentRequest.Parser, payload);
     }
 
-    /// <summary>Reads gRPC's.</summary>
+    /// <summary>Reads a gRPC frame.</summary>
     [Benchmark]
     public MakePaymentRequest ReadGrpc() => MakePaymentRequest.Parser.ParseFrom(
         _grpc.AsSpan(GrpcPrefixBytes, BinaryPrimitives.ReadInt32BigEndian(_grpc.AsSpan(1))));

@@ -2,7 +2,7 @@ using Spectre.Console;
 
 namespace Billing.Reporting;
 
-/// <summary>A report as far as a terminal can show it: its sentence, its tables, its text.</summary>
+/// <summary>Prints the parts of a report that a terminal can show: title, subtitle, tables and text.</summary>
 internal static class ConsoleReport
 {
     public static void Print(IAnsiConsole console, Report report)
@@ -38,7 +38,7 @@ internal static class ConsoleReport
                 console.WriteLine(prose.Content);
                 break;
             default:
-                // A chart is for the page.
+                // Charts are shown on the page only.
                 break;
         }
     }

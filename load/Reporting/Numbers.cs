@@ -2,43 +2,43 @@ using System.Globalization;
 
 namespace Billing.Reporting;
 
-/// <summary>Numbers as every report writes them: commas between thousands, a point before decimals.</summary>
+/// <summary>Formats numbers for reports: commas between thousands, a point before decimals.</summary>
 public static class Numbers
 {
-    /// <summary>What stands for a number that there is not.</summary>
+    /// <summary>The text for a missing number.</summary>
     public const string None = "–";
 
-    /// <summary>A whole number.</summary>
+    /// <summary>Formats a whole number.</summary>
     public static string Whole(double value) => Fixed(value, 0);
 
-    /// <summary>A number with so many decimals.</summary>
+    /// <summary>Formats a number with the given number of decimals.</summary>
     public static string Fixed(double value, int decimals) => double.IsFinite(value)
         ? value.ToString("N" + decimals.ToString(CultureInfo.InvariantCulture), CultureInfo.InvariantCulture)
         : None;
 
-    /// <summary>A number with three significant digits, or all its digits before the point where it has more.</summary>
+    /// <summary>Formats a number with three significant digits, or with all digits before the point if there are more.</summary>
     public static string Significant(double value) => Fixed(value, DecimalsFor(Math.Abs(value)));
 
-    /// <summary>So many of something: <c>1 backend</c>, <c>3 backends</c>.</summary>
+    /// <summary>Formats a count with its noun: <c>1 backend</c>, <c>3 backends</c>.</summary>
     public static string Counted(int count, string noun) => $"{Whole(count)} {noun}{(count == 1 ? "" : "s")}";
 
-    /// <summary>What repeats came to: the median and, in brackets, the least and the greatest.</summary>
+    /// <summary>Formats repeated measurements: the median and, in brackets, the minimum and the maximum.</summary>
     public static string Around(Spread spread, int decimals) => Around(spread, value => Fixed(value, decimals));
 
-    /// <summary>The same with three significant digits each.</summary>
+    /// <summary>Formats repeated measurements with three significant digits each.</summary>
     public static string Around(Spread spread) => Around(spread, Significant);
 
-    /// <summary>Decimals with which the largest of some numbers has three significant digits: give it to
-    /// <see cref="Fixed"/> for all of them, and the points of a column stand below one another.</summary>
-    /// <param name="values">Those that are no numbers are passed over.</param>
+    /// <summary>Returns the number of decimals with which the largest of some numbers has three significant digits. With it,
+    /// <see cref="Fixed"/> aligns the decimal points of a column.</summary>
+    /// <param name="values">The numbers; NaN and infinity are ignored.</param>
     public static int Decimals(IEnumerable<double> values) =>
         DecimalsFor(values.Where(double.IsFinite).Select(Math.Abs).DefaultIfEmpty(0).Max());
 
-    /// <summary>A share of one as a percentage, with as many digits as it takes to tell it from 100 %.</summary>
+    /// <summary>Formats a share of one as a percentage, with enough digits to distinguish it from 100 %.</summary>
     public static string Percent(double share) =>
         (share * 100).ToString("0.######", CultureInfo.InvariantCulture) + " %";
 
-    /// <summary>The label of an axis: with the decimals that its step needs.</summary>
+    /// <summary>Formats the label of a tick with the decimals that the axis's step needs.</summary>
     internal static string OnAxis(double value, double step)
     {
         var decimals = 0;

@@ -1,45 +1,45 @@
 namespace Billing.Reporting;
 
-/// <summary>What a measurement has to say to a person: plain data, without a trace of how it is drawn.</summary>
+/// <summary>The report of a measurement: data only, independent of its rendering.</summary>
 public sealed record Report
 {
-    /// <summary>What was measured.</summary>
+    /// <summary>The subject of the measurement.</summary>
     public required string Title { get; init; }
 
     /// <summary>The outcome in one sentence; empty for none.</summary>
     public string Subtitle { get; init; } = "";
 
-    /// <summary>What one must know to read the figures: machine, command, date, versions.</summary>
+    /// <summary>The conditions of the measurement: machine, command, date, versions.</summary>
     public IReadOnlyList<Fact> Facts { get; init; } = [];
 
     /// <summary>The parts, in order.</summary>
     public IReadOnlyList<Section> Sections { get; init; } = [];
 }
 
-/// <summary>One thing to know about a measurement.</summary>
+/// <summary>One condition of a measurement.</summary>
 /// <param name="Name">E.g. <c>Machine</c>.</param>
 /// <param name="Value">E.g. <c>2 cores, 7.8 GiB</c>.</param>
-/// <param name="IsCode">Whether it is to be typed, as a command is.</param>
+/// <param name="IsCode">Whether it is set in the font for code, e.g. a command.</param>
 public sealed record Fact(string Name, string Value, bool IsCode = false);
 
 /// <summary>A part of a report.</summary>
 /// <param name="Title">Its heading; empty for none.</param>
-/// <param name="Blocks">What it consists of, in order.</param>
+/// <param name="Blocks">Its content, in order.</param>
 public sealed record Section(string Title, params IReadOnlyList<Block> Blocks);
 
-/// <summary>Something that a section shows.</summary>
+/// <summary>A part of a section's content.</summary>
 public abstract record Block;
 
-/// <summary>Text, in plain words.</summary>
+/// <summary>Text.</summary>
 /// <param name="Content">A blank line ends a paragraph.</param>
 public sealed record Prose(string Content) : Block;
 
-/// <summary>A few numbers in large type: what a reader should take away.</summary>
-/// <param name="Items">Two to six are read best.</param>
+/// <summary>The most important numbers, in large type.</summary>
+/// <param name="Items">The numbers, best two to six.</param>
 public sealed record KeyFigures(params IReadOnlyList<KeyFigure> Items) : Block;
 
 /// <summary>One number in large type.</summary>
 /// <param name="Value">The number, formatted.</param>
 /// <param name="Unit">Its unit; empty for none.</param>
-/// <param name="Label">What it is.</param>
+/// <param name="Label">Its meaning.</param>
 public sealed record KeyFigure(string Value, string Unit, string Label);

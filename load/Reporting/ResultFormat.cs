@@ -3,29 +3,29 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Billing.Reporting;
 
-/// <summary>Results as they are kept in a file of JSON.</summary>
+/// <summary>The format of results in a JSON file.</summary>
 internal interface IResultFormat
 {
     /// <summary>The value of the member <c>kind</c>.</summary>
     string Kind { get; }
 
-    /// <summary>The report of results that were read.</summary>
-    /// <exception cref="JsonException">They are not of the kind.</exception>
+    /// <summary>Creates the report of results that were read from a file.</summary>
+    /// <exception cref="JsonException">The results are not of this kind.</exception>
     Report ReportOf(JsonElement results);
 }
 
-/// <summary>How results of one kind are kept and shown.</summary>
+/// <summary>The JSON format and the page of one kind of results.</summary>
 /// <param name="kind">The value of the member <c>kind</c>.</param>
-/// <param name="json">How they are kept.</param>
-/// <param name="page">How they are shown, but for what every page says.</param>
+/// <param name="json">The JSON format.</param>
+/// <param name="page">Creates the page, without the statements that all pages have in common.</param>
 internal sealed class ResultFormat<T>(string kind, JsonTypeInfo<T> json, Func<T, Report> page) : IResultFormat
 {
     public string Kind => kind;
 
-    /// <summary>How they are kept.</summary>
+    /// <summary>The JSON format.</summary>
     public JsonTypeInfo<T> Json => json;
 
-    /// <summary>How they are shown.</summary>
+    /// <summary>Creates the page of results.</summary>
     public Report Page(T results) => FailedRequests.StatedIn(page(results), results is ILatencies latencies ? latencies.Failed : 0);
 
     public Report ReportOf(JsonElement results) => Page(results.Deserialize(json)!);

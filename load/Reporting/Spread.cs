@@ -1,12 +1,12 @@
 namespace Billing.Reporting;
 
-/// <summary>What repeats of one measurement came to.</summary>
-/// <param name="Median">Half of the repeats lie above it, half below; with an even number the middle between the two.</param>
-/// <param name="Min">The smallest.</param>
-/// <param name="Max">The largest.</param>
+/// <summary>Median and range of a repeated measurement.</summary>
+/// <param name="Median">The median; for an even number of values, the mean of the two in the middle.</param>
+/// <param name="Min">The minimum.</param>
+/// <param name="Max">The maximum.</param>
 public sealed record Spread(double Median, double Min, double Max)
 {
-    /// <summary>The spread of some values; all zero where there are none.</summary>
+    /// <summary>Calculates the spread of values; all zero if there are none.</summary>
     public static Spread Of(IEnumerable<double> values)
     {
         var sorted = values.Order().ToArray();

@@ -127,7 +127,7 @@ public sealed class ReleasePackaging : IDisposable
         var result = await Tool.RunAsync("/bin/bash", ["deploy/containers/build.sh", "--release", _folder]);
 
         Assert.Equal(1, result.ExitCode);
-        Assert.Contains("is not what its SHA256SUMS says", result.Errors, StringComparison.Ordinal);
+        Assert.Contains("does not match its SHA256SUMS", result.Errors, StringComparison.Ordinal);
     }
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);

@@ -2,7 +2,7 @@
 # Kafka's own tools on this broker, as the administrator; as root:
 #   billing-kafka topics --describe
 #   billing-kafka consumer-groups --describe --group billing-payments
-#   billing-kafka spread 1,2,3,4        spreads the platform's topics over these brokers, and waits until it is done
+#   billing-kafka spread 1,2,3,4        distributes the platform's topics over these brokers, and waits for completion
 set -euo pipefail
 
 # spread BROKERS
@@ -10,7 +10,7 @@ spread() {
   [[ ${1:-} =~ ^[0-9]+(,[0-9]+)+$ ]] || usage
   local folder topic separator=''
   folder=$(mktemp -d)
-  # shellcheck disable=SC2064 # The folder's name now: it is gone with this function.
+  # shellcheck disable=SC2064 # Expanded now: the variable does not exist after this function.
   trap "rm -rf -- '$folder'" EXIT
   {
     printf '{"version":1,"topics":['
@@ -27,7 +27,7 @@ spread() {
     grep -q 'still in progress' "$folder/state"; do
     sleep 2
   done
-  echo "the topics of the platform are spread over brokers $1"
+  echo "the topics of the platform are distributed over brokers $1"
 }
 
 usage() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A base backup of the database, beside the archive of its log in /var/backups/billing; the last seven are kept, and of the
-# log what they need. As the user postgres.
+# Makes a base backup of the database, beside the archive of its write-ahead log in /var/backups/billing. Keeps the last seven
+# backups and the log segments that they need. Runs as the user postgres.
 set -euo pipefail
 
 folder=/var/backups/billing

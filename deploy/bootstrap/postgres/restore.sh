@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Restores the database as of a moment into a cluster of its own, on port 5433 of this machine; the running one is left alone.
+# Restores the database to a point in time in a separate cluster, on port 5433 of this machine; the running one is not changed.
 # As root:
-#   billing-restore '2026-01-31 12:00:00Z'    restores, waits until it is done, and says what it is as of
-#   billing-restore --take-over               puts what was restored in the place of the running one
-#   billing-restore --drop                    removes it
+#   billing-restore '2026-01-31 12:00:00Z'    restores, waits for completion, and prints the time of the newest event
+#   billing-restore --take-over               replaces the running cluster by the restored one
+#   billing-restore --drop                    removes the restored cluster
 set -euo pipefail
 
 folder=/var/backups/billing
@@ -18,8 +18,8 @@ die() {
 # query PORT SQL [DATABASE]
 query() { runuser -u postgres -- psql -p "$1" -qAt -d "${3:-postgres}" -c "$2"; }
 
-# archive_all: has what the running database has written so far archived, with a transaction at its end: a moment after the last
-# transaction is one that recovery never reaches.
+# archive_all: archives everything that the running database has written so far, with a transaction at its end: recovery never
+# reaches a point in time after the last transaction.
 archive_all() {
   local segment second
   query 5432 'select pg_current_xact_id()' >/dev/null
@@ -32,10 +32,10 @@ archive_all() {
   die "$segment was not archived within two minutes; see the log of postgresql@15-main"
 }
 
-# newest_before MOMENT: the last base backup that was complete by then.
+# newest_before MOMENT: prints the last base backup that was complete at that time.
 newest_before() {
   local wanted backup found=
-  wanted=$(date -u -d "$1" +%Y%m%dT%H%M%SZ) || die "'$1' is not a moment that date(1) understands"
+  wanted=$(date -u -d "$1" +%Y%m%dT%H%M%SZ) || die "'$1' is not a time that date(1) understands"
   for backup in "$folder"/base/*Z; do
     [[ -d $backup && ${backup##*/} < $wanted ]] && found=$backup
   done
@@ -46,7 +46,7 @@ newest_before() {
 restore() {
   local backup second
   backup=$(newest_before "$1")
-  [[ ! -e $settings ]] || die "there is a restored cluster already; --take-over or --drop it first"
+  [[ ! -e $settings ]] || die "there is a restored cluster already; use --take-over or --drop first"
   if pg_ctlcluster 15 main status >/dev/null; then
     archive_all
   fi
@@ -68,7 +68,7 @@ END
   for ((second = 0; second < 3600; second++)); do
     pg_ctlcluster 15 restored status >/dev/null || die "the recovery ended: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
     if [[ $(query 5433 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
-      printf 'restore: from %s; the newest event is of %s; port 5433\n' "${backup##*/}" "$(query 5433 "select coalesce(max(timestamp)::text, 'no event') from billing.mt_events" billing)"
+      printf 'restore: from %s; the newest event has the time %s; port 5433\n' "${backup##*/}" "$(query 5433 "select coalesce(max(timestamp)::text, 'no event') from billing.mt_events" billing)"
       return
     fi
     sleep 1
@@ -78,7 +78,7 @@ END
 
 take_over() {
   local kept
-  [[ -e $settings ]] || die 'nothing is restored'
+  [[ -e $settings ]] || die 'there is no restored cluster'
   kept="/var/lib/postgresql/15/main-until-$(date -u +%Y%m%dT%H%M%SZ)"
   pg_ctlcluster 15 restored stop
   systemctl stop postgresql@15-main
@@ -86,14 +86,14 @@ take_over() {
   mv -- "$data" /var/lib/postgresql/15/main
   rm -rf -- "$settings"
   systemctl start postgresql@15-main
-  printf 'restore: what was restored serves port 5432; what did before is kept in %s\n' "$kept"
+  printf 'restore: the restored cluster serves port 5432; the data of the previous one is kept in %s\n' "$kept"
 }
 
 case ${1:-} in
   --take-over) take_over ;;
   --drop)
     pg_dropcluster --stop 15 restored
-    # It leaves files that are not its own.
+    # pg_dropcluster leaves files that it has not created.
     rm -rf -- "$settings"
     ;;
   '' | -*) die "usage: billing-restore 'MOMENT' | --take-over | --drop" ;;

@@ -1,4 +1,4 @@
--- The roles of the platform, and its database; as a superuser. May be run again. Passwords are set beside it.
+-- The roles of the platform, and its database; run it as a superuser. May be run again. Passwords are set separately.
 select format('create role %I login nosuperuser nocreatedb nocreaterole', role)
 from unnest(array['billing_owner', 'billing_backend', 'billing_audit']) as role
 where not exists (select from pg_roles where rolname = role) \gexec

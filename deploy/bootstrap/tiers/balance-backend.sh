@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A balance backend; its health is told at 5001.
+# A balance backend; it serves its health at 5001.
 
 # shellcheck source=deploy/bootstrap/backend.sh
 . "$BILLING_BOOTSTRAP/backend.sh"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A Kafka broker in KRaft mode. The first three nodes are controllers too; those after them are brokers only.
+# A Kafka broker in KRaft mode. The first three nodes are also controllers; the others are brokers only.
 
 kafka_release=4.1.0
 # Base64 of 16 bytes; the same on every node, and not a secret.
@@ -22,11 +22,11 @@ install_tier() {
   put_file /usr/local/sbin/billing-kafka root:root 755 <"$BILLING_BOOTSTRAP/kafka/tool.sh"
   changed=$restarts
   run_service billing-kafka.service
-  # Up is a broker that lets the administrator in.
+  # The broker is up when the administrator can connect.
   retry billing-kafka broker-api-versions >/dev/null
 }
 
-# The programs' accounts are made with the storage, so that no broker is ever open to all.
+# The programs' accounts are created with the storage, so that a broker is never open to everyone.
 format_storage() {
   local principal password arguments=()
   for principal in admin proxy payment-backend balance-backend operator; do
@@ -37,7 +37,7 @@ format_storage() {
     --cluster-id "$kafka_cluster" --config /etc/billing/kafka/server.properties "${arguments[@]}"
 }
 
-# node_number: this machine's, by its address in BILLING_KAFKA_NODES.
+# node_number: prints this machine's number, by its address in BILLING_KAFKA_NODES.
 node_number() {
   local node
   for node in ${BILLING_KAFKA_NODES//,/ }; do

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The operator's machine: Prometheus with every machine's node exporter, and the platform's command line. It also makes what
-# all others wait for: the topics, who may use them, and the tables.
+# The operator's machine: Prometheus with every machine's node exporter, and the platform's command line. It also creates the
+# topics, their access rights and the tables, which all other machines wait for.
 
 install_tier() {
   install_program cli
@@ -15,8 +15,8 @@ install_tier() {
     systemctl restart prometheus
   fi
   write_operator_settings
-  [[ $BILLING_POSTGRES_OWN == true ]] || say "the database at $BILLING_POSTGRES is somebody else's: postgres/roles.sql must have been run there, with the passwords of $BILLING_SECRETS"
-  [[ -n $BILLING_KAFKA_NODES ]] || say "the brokers at $BILLING_KAFKA are somebody else's: they must know the principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512)"
+  [[ $BILLING_POSTGRES_OWN == true ]] || say "the database at $BILLING_POSTGRES is an existing one: postgres/roles.sql must have been run there, with the passwords of $BILLING_SECRETS"
+  [[ -n $BILLING_KAFKA_NODES ]] || say "the brokers at $BILLING_KAFKA are existing ones: they must have the principals of kafka/access.txt and admin, with the passwords of $BILLING_SECRETS (SCRAM-SHA-512)"
   retry make_tables
   retry make_topics
 }
@@ -35,7 +35,7 @@ END
   done
 }
 
-# For whoever works here: a folder for each role, to start /opt/billing/cli/Billing.Cli in.
+# For operators: a folder for each role, in which to start /opt/billing/cli/Billing.Cli.
 write_operator_settings() {
   local settings=()
   kafka_settings operator

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its log.
+# The database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its write-ahead log.
 
 postgres_settings=/etc/postgresql/15/main
 
 install_tier() {
   need_packages postgresql-15
-  # The audit, which says whether what was restored is whole.
+  # For the audit, which checks a restored database.
   install_program cli
   changed=0
   install -d -o postgres -g postgres -m 700 /var/backups/billing /var/backups/billing/wal /var/backups/billing/base
@@ -37,7 +37,7 @@ END
 
 as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }
 
-# The passwords go in over standard input: arguments can be read by everyone on the machine.
+# The passwords are passed over standard input: every user of the machine can read arguments.
 make_roles() {
   as_superuser -f "$BILLING_BOOTSTRAP/postgres/roles.sql"
   local role password

@@ -5,7 +5,7 @@
 install_tier() {
   install_program proxy
   local settings=(Urls "http://$BILLING_ADDRESS:5000" Billing:Rest:Url "http://$BILLING_ADDRESS:5080"
-    # The load balancer and the security groups decide who comes here.
+    # The load balancer and the security groups decide which callers have access.
     Billing:Insecure true)
   kafka_settings proxy
   put_settings proxy billing

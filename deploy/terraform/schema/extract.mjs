@@ -1,6 +1,6 @@
-// Writes aws.json: the names, types and marks of the attributes and blocks of every AWS resource and data source that the modules
-// use, as the provider itself describes them. They are read from the text of the provider's bindings for JavaScript, so that
-// neither the provider nor the network is needed to validate the modules:
+// Writes aws.json: the names, types and flags of the attributes and blocks of every AWS resource and data source that the modules
+// use, as the provider itself describes them. They are extracted from the provider's JavaScript bindings, so that validating the
+// modules needs neither the provider nor the network:
 //
 //   npm pack @cdktf/provider-aws@21.22.1 && tar -xzf cdktf-provider-aws-21.22.1.tgz
 //   node deploy/terraform/schema/extract.mjs package

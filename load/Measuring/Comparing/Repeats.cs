@@ -1,15 +1,16 @@
 namespace Billing.Measuring.Comparing;
 
-/// <summary>The rule of every comparison here: all sides in turn in one sitting, several rounds, the first dropped. The order
-/// rotates from round to round, so that a machine that grows slower or faster favours no side.</summary>
+/// <summary>The rule of every comparison here: all sides alternate in one session of several rounds, of which the first is
+/// dropped. The order is reversed in every other round, so that a machine that becomes slower or faster favours no side.
+/// </summary>
 internal static class Repeats
 {
     /// <summary>Runs all rounds.</summary>
-    /// <param name="sides">What is compared.</param>
-    /// <param name="rounds">Rounds that count, from 1; one more is run before them and dropped.</param>
+    /// <param name="sides">The sides to compare.</param>
+    /// <param name="rounds">Number of measured rounds, from 1; one more runs before them and is dropped.</param>
     /// <param name="run">Measures a side; round 0 is the dropped one.</param>
-    /// <param name="keep">Takes what counts.</param>
-    /// <param name="cancellationToken">Ends between two measurements.</param>
+    /// <param name="keep">Receives the results of the measured rounds.</param>
+    /// <param name="cancellationToken">Stops it between two measurements.</param>
     public static async Task RunAsync<TSide, TResult>(
         IReadOnlyList<TSide> sides, int rounds, Func<TSide, int, Task<TResult>> run, Action<TSide, TResult> keep,
         CancellationToken cancellationToken)

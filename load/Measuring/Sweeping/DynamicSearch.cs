@@ -1,22 +1,22 @@
 namespace Billing.Measuring.Sweeping;
 
-/// <summary>A place of a sweep.</summary>
-/// <param name="Connections">Connections.</param>
-/// <param name="InFlight">Requests under way at the same time on each.</param>
+/// <summary>A configuration of a sweep.</summary>
+/// <param name="Connections">Number of connections.</param>
+/// <param name="InFlight">Number of requests in flight on each connection.</param>
 public readonly record struct SweepPoint(int Connections, int InFlight);
 
-/// <summary>Which places of a sweep to measure: connections and requests in flight double from 1 on. A row (one number of
-/// connections) ends when two doublings in a row have not brought a twentieth more than the row's best before; the sweep
-/// ends when two rows in a row have not brought a twentieth more than the best row before.</summary>
+/// <summary>Searches the configuration with the highest throughput: connections and requests in flight double from 1 on. A row
+/// (one number of connections) ends after two consecutive doublings that gained less than 5 % over the best throughput of the
+/// row; the sweep ends after two consecutive rows that gained less than 5 % over the best row.</summary>
 public static class DynamicSearch
 {
-    private const double WorthWhile = 1.05;
-    private const int Patience = 2;
+    private const double MinimumGain = 1.05;
+    private const int StepsWithoutGainMax = 2;
 
-    /// <summary>Measures places until more load brings nothing.</summary>
-    /// <param name="connectionsMax">Connections at most.</param>
-    /// <param name="inFlightMax">Requests in flight on each connection at most.</param>
-    /// <param name="measure">Measures a place and returns its throughput.</param>
+    /// <summary>Measures configurations until more load no longer increases the throughput.</summary>
+    /// <param name="connectionsMax">Highest number of connections.</param>
+    /// <param name="inFlightMax">Highest number of requests in flight on each connection.</param>
+    /// <param name="measure">Measures a configuration and returns its throughput.</param>
     public static async Task RunAsync(int connectionsMax, int inFlightMax, Func<SweepPoint, Task<double>> measure)
     {
         ArgumentNullException.ThrowIfNull(measure);
@@ -40,7 +40,7 @@ public static class DynamicSearch
         }
     }
 
-    /// <summary>1, 2, 4 and so on, and at last the bound itself.</summary>
+    /// <summary>Returns 1, 2, 4 and so on, and the bound as the last value.</summary>
     /// <param name="max">The bound, from 1.</param>
     public static IEnumerable<int> Doublings(int max)
     {
@@ -53,16 +53,16 @@ public static class DynamicSearch
 
     private sealed class Climb
     {
-        private int _inVain;
+        private int _stepsWithoutGain;
 
         public double Best { get; private set; }
 
-        public bool IsOver => _inVain >= Patience;
+        public bool IsOver => _stepsWithoutGain >= StepsWithoutGainMax;
 
-        public void Add(double height)
+        public void Add(double throughput)
         {
-            _inVain = height > Best * WorthWhile ? 0 : _inVain + 1;
-            Best = Math.Max(Best, height);
+            _stepsWithoutGain = throughput > Best * MinimumGain ? 0 : _stepsWithoutGain + 1;
+            Best = Math.Max(Best, throughput);
         }
     }
 }

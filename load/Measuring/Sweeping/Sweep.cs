@@ -8,20 +8,20 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Sweeping;
 
-/// <summary>HIVE's two modes, after the ICE lab's load tool: static, one number of connections and of requests in flight on
-/// each; dynamic, all of them up to a bound, until more load brings nothing.</summary>
+/// <summary>Measures in the two modes of HIVE, the ICE lab's load tool: static, with one number of connections and of requests in
+/// flight on each; dynamic, with growing numbers up to a bound, until more load no longer increases the throughput.</summary>
 internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProvider time)
 {
-    // The best place is the greatest of many figures of a machine that is now faster, now slower: so those that come first are
-    // measured again, in turn, before one is named.
+    // The highest of many figures may be a lucky one, as the speed of the machine varies. So the best configurations are measured
+    // again, alternating, before one of them is reported.
     private const int Finalists = 2;
     private const int FinalRounds = 3;
 
     private readonly List<ProtocolSweep> _protocols = [];
     private readonly List<AuditCounts> _audits = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0; 1 where nothing was answered or the books are not clean; 130 when it was stopped, with what there is by then written.</returns>
+    /// <summary>Measures, prints the figures and writes the results, also those of a sweep that was stopped.</summary>
+    /// <returns>0; 1 if nothing was answered or the audit is not clean; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         Measurement.Of(options.Subject, console, time).RunAsync(SweepResult.Format, MeasureAsync, Result, cancellationToken);
 
@@ -55,7 +55,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
                 var cell = await MeasureAsync(point);
                 cells.Add(cell);
                 cancellationToken.ThrowIfCancellationRequested();
-                // More answers beside failures are not more load that is served.
+                // A higher throughput with failed requests is no gain.
                 return cell.HasFailures ? 0 : cell.PerSecond;
             });
             if (options.IsDynamic)
@@ -66,18 +66,18 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
             async Task<SweepCell> MeasureAsync(SweepPoint point)
             {
                 var cell = SweepCell.Of(point, await fleet.RunAsync(Spec(protocol, addresses(protocol), point), options.Workers, programs, cancellationToken));
-                Say(protocol, cell);
+                Print(protocol, cell);
                 return cell;
             }
         }
     }
 
     private static async Task MeasureAgainAsync(
-        IReadOnlyList<SweepPoint> places, List<FinalPlace> finals, Func<SweepPoint, Task<SweepCell>> measure, CancellationToken cancellationToken)
+        IReadOnlyList<SweepPoint> points, List<FinalPlace> finals, Func<SweepPoint, Task<SweepCell>> measure, CancellationToken cancellationToken)
     {
-        var rounds = places.ToDictionary(place => place, _ => new List<SweepCell>());
-        finals.AddRange(places.Select(place => new FinalPlace(place.Connections, place.InFlight, rounds[place])));
-        await Repeats.RunAsync(places, FinalRounds, (place, _) => measure(place), (place, cell) => rounds[place].Add(cell), cancellationToken);
+        var rounds = points.ToDictionary(point => point, _ => new List<SweepCell>());
+        finals.AddRange(points.Select(point => new FinalPlace(point.Connections, point.InFlight, rounds[point])));
+        await Repeats.RunAsync(points, FinalRounds, (point, _) => measure(point), (point, cell) => rounds[point].Add(cell), cancellationToken);
     }
 
     private Task SweepAsync(Func<SweepPoint, Task<double>> measure) => options.IsDynamic
@@ -99,7 +99,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         BalancePercent = protocol == DriveProtocol.Stream ? 0 : options.BalancePercent,
     };
 
-    private void Say(DriveProtocol protocol, SweepCell cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+    private void Print(DriveProtocol protocol, SweepCell cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
         $"{protocol}, {cell.Connections} connections x {cell.InFlight} in flight: {cell.PerSecond:N0}/s, p50 {cell.Latency.P50Ms:0.0} ms, p99 {cell.Latency.P99Ms:0.0} ms, failed {cell.Errors.Values.Sum()}"));
 
     private SweepResult Result(RunInfo run) => new()

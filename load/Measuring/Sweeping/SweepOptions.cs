@@ -2,39 +2,40 @@ using Billing.Measuring.Driving;
 
 namespace Billing.Measuring.Sweeping;
 
-/// <summary>What a sweep measures.</summary>
+/// <summary>The options of a sweep.</summary>
 internal sealed record SweepOptions
 {
-    /// <summary>Whether the best place is searched for; otherwise just one is measured.</summary>
+    /// <summary>Whether the best configuration is searched for; otherwise a single one is measured.</summary>
     public required bool IsDynamic { get; init; }
 
-    /// <summary>Connections: of each worker, or at most.</summary>
+    /// <summary>Number of connections of each worker; the maximum if dynamic.</summary>
     public required int Connections { get; init; }
 
-    /// <summary>Requests in flight on each connection, or at most.</summary>
+    /// <summary>Number of requests in flight on each connection; the maximum if dynamic.</summary>
     public required int InFlight { get; init; }
 
-    /// <summary>Worker processes.</summary>
+    /// <summary>Number of worker processes.</summary>
     public required int Workers { get; init; }
 
-    /// <summary>Requests of each worker after which a measurement ends early; 0 for no such end.</summary>
+    /// <summary>Number of requests of each worker after which a measurement ends early; 0 for no limit.</summary>
     public required int Amount { get; init; }
 
-    /// <summary>How long each measurement takes.</summary>
+    /// <summary>Duration of each measurement.</summary>
     public required TimeSpan During { get; init; }
 
-    /// <summary>How long each is warmed up for.</summary>
+    /// <summary>Duration of the warm-up before each measurement.</summary>
     public required TimeSpan WarmUp { get; init; }
 
-    /// <summary>How many of a hundred requests are balance checks; streams carry payments only.</summary>
+    /// <summary>Percentage of balance checks among the requests; streams carry payments only.</summary>
     public required int BalancePercent { get; init; }
 
-    /// <summary>What the 99th percentile may be for the second of the two bests, in milliseconds.</summary>
+    /// <summary>The latency bound in milliseconds: the highest 99th percentile for the best configuration within the bound.
+    /// </summary>
     public required int LatencyBoundMs { get; init; }
 
-    /// <summary>The protocols, in turn.</summary>
+    /// <summary>The protocols, in the order of measurement.</summary>
     public required IReadOnlyList<DriveProtocol> Protocols { get; init; }
 
-    /// <summary>What to run it on, and where the results go.</summary>
+    /// <summary>The system to measure, and the folder for the results.</summary>
     public required MeasuredSystem Subject { get; init; }
 }

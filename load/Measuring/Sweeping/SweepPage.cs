@@ -15,7 +15,7 @@ internal static class SweepPage
 
     public static Report Of(SweepResult result) => new()
     {
-        Title = result.Mode == "dynamic" ? "Where more load brings nothing" : "One load, measured",
+        Title = result.Mode == "dynamic" ? "Search for the highest throughput" : "Throughput of one configuration",
         Subtitle = Sentence(result),
         Facts = [.. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.IceLab.Fact(), new Fact("Method", Method(result))],
         Sections = [new Section("", [Bests(result)]), .. result.Protocols.Where(p => p.Cells.Count > 0).Select(p => Section(p, result))],
@@ -23,29 +23,29 @@ internal static class SweepPage
 
     private static string Sentence(SweepResult result) => result.Protocols.Where(p => p.BestPlace is not null).MaxBy(p => p.BestPlace!.PerSecond.Median) is { } best
         ? $"Most answers per second: {Numbers.Whole(best.BestPlace!.PerSecond.Median)} over {Name(best.Protocol)}, with {best.BestPlace.Connections} connections and {best.BestPlace.InFlight} requests in flight on each."
-        : result.Protocols.Any(p => p.Cells.Count > 0) ? "There was no place without failed requests." : "Nothing was measured.";
+        : result.Protocols.Any(p => p.Cells.Count > 0) ? "Every configuration had failed requests." : "Nothing was measured.";
 
-    private static string Method(SweepResult result) => "closed loop: latencies count from each call; a place with a failed request is never the best"
+    private static string Method(SweepResult result) => "closed loop: latencies count from each call; a configuration with a failed request is never the best"
         + (result.Protocols.Any(p => p.Finals.Count > 0)
-            ? "; the places that came first were measured again, in turn, one round before them dropped, and the best is that with the best median; in brackets least to greatest"
-            : "; each place was measured once");
+            ? "; the best configurations were measured again, alternating, after one round that is dropped, and that with the best median is reported; in brackets, minimum to maximum"
+            : "; each configuration was measured once");
 
     private static Table Bests(SweepResult result) => new()
     {
-        Title = "Best places",
+        Title = "Best configurations",
         Columns =
         [
-            new Column("Protocol", Align.Left), new Column("Connections"), new Column("In flight on each"), new Column("Answers", Unit: "/s"),
+            new Column("Protocol", Align.Left), new Column("Connections"), new Column("In flight per connection"), new Column("Answers", Unit: "/s"),
             new Column("Per core", Unit: "/s"), new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"),
-            new Column($"Best with p99 within {Numbers.Whole(result.LatencyBoundMs)} ms", Unit: "/s"), new Column("there with", Align.Left), new Column("HIVE in the paper", Align.Left, IsPaper: true),
+            new Column($"Best with p99 within {Numbers.Whole(result.LatencyBoundMs)} ms", Unit: "/s"), new Column("Connections x in flight", Align.Left), new Column("HIVE in the paper", Align.Left, IsPaper: true),
         ],
         Rows = [.. result.Protocols.Where(p => p.BestPlace is not null).Select(p => Row(p, result.Run.Machine.Cores))],
         Note = $"{Where(result)} HIVE's requests were PUTs to a REST server that answered before anything was stored.",
     };
 
     private static string Where(SweepResult result) => result.Audits.Count == 0
-        ? "Proxies that ran already: what became of the payments was not audited, and per core means the load tool's machine."
-        : "All on one machine: the load tool shares its cores with everything it loads."
+        ? "The proxies ran already: their event store was not audited, and per core refers to the cores of the load tool's machine."
+        : "Everything ran on one machine: the load tool shares its cores with the platform."
             + (result.Requests == SweepResult.PaymentsAlone && Books.AreClean(result.Audits) ? " The audit found an event stored for every payment that was answered." : "");
 
     private static Row Row(ProtocolSweep protocol, int cores)
@@ -68,8 +68,8 @@ internal static class SweepPage
         {
             Columns =
             [
-                new Column("Connections"), new Column("In flight on each"), new Column("Answers", Unit: "/s"), new Column("p50", Unit: "ms"),
-                new Column("p99", Unit: "ms"), new Column("Max", Unit: "ms"), new Column("Failed"), new Column("CPU for 1,000 answers", Unit: "ms"),
+                new Column("Connections"), new Column("In flight per connection"), new Column("Answers", Unit: "/s"), new Column("p50", Unit: "ms"),
+                new Column("p99", Unit: "ms"), new Column("Max", Unit: "ms"), new Column("Failed"), new Column("CPU per 1,000 answers", Unit: "ms"),
             ],
             Rows = [.. protocol.Cells.Select(c => CellRow(c, c.Connections == protocol.BestPlace?.Connections && c.InFlight == protocol.BestPlace.InFlight))],
         };
@@ -82,10 +82,10 @@ internal static class SweepPage
 
     private static Table Finals(ProtocolSweep protocol) => new()
     {
-        Title = "Measured again, in turn",
+        Title = "Measured again, alternating",
         Columns =
         [
-            new Column("Connections"), new Column("In flight on each"), new Column("Answers", Unit: "/s"), new Column("p50", Unit: "ms"),
+            new Column("Connections"), new Column("In flight per connection"), new Column("Answers", Unit: "/s"), new Column("p50", Unit: "ms"),
             new Column("p99", Unit: "ms"), new Column("Failed"),
         ],
         Rows = [.. protocol.Finals.Select(f => new Row(
@@ -109,7 +109,7 @@ internal static class SweepPage
         var columns = protocol.Cells.Select(c => c.InFlight).Distinct().Order().ToList();
         var rows = protocol.Cells.Select(c => c.Connections).Distinct().Order().ToList();
         return new HeatMap(
-            $"{title}, {Name(protocol.Protocol)}", "requests in flight on each", [.. columns.Select(Text)], "connections", [.. rows.Select(Text)],
+            $"{title}, {Name(protocol.Protocol)}", "requests in flight per connection", [.. columns.Select(Text)], "connections", [.. rows.Select(Text)],
             new Axis(title, unit),
             [.. rows.Select(row => columns.Select(column =>
                 protocol.Cells.FirstOrDefault(c => c.Connections == row && c.InFlight == column) is { } cell ? value(cell) : (double?)null).ToList())])

@@ -5,19 +5,19 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Sweeping;
 
-/// <summary>What a sweep found, as JSON; the names are part of the interface.</summary>
+/// <summary>The result of a sweep as JSON; the names are part of the interface.</summary>
 internal sealed record SweepResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the result file.</summary>
     public static ResultFormat<SweepResult> Format { get; } = new("sweep", SweepJson.Default.SweepResult, SweepPage.Of);
 
-    /// <summary>What <see cref="Requests"/> says where no balances are asked for.</summary>
+    /// <summary>The value of <see cref="Requests"/> for a sweep without balance checks.</summary>
     public const string PaymentsAlone = "payments";
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
 
-    /// <summary>Where HIVE's figures are from, which the page shows.</summary>
+    /// <summary>The source of HIVE's figures on the page.</summary>
     public Source Source { get; init; } = Sources.IceLab;
 
     public required string Mode { get; init; }
@@ -33,45 +33,45 @@ internal sealed record SweepResult : IResults
 
     bool IResults.HasFigures => Protocols.Any(p => p.Cells.Count > 0);
 
-    // Proxies that ran already have a store that is not at hand. On the way up requests may be refused: where that begins is what
-    // is looked for; but there must be a place without.
+    // The store of proxies that run already cannot be audited. Requests may be rejected during the search, which looks for the
+    // limit; but one configuration must be without failures.
     bool IResults.IsGood => (Audits.Count == 0 || Books.AreClean(Audits)) && Protocols.Count > 0
         && Protocols.All(p => p.Best is { Answers: > 0 } && p.Finals.All(f => !f.HasFailures));
 }
 
-/// <summary>The places that were measured over one protocol.</summary>
+/// <summary>The configurations that were measured over one protocol.</summary>
 internal sealed record ProtocolSweep(DriveProtocol Protocol, IReadOnlyList<SweepCell> Cells, double LatencyBoundMs)
 {
-    /// <summary>The places that came first, measured again in turn; empty where only one was measured, and in older results.</summary>
+    /// <summary>The best configurations, measured again; empty if only one was measured, and in older results.</summary>
     public IReadOnlyList<FinalPlace> Finals { get => field ?? []; init; } = [];
 
-    /// <summary>The place with the most answers per second and no failed request: by the median of those that were measured again, where
-    /// they were.</summary>
+    /// <summary>The configuration with the most answers per second and no failed request: by the median of the configurations
+    /// that were measured again, if any.</summary>
     public FinalPlace? BestPlace => Places.Where(p => !p.HasFailures).MaxBy(p => p.PerSecond.Median);
 
-    /// <summary>The place with the most answers per second whose 99th percentile keeps the bound, with no failed request.
-    /// </summary>
+    /// <summary>The configuration with the most answers per second and no failed request whose 99th percentile is within the
+    /// bound.</summary>
     public FinalPlace? BestPlaceWithinBound =>
         Places.Where(p => !p.HasFailures && p.P99Ms.Median <= LatencyBoundMs).MaxBy(p => p.PerSecond.Median);
 
-    /// <summary>The middle measurement of <see cref="BestPlace"/>.</summary>
+    /// <summary>The median measurement of <see cref="BestPlace"/>.</summary>
     public SweepCell? Best => BestPlace?.Middle;
 
-    /// <summary>The middle measurement of <see cref="BestPlaceWithinBound"/>.</summary>
+    /// <summary>The median measurement of <see cref="BestPlaceWithinBound"/>.</summary>
     public SweepCell? BestWithinBound => BestPlaceWithinBound?.Middle;
 
-    /// <summary>Everything that was measured and counts.</summary>
+    /// <summary>All measurements except the dropped ones.</summary>
     [JsonIgnore]
     public IEnumerable<SweepCell> Measured => Cells.Concat(Finals.SelectMany(f => f.Rounds));
 
-    // Those that were measured again come before all others: a single figure stands against no median.
+    // Configurations that were measured again replace all others: a single figure cannot be compared with a median.
     private IEnumerable<FinalPlace> Places => Finals.Any(f => f.Rounds.Count > 0)
         ? Finals.Where(f => f.Rounds.Count > 0)
         : Cells.Select(cell => new FinalPlace(cell.Connections, cell.InFlight, [cell]));
 
-    /// <summary>The places worth measuring again: those with the most answers per second, and the first of those within the bound.
-    /// </summary>
-    /// <param name="most">How many of the former.</param>
+    /// <summary>Returns the configurations to measure again: those with the most answers per second, overall and within the
+    /// bound.</summary>
+    /// <param name="most">Maximum number of each.</param>
     public IReadOnlyList<SweepPoint> Candidates(int most)
     {
         var unfailing = Cells.Where(c => !c.HasFailures && c.Answers > 0).OrderByDescending(c => c.PerSecond).ToList();
@@ -79,7 +79,7 @@ internal sealed record ProtocolSweep(DriveProtocol Protocol, IReadOnlyList<Sweep
     }
 }
 
-/// <summary>A place with all its measurements.</summary>
+/// <summary>A configuration with all its measurements.</summary>
 internal sealed record FinalPlace(int Connections, int InFlight, IReadOnlyList<SweepCell> Rounds)
 {
     public Spread PerSecond => Spread.Of(Rounds.Select(r => r.PerSecond));
@@ -90,15 +90,15 @@ internal sealed record FinalPlace(int Connections, int InFlight, IReadOnlyList<S
     [JsonPropertyName("p99_ms")]
     public Spread P99Ms => Spread.Of(Rounds.Select(r => r.Latency.P99Ms));
 
-    /// <summary>The measurement with as many above as below it in answers per second.</summary>
+    /// <summary>The measurement with the median of the answers per second.</summary>
     [JsonIgnore]
     public SweepCell Middle => Rounds.OrderBy(r => r.PerSecond).ElementAt((Rounds.Count - 1) / 2);
 
-    /// <summary>Whether a request failed in any of them.</summary>
+    /// <summary>Whether a request failed in any of the measurements.</summary>
     public bool HasFailures => Rounds.Any(r => r.HasFailures);
 }
 
-/// <summary>One place.</summary>
+/// <summary>One measurement of a configuration.</summary>
 internal sealed record SweepCell
 {
     public required int Connections { get; init; }

@@ -2,21 +2,21 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>The bars of one colour.</summary>
-/// <param name="Name">What they are.</param>
-/// <param name="Values">One for each category; null where there is none. The bar is the median; a whisker goes from the least
-/// to the greatest where they differ.</param>
+/// <summary>A series of bars of one colour.</summary>
+/// <param name="Name">The name in the legend.</param>
+/// <param name="Values">One value for each category; null for none. The bar shows the median; a whisker shows the range from the
+/// minimum to the maximum if they differ.</param>
 public sealed record Bars(string Name, IReadOnlyList<Spread?> Values)
 {
-    /// <summary>Bars of values that were measured once each.</summary>
+    /// <summary>Creates bars of values that were measured once each.</summary>
     public static Bars Of(string name, IEnumerable<double> values) => new(name, [.. values.Select(v => new Spread(v, v, v))]);
 }
 
-/// <summary>Bars in groups, to the right, each with its value.</summary>
-/// <param name="Title">What it shows.</param>
-/// <param name="Axis">What was measured; always begins at zero.</param>
+/// <summary>A chart of horizontal bars in groups, each labelled with its value.</summary>
+/// <param name="Title">Its title.</param>
+/// <param name="Axis">The axis of the values; always begins at zero.</param>
 /// <param name="Categories">The groups, from the top.</param>
-/// <param name="Groups">In each group, the bars from the top.</param>
+/// <param name="Groups">The bars in each group, from the top.</param>
 public sealed record BarChart(string Title, Axis Axis, IReadOnlyList<string> Categories, params IReadOnlyList<Bars> Groups)
     : Chart(Title)
 {

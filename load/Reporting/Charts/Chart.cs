@@ -2,31 +2,31 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>A picture of figures.</summary>
-/// <param name="Title">What it shows.</param>
+/// <summary>A chart.</summary>
+/// <param name="Title">Its title.</param>
 public abstract record Chart(string Title) : Block
 {
-    /// <summary>The width in which charts are drawn for pages and paper, in pixels.</summary>
+    /// <summary>The width of charts on wide screens and paper, in pixels.</summary>
     internal const double Wide = 860;
 
-    /// <summary>The width in which charts are drawn for phones, in pixels.</summary>
+    /// <summary>The width of charts on phones, in pixels.</summary>
     internal const double Narrow = 372;
 
-    /// <summary>Series that are told apart by their colours; further ones start over.</summary>
+    /// <summary>The number of colours for series; further series start again with the first.</summary>
     internal const int Colors = 8;
 
-    /// <summary>The name of its file, without an ending; by default made from the title.</summary>
+    /// <summary>The name of its file without an extension; if empty, derived from the title.</summary>
     public string Name { get; init; } = "";
 
-    /// <summary>Stands below it; empty for none.</summary>
+    /// <summary>The note below the chart; empty for none.</summary>
     public string Note { get; init; } = "";
 
     /// <summary>Whether there is something to draw.</summary>
     internal abstract bool HasData { get; }
 
-    /// <summary>Draws it.</summary>
-    /// <param name="width">In pixels.</param>
-    /// <returns>An svg element, which takes its looks from the page's style sheet.</returns>
+    /// <summary>Draws the chart.</summary>
+    /// <param name="width">The width in pixels.</param>
+    /// <returns>An svg element, which is formatted by the page's style sheet.</returns>
     internal XElement Draw(double width)
     {
         if (!HasData)
@@ -38,7 +38,7 @@ public abstract record Chart(string Title) : Block
         return Svg.Root(width, height, Title, content);
     }
 
-    /// <summary>The drawing as a file of its own.</summary>
+    /// <summary>Draws the chart as a self-contained SVG file.</summary>
     public string ToSvg()
     {
         const double Margin = 16;
@@ -59,9 +59,9 @@ public abstract record Chart(string Title) : Block
     }
 
     /// <summary>Adds the drawing's elements.</summary>
-    /// <returns>Its height in pixels.</returns>
+    /// <returns>The height of the drawing in pixels.</returns>
     private protected abstract double Draw(double width, List<XElement> content);
 
-    /// <summary>The class of the series with this number, from 0: its colour.</summary>
+    /// <summary>Returns the CSS class for the colour of the series with this number, from 0.</summary>
     private protected static string Color(int series) => "s" + ((series % Colors) + 1).ToString(System.Globalization.CultureInfo.InvariantCulture);
 }

@@ -2,7 +2,7 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>Two axes, with their labels and grid, and where values lie between them.</summary>
+/// <summary>Two axes with their labels and grid, and the positions of values between them.</summary>
 internal sealed class Frame
 {
     private const double PlotHeight = 260;
@@ -41,7 +41,7 @@ internal sealed class Frame
 
     public double Y(double value) => _bottom - (_y.At(value) * (_bottom - _top));
 
-    /// <summary>Labels below the axis, those left out that would run into the one before.</summary>
+    /// <summary>Adds the labels below the axis, without those that would overlap the previous one.</summary>
     private void DrawLabels(List<XElement> content)
     {
         var end = double.MinValue;

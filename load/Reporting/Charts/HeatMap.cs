@@ -3,24 +3,25 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>A value for each pair of two settings, as a field of cells: the more, the darker. The best is marked.</summary>
-/// <param name="Title">What it shows.</param>
-/// <param name="Columns">What the first setting is.</param>
+/// <summary>A grid of cells with a value for each pair of two settings; higher values are darker. The best value is framed.
+/// </summary>
+/// <param name="Title">Its title.</param>
+/// <param name="Columns">The name of the first setting.</param>
 /// <param name="ColumnLabels">Its values, from the left.</param>
-/// <param name="Rows">What the second setting is.</param>
+/// <param name="Rows">The name of the second setting.</param>
 /// <param name="RowLabels">Its values, from the top.</param>
-/// <param name="Value">What was measured.</param>
-/// <param name="Values">By row, then column; null where nothing was measured.</param>
+/// <param name="Value">The measured quantity.</param>
+/// <param name="Values">By row, then column; null if not measured.</param>
 public sealed record HeatMap(
     string Title, string Columns, IReadOnlyList<string> ColumnLabels, string Rows, IReadOnlyList<string> RowLabels, Axis Value,
     IReadOnlyList<IReadOnlyList<double?>> Values) : Chart(Title)
 {
     private const double CellHeight = 38;
 
-    // From light to dark in one hue: in steps that colour-blind readers, and black-and-white printers, tell apart.
+    // From light to dark in one hue, which is distinguishable for colour-blind readers and in black and white.
     private static readonly (int R, int G, int B)[] Ramp = [(0xEF, 0xF5, 0xFB), (0x9E, 0xCA, 0xE1), (0x42, 0x92, 0xC6), (0x08, 0x45, 0x94)];
 
-    /// <summary>Whether the least value is the best, as with latencies.</summary>
+    /// <summary>Whether the lowest value is the best, e.g. for latencies.</summary>
     public bool LeastIsBest { get; init; }
 
     internal override bool HasData => Known().Any();
@@ -60,7 +61,7 @@ public sealed record HeatMap(
 
     private void DrawCaption(List<XElement> content, double y, bool isNarrow, double best, (int Row, int Column) at)
     {
-        var value = $"Framed: the best, {Value.Value(best)}";
+        var value = $"Frame: the best value, {Value.Value(best)}";
         var place = $"at {Columns.ToLowerInvariant()} {ColumnLabels[at.Column]}, {Rows.ToLowerInvariant()} {RowLabels[at.Row]}";
         content.Add(Svg.Text(0, y, isNarrow ? value : $"{value} {place}", "legend"));
         if (isNarrow)
@@ -97,11 +98,11 @@ public sealed record HeatMap(
         var (from, to, t) = (Ramp[i], Ramp[i + 1], place - i);
         int Mix(int a, int b) => (int)Math.Round(a + ((b - a) * t));
         var (r, g, b) = (Mix(from.R, to.R), Mix(from.G, to.G), Mix(from.B, to.B));
-        // Below this luminance white letters have more contrast than dark ones.
+        // Below this luminance, white text has more contrast than dark text.
         return (string.Create(CultureInfo.InvariantCulture, $"#{r:x2}{g:x2}{b:x2}"), Luminance(r, g, b) < 0.2);
     }
 
-    /// <summary>Relative luminance, from 0 to 1, as the guidelines for accessible pages define it.</summary>
+    /// <summary>Returns the relative luminance, from 0 to 1, as the Web Content Accessibility Guidelines define it.</summary>
     private static double Luminance(int r, int g, int b)
     {
         static double Linear(int part) => part <= 10 ? part / 255.0 / 12.92 : Math.Pow(((part / 255.0) + 0.055) / 1.055, 2.4);

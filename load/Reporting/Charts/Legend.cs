@@ -2,7 +2,7 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>The names of a chart's series, in lines above it, where they cover nothing.</summary>
+/// <summary>The legend above a chart with the names of its series, on one or more lines.</summary>
 internal static class Legend
 {
     private const double Swatch = 14;
@@ -11,10 +11,10 @@ internal static class Legend
 
     /// <summary>Adds the legend.</summary>
     /// <param name="content">The drawing.</param>
-    /// <param name="names">The series' names, in the order of their colours; one alone needs no legend.</param>
-    /// <param name="width">Of the drawing.</param>
+    /// <param name="names">The series' names, in the order of their colours; a single series needs no legend.</param>
+    /// <param name="width">The width of the drawing.</param>
     /// <param name="isLine">Whether the series are drawn as lines.</param>
-    /// <returns>Its height.</returns>
+    /// <returns>The height of the legend.</returns>
     public static double Draw(List<XElement> content, IReadOnlyList<string> names, double width, bool isLine = false)
     {
         if (names.Count < 2)

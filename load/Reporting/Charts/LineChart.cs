@@ -3,18 +3,18 @@ using System.Xml.Linq;
 namespace Billing.Reporting.Charts;
 
 /// <summary>One line of a chart.</summary>
-/// <param name="Name">What it is.</param>
+/// <param name="Name">The name in the legend.</param>
 /// <param name="Points">From left to right.</param>
 public sealed record Series(string Name, IReadOnlyList<(double X, double Y)> Points);
 
-/// <summary>Lines, e.g. over time.</summary>
-/// <param name="Title">What it shows.</param>
-/// <param name="X">To the right.</param>
-/// <param name="Y">Upward; begins at zero unless it is logarithmic.</param>
-/// <param name="Lines">The lines; up to eight are told apart by their colours.</param>
+/// <summary>A line chart, e.g. over time.</summary>
+/// <param name="Title">Its title.</param>
+/// <param name="X">The horizontal axis.</param>
+/// <param name="Y">The vertical axis; begins at zero unless it is logarithmic.</param>
+/// <param name="Lines">The lines; up to eight have different colours.</param>
 public sealed record LineChart(string Title, Axis X, Axis Y, params IReadOnlyList<Series> Lines) : Chart(Title)
 {
-    // More would lie upon one another.
+    // More marks would overlap.
     private const int MarksMax = 150;
 
     internal override bool HasData => Lines.Any(line => Shown(line).Any());

@@ -3,24 +3,25 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>Latency by percentile: each further nine has the same room, so that the rare and slow is seen.</summary>
-/// <param name="Title">What it shows.</param>
-/// <param name="Y">What was measured.</param>
-/// <param name="Curves">X is the percentile, from 0 to 100.</param>
+/// <summary>Latency by percentile. The steps 90 to 99, 99 to 99.9 and so on have the same width, so that rare high latencies are
+/// visible.</summary>
+/// <param name="Title">Its title.</param>
+/// <param name="Y">The measured quantity.</param>
+/// <param name="Curves">The curves; X is the percentile, from 0 to 100.</param>
 public sealed record PercentileChart(string Title, Axis Y, params IReadOnlyList<Series> Curves) : Chart(Title)
 {
     private static readonly Axis Percentile = new("Percentile");
 
     internal override bool HasData => Curves.Any(curve => Shown(curve).Any());
 
-    /// <summary>The curve of values.</summary>
-    /// <param name="name">What they are.</param>
-    /// <param name="sorted">In ascending order.</param>
+    /// <summary>Creates the curve of values.</summary>
+    /// <param name="name">The name in the legend.</param>
+    /// <param name="sorted">The values in ascending order.</param>
     public static Series Curve(string name, IReadOnlyList<double> sorted)
     {
         ArgumentNullException.ThrowIfNull(sorted);
         var points = new List<(double, double)>();
-        // As many points to every nine, up to the one value that is the highest.
+        // The same number of points for each step (90 to 99, 99 to 99.9 and so on), up to the highest value.
         for (var nines = 0.0; sorted.Count > 0; nines += 0.05)
         {
             var share = 1 - Math.Pow(10, -nines);

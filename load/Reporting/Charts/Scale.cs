@@ -2,19 +2,19 @@ using System.Globalization;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>Where the values of an axis lie along it, and which of them have labels.</summary>
+/// <summary>The positions of values on an axis, and its labels.</summary>
 internal abstract class Scale
 {
     public abstract IReadOnlyList<Tick> Ticks { get; }
 
-    /// <summary>The place of a value: 0 where the axis begins, 1 where it ends.</summary>
+    /// <summary>Returns the position of a value: 0 at the start of the axis, 1 at its end.</summary>
     public abstract double At(double value);
 
-    /// <summary>The scale that shows all of some values.</summary>
-    /// <param name="axis">What they are.</param>
-    /// <param name="values">At least one that the axis can show.</param>
+    /// <summary>Creates a scale that includes all given values.</summary>
+    /// <param name="axis">The axis.</param>
+    /// <param name="values">The values, at least one of which the axis can show.</param>
     /// <param name="fromZero">Whether a linear axis begins at zero.</param>
-    /// <param name="wanted">At most so many steps.</param>
+    /// <param name="wanted">The maximum number of steps.</param>
     public static Scale For(Axis axis, IEnumerable<double> values, bool fromZero, int wanted)
     {
         var (min, max) = (double.MaxValue, double.MinValue);
@@ -45,14 +45,14 @@ internal abstract class Scale
             Math.Log(value / ticks[0].Value) / Math.Log(ticks[^1].Value / ticks[0].Value);
     }
 
-    /// <summary>Percentiles, from 0 to below 100, with as much room for the step from 99 to 99.9 as for that from 90 to 99.
+    /// <summary>A scale of percentiles, from 0 to below 100, on which the step from 99 to 99.9 is as wide as that from 90 to 99.
     /// </summary>
     public sealed class Percentiles : Scale
     {
         private readonly double _end;
 
         /// <summary>Creates the scale.</summary>
-        /// <param name="max">The highest percentile to be shown, below 100.</param>
+        /// <param name="max">The highest percentile to show, below 100.</param>
         public Percentiles(double max)
         {
             _end = Math.Max(1, Nines(max));

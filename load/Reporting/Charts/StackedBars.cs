@@ -2,21 +2,22 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>One bar, made of parts.</summary>
-/// <param name="Label">What it is.</param>
-/// <param name="Values">One for each part, zero or more.</param>
+/// <summary>One bar that consists of parts.</summary>
+/// <param name="Label">Its label.</param>
+/// <param name="Values">One value for each part, zero or above.</param>
 public sealed record Stack(string Label, params IReadOnlyList<double> Values);
 
-/// <summary>Bars to the right, each made of the same parts in the same order: e.g. where the time of a request goes.</summary>
-/// <param name="Title">What it shows.</param>
-/// <param name="Axis">What was measured.</param>
+/// <summary>A chart of horizontal bars, each of which consists of the same parts in the same order, e.g. the steps of a request.
+/// </summary>
+/// <param name="Title">Its title.</param>
+/// <param name="Axis">The axis of the values.</param>
 /// <param name="Parts">The names of the parts, from the left.</param>
-/// <param name="Bars">From the top.</param>
+/// <param name="Bars">The bars, from the top.</param>
 public sealed record StackedBars(string Title, Axis Axis, IReadOnlyList<string> Parts, params IReadOnlyList<Stack> Bars)
     : Chart(Title)
 {
-    /// <summary>Whether every bar is drawn in full length, so that shares can be compared where the sums differ much. The numbers
-    /// in the bars, and behind them, are still the values.</summary>
+    /// <summary>Whether every bar is drawn in full length, so that shares can be compared although the sums differ widely. The
+    /// numbers in and after the bars are still the values.</summary>
     public bool IsShare { get; init; }
 
     private const double BarHeight = 30;

@@ -5,10 +5,10 @@ using System.Xml.Linq;
 
 namespace Billing.Reporting.Charts;
 
-/// <summary>The elements of a drawing. What they look like is up to charts.css, by their classes.</summary>
+/// <summary>Creates the elements of a drawing. charts.css formats them by their classes.</summary>
 internal static class Svg
 {
-    /// <summary>The height of the letters that charts use.</summary>
+    /// <summary>The font size of charts.</summary>
     public const double TextSize = 12.5;
 
     private static readonly XNamespace Namespace = "http://www.w3.org/2000/svg";
@@ -17,7 +17,7 @@ internal static class Svg
         "svg", null, new XAttribute("viewBox", $"0 0 {Number(width)} {Number(height)}"), new XAttribute("role", "img"),
         new XAttribute("aria-label", Clean(label)), new XAttribute("class", "chart"), content);
 
-    /// <summary>An element; the attributes in turn are name and value.</summary>
+    /// <summary>Creates an element with attributes and content.</summary>
     public static XElement Element(string name, string? cssClass, params object?[] content) => new(
         Namespace + name, cssClass is null ? null : new XAttribute("class", cssClass), content);
 
@@ -34,7 +34,7 @@ internal static class Svg
     public static XElement Text(double x, double y, string text, string cssClass = "label", string anchor = "start") => Element(
         "text", cssClass, At("x", x), At("y", y), anchor == "start" ? null : new XAttribute("text-anchor", anchor), Clean(text));
 
-    /// <summary>A line through points.</summary>
+    /// <summary>Creates a line through points.</summary>
     public static XElement Path(IEnumerable<(double X, double Y)> points, string cssClass)
     {
         var path = new StringBuilder();
@@ -45,7 +45,7 @@ internal static class Svg
         return Element("path", cssClass, new XAttribute("d", path.ToString()));
     }
 
-    /// <summary>The same element, with what it says when it is pointed at.</summary>
+    /// <summary>Adds a tooltip to an element.</summary>
     public static XElement Titled(this XElement element, string title)
     {
         element.AddFirst(Element("title", null, Clean(title)));
@@ -54,10 +54,10 @@ internal static class Svg
 
     public static XAttribute At(string name, double value) => new(name, Number(value));
 
-    /// <summary>About how wide a text is drawn.</summary>
+    /// <summary>Estimates the width of a text.</summary>
     public static double WidthOf(string text) => text.Length * TextSize * 0.56;
 
-    /// <summary>A text without what XML cannot hold.</summary>
+    /// <summary>Replaces the characters of a text that are invalid in XML.</summary>
     public static string Clean(string text)
     {
         for (var i = 0; i < text.Length; i++)

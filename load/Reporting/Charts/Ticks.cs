@@ -1,6 +1,6 @@
 namespace Billing.Reporting.Charts;
 
-/// <summary>A value of an axis that has a label.</summary>
+/// <summary>A labelled value of an axis.</summary>
 internal readonly record struct Tick(double Value, string Label);
 
 /// <summary>Round values for an axis.</summary>
@@ -8,10 +8,10 @@ internal static class Ticks
 {
     private static readonly double[] Mantissas = [1, 2, 2.5, 5, 10];
 
-    /// <summary>Evenly spaced round values, from one at or below the least to one at or above the greatest.</summary>
-    /// <param name="min">The least value; finite.</param>
-    /// <param name="max">The greatest.</param>
-    /// <param name="wanted">At most so many steps, 1 or more.</param>
+    /// <summary>Returns evenly spaced round values that cover the range.</summary>
+    /// <param name="min">The lowest value; finite.</param>
+    /// <param name="max">The highest value; finite.</param>
+    /// <param name="wanted">The maximum number of steps, 1 or more.</param>
     public static IReadOnlyList<Tick> Linear(double min, double max, int wanted)
     {
         if (min > max)
@@ -20,10 +20,10 @@ internal static class Ticks
         }
         if (max - min <= Math.Max(Math.Abs(min), Math.Abs(max)) * 1e-9)
         {
-            // All values are one: the axis spans from zero to it, or from zero to one.
+            // All values are the same: the axis ranges from zero to this value, or from zero to one.
             (min, max) = max == 0 ? (0, 1) : (Math.Min(0, min), Math.Max(0, max));
         }
-        // To cover the whole range an axis may begin below it: one step fewer leaves room for that.
+        // The axis may begin below the range and then need one step more: increase the step until the limit holds.
         var step = Round((max - min) / wanted);
         while (Math.Ceiling(Near(max / step)) - Math.Floor(Near(min / step)) > wanted)
         {
@@ -35,10 +35,9 @@ internal static class Ticks
             .Select(value => new Tick(value, Numbers.OnAxis(value, step)))];
     }
 
-    /// <summary>Powers of ten, or 1, 2 and 5 times powers of ten where those would be few, from one at or below the least to
-    /// one at or above the greatest.</summary>
-    /// <param name="min">The least value; above zero.</param>
-    /// <param name="max">The greatest.</param>
+    /// <summary>Returns powers of ten that cover the range, or 1, 2 and 5 times powers of ten if these would be few.</summary>
+    /// <param name="min">The lowest value; above zero.</param>
+    /// <param name="max">The highest value.</param>
     public static IReadOnlyList<Tick> Logarithmic(double min, double max)
     {
         var first = (int)Math.Floor(Near(Math.Log10(min)));
@@ -56,13 +55,13 @@ internal static class Ticks
         return [.. values[from..(to + 1)].Select(v => new Tick(v, Numbers.OnAxis(v, v)))];
     }
 
-    /// <summary>The least of 1, 2, 2.5 and 5 times a power of ten that is not below a value.</summary>
+    /// <summary>Rounds a value up to 1, 2, 2.5 or 5 times a power of ten.</summary>
     private static double Round(double value)
     {
         var power = Math.Pow(10, Math.Floor(Math.Log10(value)));
         return Mantissas.First(m => m * power >= value * (1 - 1e-9)) * power;
     }
 
-    /// <summary>A value, or the whole number that it misses by no more than arithmetic does.</summary>
+    /// <summary>Returns the nearest whole number if the difference is only a rounding error, otherwise the value.</summary>
     private static double Near(double value) => Math.Abs(value - Math.Round(value)) < 1e-6 ? Math.Round(value) : value;
 }

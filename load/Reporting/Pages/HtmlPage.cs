@@ -3,10 +3,11 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Reporting.Pages;
 
-/// <summary>A report as a page that needs nothing else: no script, no font, no network. It is well-formed XML too.</summary>
+/// <summary>Renders a report as a self-contained HTML page without scripts, fonts or network access. It is also well-formed XML.
+/// </summary>
 internal static class HtmlPage
 {
-    // Facts this long get a line of their own.
+    // Longer facts get a separate line.
     private const int LongFact = 48;
 
     public static string Of(Report report)
@@ -30,7 +31,7 @@ internal static class HtmlPage
     private static XElement Fact(Fact fact) => Element("div", fact.Value.Length > LongFact ? "long" : null,
         Element("dt", null, fact.Name), Element("dd", null, fact.IsCode ? Element("code", null, Words(fact.Value.Split(' '))) : fact.Value));
 
-    /// <summary>Parts between which alone a line may break: not at the hyphens of a command's options, nor within a range.</summary>
+    /// <summary>Allows line breaks only between the parts, not at the hyphens of a command's options or within a range.</summary>
     private static IEnumerable<object> Words(IEnumerable<string> parts) => parts.SelectMany((word, i) => new object[]
     {
         i == 0 ? "" : " ", word.Length <= LongFact ? Element("span", "word", word) : Svg.Clean(word),
@@ -46,7 +47,7 @@ internal static class HtmlPage
         KeyFigures figures => Element("div", "figures", figures.Items.Select(Show)),
         Table table => Show(table),
         Chart chart => Show(chart),
-        _ => throw new ArgumentOutOfRangeException(nameof(block), block, "A page has no such block."),
+        _ => throw new ArgumentOutOfRangeException(nameof(block), block, "The page cannot show this kind of block."),
     };
 
     private static XElement Show(KeyFigure figure) => Element("div", "figure",
@@ -55,7 +56,7 @@ internal static class HtmlPage
 
     private static XElement Show(Chart chart) => Element("figure", null,
         Element("figcaption", null, chart.Title),
-        // Two drawings, one for each kind of screen: letters that are scaled down with a picture cannot be read.
+        // Two drawings, one for wide and one for narrow screens: scaled-down text would be unreadable.
         Element("div", "wide", chart.Draw(Chart.Wide)),
         Element("div", "narrow", chart.Draw(Chart.Narrow)),
         Note(chart.Note));
@@ -94,7 +95,7 @@ internal static class HtmlPage
         name,
         cssClass is null ? null : new XAttribute("class", cssClass),
         content.Select(c => c is string text ? Svg.Clean(text) : c),
-        // An element without content would be written as one that HTML takes for left open.
+        // An element without content would be written as a self-closing tag, which HTML reads as an open one.
         "");
 
     private static XElement Void(string name, params (string Name, string Value)[] attributes) =>

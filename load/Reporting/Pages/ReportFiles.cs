@@ -2,13 +2,13 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Reporting.Pages;
 
-/// <summary>Where the files of a report go.</summary>
+/// <summary>Writes the files of a report.</summary>
 public static class ReportFiles
 {
-    /// <summary>Writes the report as one HTML file that needs nothing else, and each chart as an SVG file beside it.</summary>
+    /// <summary>Writes the report as one self-contained HTML file, and each chart as an SVG file beside it.</summary>
     /// <param name="report">The report.</param>
-    /// <param name="folderOrFile">A file, where it ends in <c>.html</c>; otherwise a folder, made where it is missing, which gets
-    /// a <c>report.html</c>. What is there under the same names is replaced.</param>
+    /// <param name="folderOrFile">A file if it ends in <c>.html</c>; otherwise a folder, created if missing, for a
+    /// <c>report.html</c>. Existing files of the same names are overwritten.</param>
     /// <param name="cancellationToken">Stops between two files.</param>
     /// <returns>The path of the HTML file.</returns>
     /// <exception cref="IOException">A file cannot be written.</exception>
@@ -19,7 +19,7 @@ public static class ReportFiles
         var folder = Path.GetDirectoryName(page)!;
         Directory.CreateDirectory(folder);
         await File.WriteAllTextAsync(page, HtmlPage.Of(report), cancellationToken);
-        // Several reports may share a folder; one that has a folder for itself needs no longer names.
+        // Several reports may share a folder; the charts of a report.html need no prefix.
         var prefix = isFile ? Path.GetFileNameWithoutExtension(page) + "-" : "";
         foreach (var (name, chart) in Named(report))
         {
@@ -28,7 +28,7 @@ public static class ReportFiles
         return page;
     }
 
-    /// <summary>The charts of a report with their files' names, each of which is used once.</summary>
+    /// <summary>Returns the charts of a report with the unique names of their files.</summary>
     internal static IEnumerable<(string Name, Chart Chart)> Named(Report report)
     {
         var used = new HashSet<string>(StringComparer.Ordinal);
@@ -44,7 +44,7 @@ public static class ReportFiles
         }
     }
 
-    /// <summary>A text as a file name that is safe everywhere: lower-case letters, digits, and hyphens between.</summary>
+    /// <summary>Converts a text to a portable file name of lower-case letters, digits and hyphens.</summary>
     private static string Slug(string text)
     {
         var letters = text.ToLowerInvariant().Select(c => char.IsAsciiLetterOrDigit(c) ? c : '-').ToArray();

@@ -10,7 +10,7 @@ public sealed class BootstrapScripts : IDisposable
 
     [Fact]
     public async Task A_machine_without_settings_is_told_which_file_is_missing() =>
-        AssertRefused("nowhere/host.env is missing: it says what this machine is to be", await RunAsync("load_settings nowhere/host.env"));
+        AssertRefused("nowhere/host.env is missing: it must contain this machine's settings", await RunAsync("load_settings nowhere/host.env"));
 
     [Fact]
     public async Task A_missing_setting_is_named() =>
@@ -87,7 +87,7 @@ public sealed class BootstrapScripts : IDisposable
 
         if (isChanged)
         {
-            AssertRefused("billing-one-1.0.0.tar.gz is not the one that the release names in SHA256SUMS", result);
+            AssertRefused("billing-one-1.0.0.tar.gz does not match its checksum in SHA256SUMS", result);
             Assert.Empty(Directory.EnumerateFileSystemEntries(Path.Combine(_folder.FullName, "programs")));
         }
         else

@@ -119,12 +119,12 @@ public sealed class Machines
         var result = await copy.TryPlanAsync("");
 
         Assert.NotEqual(0, result.ExitCode);
-        Assert.Contains("./billing package makes it", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+        Assert.Contains("./billing package creates it", result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
     }
 
     [Theory]
-    [InlineData("0.3233 USD an hour", "name=billing")]
-    [InlineData("unknown: no price at hand of x9.huge", "instance_type=x9.huge")]
+    [InlineData("0.3233 USD per hour", "name=billing")]
+    [InlineData("unknown: no price for x9.huge", "instance_type=x9.huge")]
     public async Task The_cost_is_told_beforehand(string said, string variable)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();

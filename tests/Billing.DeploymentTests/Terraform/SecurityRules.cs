@@ -57,9 +57,9 @@ public sealed partial class SecurityRules
     [Theory]
     [InlineData("callers must be", "callers=[\"0.0.0.0/0\"]")]
     [InlineData("callers must be", "callers=[\"somewhere\"]")]
-    [InlineData("kafka_networks must say", "kafka_bootstrap=k1:9092")]
+    [InlineData("kafka_networks must contain", "kafka_bootstrap=k1:9092")]
     [InlineData("postgres_host must name", "postgres=existing")]
-    [InlineData("postgres_networks must say", "postgres=existing", "postgres_host=db.example.com")]
+    [InlineData("postgres_networks must contain", "postgres=existing", "postgres_host=db.example.com")]
     [InlineData("postgres must be machine, rds or existing", "postgres=mysql")]
     public async Task A_network_too_many_or_too_few_is_refused(string said, params string[] variables)
     {

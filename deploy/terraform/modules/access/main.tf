@@ -1,5 +1,5 @@
 locals {
-  # What each tier may read below the prefix. secrets.sh makes these names.
+  # The secrets that each tier may read below the prefix. secrets.sh creates them.
   secrets = {
     kafka           = ["kafka/*"]
     postgres        = ["postgres/*"]
@@ -10,7 +10,7 @@ locals {
     monitoring      = ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"]
   }
 
-  # What the systems manager's agent needs for sessions and commands. AWS's own policy for it, AmazonSSMManagedInstanceCore, also
+  # The rights that the systems manager's agent needs for sessions and commands. AWS's policy, AmazonSSMManagedInstanceCore, also
   # lets a machine read every parameter of the account, and so every tier's secrets.
   agent = {
     Sid    = "SystemsManager"

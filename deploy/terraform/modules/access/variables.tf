@@ -1,10 +1,10 @@
 variable "name" {
-  description = "Goes before the name of everything."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "region" {
-  description = "The region; roles are the account's, so their names say it."
+  description = "The region; it is part of the roles' names, as roles belong to the whole account."
   type        = string
 }
 
@@ -14,11 +14,11 @@ variable "tiers" {
 }
 
 variable "parameters_arn" {
-  description = "The prefix of the parameter store below which the secrets are, as an ARN without a slash at its end."
+  description = "The prefix of the secrets in the parameter store, as an ARN without a slash at its end."
   type        = string
 }
 
 variable "release_arns" {
-  description = "The release's bucket; none where the release is no bucket."
+  description = "The release's bucket; none if the release is not in a bucket."
   type        = list(string)
 }

@@ -1,5 +1,5 @@
 # On-demand prices in USD of us-east-1, Linux, as AWS published them in 2025 (aws.amazon.com/ec2/pricing/on-demand, /ebs/pricing,
-# /vpc/pricing, /elasticloadbalancing/pricing, /rds/postgresql/pricing). Other regions are up to half as much dearer. Not in it:
+# /vpc/pricing, /elasticloadbalancing/pricing, /rds/postgresql/pricing). Other regions cost up to 50 % more. Not included:
 # traffic, load balancer capacity units, storage of the release, snapshots.
 locals {
   instance_hour = {

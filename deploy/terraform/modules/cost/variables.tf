@@ -9,7 +9,7 @@ variable "volume_gib" {
 }
 
 variable "public_load_balancer_addresses" {
-  description = "Public addresses of the load balancer: one in each zone, or none where it is internal."
+  description = "Public addresses of the load balancer: one in each zone, or none if it is internal."
   type        = number
 }
 

@@ -4,6 +4,6 @@ output "host" {
 }
 
 output "master_secret_arn" {
-  description = "Where RDS keeps the master's password; nothing of the platform reads it."
+  description = "The secret in which RDS stores the master's password; the platform does not read it."
   value       = one(aws_db_instance.this.master_user_secret[*].secret_arn)
 }

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Goes before the name of everything."
+  description = "The prefix of all names."
   type        = string
 }
 
@@ -24,16 +24,16 @@ variable "instance_class" {
 }
 
 variable "storage_gib" {
-  description = "The volume's size at first; it may grow tenfold by itself."
+  description = "The volume's initial size; it may grow automatically up to ten times this size."
   type        = number
 }
 
 variable "multi_az" {
-  description = "Whether a standby waits in another zone."
+  description = "Whether there is a standby in another zone."
   type        = bool
 }
 
 variable "deletion_protection" {
-  description = "Whether the database refuses to be deleted."
+  description = "Whether the database is protected from deletion."
   type        = bool
 }

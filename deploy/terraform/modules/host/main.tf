@@ -10,7 +10,7 @@ resource "aws_instance" "this" {
   user_data_replace_on_change = false
   tags                        = { Name = "${var.name}-${var.host.name}", Tier = var.host.tier }
 
-  # Containers and whatever can be tricked into a plain GET get no credentials.
+  # Containers, and programs that can be tricked into a plain GET, get no credentials.
   metadata_options {
     http_endpoint               = "enabled"
     http_tokens                 = "required"
@@ -25,7 +25,7 @@ resource "aws_instance" "this" {
     tags                  = merge(var.tags, { Name = "${var.name}-${var.host.name}" })
   }
 
-  # Out of credits a machine gets slower, and not dearer.
+  # Without credits a machine becomes slower, not more expensive.
   dynamic "credit_specification" {
     for_each = startswith(var.host.instance_type, "t") ? ["standard"] : []
 
@@ -35,13 +35,13 @@ resource "aws_instance" "this" {
   }
 
   lifecycle {
-    # A newer image, or one more machine in another tier, must not replace brokers and the database. README.md says how a machine
-    # is replaced deliberately.
+    # A newer image, or an additional machine in another tier, must not replace brokers and the database. README.md describes how to
+    # replace a machine.
     ignore_changes = [ami, user_data]
 
     precondition {
       condition     = var.architecture == "amd64" || contains(["kafka", "postgres"], var.host.tier)
-      error_message = "tiers: ${var.host.tier} needs an x86 instance type, since the release holds programs for x64 only; ${var.host.instance_type} is arm64."
+      error_message = "tiers: ${var.host.tier} needs an x86 instance type, since the release contains programs for x64 only; ${var.host.instance_type} is arm64."
     }
   }
 }

@@ -1,10 +1,10 @@
 variable "name" {
-  description = "Goes before the name of everything."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "host" {
-  description = "The machine, as the topology has it."
+  description = "The machine, as in the topology."
   type        = object({ name = string, tier = string, address = string, instance_type = string })
 }
 
@@ -44,6 +44,6 @@ variable "volume_gib" {
 }
 
 variable "tags" {
-  description = "Tags of the volume, which gets none of the provider's default tags."
+  description = "Tags of the volume, which does not get the provider's default tags."
   type        = map(string)
 }

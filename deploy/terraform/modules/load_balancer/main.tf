@@ -8,7 +8,7 @@ resource "aws_lb" "this" {
   tags                             = { Name = "${var.name}-proxies" }
 }
 
-# A network load balancer balances connections, not calls, and knows no gRPC: readiness is asked for over HTTP, at the proxies'
+# A network load balancer balances connections, not calls, and does not support gRPC: it checks readiness over HTTP, at the proxies'
 # other port.
 resource "aws_lb_target_group" "grpc" {
   name                 = "${var.name}-proxies"

@@ -1,4 +1,4 @@
 output "address" {
-  description = "Where callers connect."
+  description = "The address for callers."
   value       = "${aws_lb.this.dns_name}:${aws_lb_listener.grpc.port}"
 }

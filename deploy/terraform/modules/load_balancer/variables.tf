@@ -1,10 +1,10 @@
 variable "name" {
-  description = "Goes before the name of everything."
+  description = "The prefix of all names."
   type        = string
 }
 
 variable "internal" {
-  description = "Whether only the network, and what is connected to it, can reach the load balancer."
+  description = "Whether the load balancer is only reachable from the network and from networks connected to it."
   type        = bool
 }
 

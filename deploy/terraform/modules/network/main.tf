@@ -5,7 +5,7 @@ resource "aws_vpc" "this" {
   tags                 = { Name = var.name }
 }
 
-# Whatever is put into the network without a group of its own may neither call nor be called.
+# Resources in the network without their own group can neither connect nor be connected to.
 resource "aws_default_security_group" "this" {
   vpc_id = aws_vpc.this.id
   tags   = { Name = "${var.name}-unused" }
@@ -44,7 +44,7 @@ resource "aws_route_table_association" "this" {
   route_table_id = aws_route_table.this.id
 }
 
-# The release is fetched without leaving AWS; a gateway endpoint costs nothing.
+# Machines fetch the release without leaving AWS; a gateway endpoint is free.
 resource "aws_vpc_endpoint" "s3" {
   vpc_id            = aws_vpc.this.id
   service_name      = "com.amazonaws.${var.region}.s3"

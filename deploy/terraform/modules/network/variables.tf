@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Goes before the name of everything."
+  description = "The prefix of all names."
   type        = string
 }
 

@@ -10,7 +10,7 @@ resource "aws_s3_bucket" "this" {
   lifecycle {
     precondition {
       condition     = contains(local.archives, "billing-bootstrap-${var.release_version}.tar.gz")
-      error_message = "release_folder holds no billing-bootstrap-${var.release_version}.tar.gz: ./billing package makes it."
+      error_message = "release_folder contains no billing-bootstrap-${var.release_version}.tar.gz: ./billing package creates it."
     }
   }
 }

@@ -4,7 +4,7 @@ variable "bucket" {
 }
 
 variable "folder" {
-  description = "The folder of the archives that ./billing package makes."
+  description = "The folder with the archives of ./billing package."
   type        = string
 }
 

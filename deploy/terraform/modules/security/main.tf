@@ -1,5 +1,5 @@
 locals {
-  # A tier that is somebody else's has no group: its callers are let out to its networks instead.
+  # An existing tier outside the platform has no group: its callers may connect to its networks instead.
   groups = toset([for endpoint in distinct(flatten([for rule in var.rules : [rule.from, rule.to]])) : endpoint if endpoint != "callers" && !contains(keys(var.external), endpoint)])
 
   rules = { for rule in var.rules : "${rule.from}-${rule.to}-${rule.port}" => rule }
@@ -14,7 +14,7 @@ locals {
     for key, rule in local.rules : { for cidr in var.external[rule.to] : "${key}-${cidr}" => merge(rule, { cidr = cidr }) } if contains(keys(var.external), rule.to)
   ]...)
 
-  # Packages, the release, the parameter store and the systems manager. The network's own DNS and NTP pass no group.
+  # Packages, the release, the parameter store and the systems manager. Groups do not apply to the network's own DNS and NTP.
   to_internet = { for pair in setproduct(var.tiers, [80, 443]) : "${pair[0]}-${pair[1]}" => { from = pair[0], port = pair[1] } }
 }
 

@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Goes before the name of everything."
+  description = "The prefix of all names."
   type        = string
 }
 
@@ -9,7 +9,7 @@ variable "vpc_id" {
 }
 
 variable "rules" {
-  description = "The topology's rules: who may connect to whom."
+  description = "The topology's rules: the allowed connections."
   type        = list(object({ from = string, to = string, port = number, protocol = string, why = string }))
 }
 
@@ -24,6 +24,6 @@ variable "callers" {
 }
 
 variable "external" {
-  description = "Tiers that are somebody else's, each with the networks it is in."
+  description = "Existing tiers outside the platform, each with its networks."
   type        = map(list(string))
 }

@@ -1,6 +1,5 @@
 locals {
-  # The last part of the first machine's address, and how many machines there are unless told otherwise. A tier has ten addresses
-  # in each zone.
+  # The last part of the first machine's address, and the default number of machines. A tier has ten addresses in each zone.
   defaults = {
     kafka           = { first = 11, count = 3 }
     postgres        = { first = 21, count = 1 }
@@ -30,7 +29,7 @@ locals {
     }
   ]
 
-  # In the order of the table of deploy/README.md, and machine by machine through the zones.
+  # In the order of the table in deploy/README.md; the machines of a tier alternate through the zones.
   machines = flatten([
     for tier in ["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"] : [
       for index in range(local.tiers[tier].count) : {

@@ -4,18 +4,18 @@ output "hosts" {
 
   precondition {
     condition     = var.postgres_own || var.postgres_host != ""
-    error_message = "postgres_host must name the database where postgres_own is false."
+    error_message = "postgres_host must name the database if postgres_own is false."
   }
 
-  # They are written between quotes into a file that shells and systemd read.
+  # The values are written in quotes to a file that shells and systemd read.
   precondition {
     condition     = alltrue(flatten([for host in local.hosts : [for value in values(host.environment) : can(regex("^[A-Za-z0-9._:/,@=-]*$", value))]]))
-    error_message = "A variable of host.env holds a character that would need quoting."
+    error_message = "A variable of host.env contains a character that would need quoting."
   }
 }
 
 output "rules" {
-  description = "Who may connect to whom: from and to are tiers, or callers and load-balancer."
+  description = "The allowed connections: from and to are tiers, or callers and load-balancer."
   value       = local.rules
 }
 

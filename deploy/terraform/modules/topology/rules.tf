@@ -1,5 +1,5 @@
-# The arrows of the picture: who may open a connection to whom, at which port. Security groups and the rehearsal's firewall are
-# made of this list; what is not in it is refused.
+# The allowed connections and their ports. The security groups and the rehearsal's firewall are created from this list; all other
+# connections are blocked.
 locals {
   kafka_ports   = local.kafka_own ? [9092] : distinct([for broker in split(",", var.kafka_bootstrap) : tonumber(split(":", broker)[1])])
   postgres_port = var.postgres_own ? 5432 : var.postgres_port
@@ -23,7 +23,7 @@ locals {
     { from = "load-balancer", to = "proxy", port = 5080, why = "health" },
     { from = "client", to = "proxy", port = 5000, why = "gRPC" },
     { from = "client", to = "proxy", port = 5080, why = "REST" },
-    { from = "monitoring", to = "proxy", port = 5000, why = "audit asks for balances" },
+    { from = "monitoring", to = "proxy", port = 5000, why = "audit reads balances" },
     { from = "monitoring", to = "proxy", port = 5080, why = "health" },
     { from = "monitoring", to = "payment-backend", port = 5001, why = "health" },
     { from = "monitoring", to = "balance-backend", port = 5001, why = "health" },

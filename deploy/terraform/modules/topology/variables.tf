@@ -14,18 +14,18 @@ variable "network_cidr" {
 }
 
 variable "zones" {
-  description = "The three zones. Over two, losing one could take the majority of the brokers with it."
+  description = "The three zones. With only two, the loss of one could be the loss of the brokers' majority."
   type        = list(string)
   default     = ["a", "b", "c"]
 
   validation {
     condition     = length(var.zones) == 3 && length(distinct(var.zones)) == 3 && alltrue([for zone in var.zones : can(regex("^[a-z0-9-]+$", zone))])
-    error_message = "zones must be three different names of small letters, digits and dashes."
+    error_message = "zones must be three different names of lower-case letters, digits and dashes."
   }
 }
 
 variable "tiers" {
-  description = "What differs from the defaults: machines of a tier, and their instance type."
+  description = "Differences from the defaults: the number of machines of a tier, and their instance type."
   type = map(object({
     count         = optional(number)
     instance_type = optional(string)
@@ -35,17 +35,17 @@ variable "tiers" {
 
   validation {
     condition     = alltrue([for tier in keys(var.tiers) : contains(["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client", "monitoring"], tier)])
-    error_message = "tiers may name kafka, postgres, proxy, payment-backend, balance-backend, client and monitoring only."
+    error_message = "tiers may contain kafka, postgres, proxy, payment-backend, balance-backend, client and monitoring only."
   }
 
   validation {
     condition     = alltrue([for tier in values(var.tiers) : coalesce(tier.count, 1) >= 0 && coalesce(tier.count, 1) <= 30 && floor(coalesce(tier.count, 1)) == coalesce(tier.count, 1)])
-    error_message = "tiers: a count is a whole number of at most 30: ten machines in each zone."
+    error_message = "tiers: a count must be a whole number of at most 30: ten machines in each zone."
   }
 
   validation {
     condition     = alltrue([for name, tier in var.tiers : name == "client" || coalesce(tier.count, 1) >= 1])
-    error_message = "tiers: a count of 0 is for client only; the platform needs every other tier."
+    error_message = "tiers: a count of 0 is only possible for client; the platform needs every other tier."
   }
 
   validation {
@@ -55,17 +55,17 @@ variable "tiers" {
 
   validation {
     condition     = alltrue([for name, tier in var.tiers : !contains(["postgres", "monitoring"], name) || coalesce(tier.count, 1) == 1])
-    error_message = "tiers: there is one machine of postgres and one of monitoring."
+    error_message = "tiers: the counts of postgres and monitoring must be 1."
   }
 
   validation {
     condition     = alltrue([for tier in values(var.tiers) : can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", coalesce(tier.instance_type, "t2.micro")))])
-    error_message = "tiers: an instance_type looks like t2.micro."
+    error_message = "tiers: an instance_type must look like t2.micro."
   }
 }
 
 variable "instance_type" {
-  description = "The instance type of every tier that tiers does not give another one."
+  description = "The instance type of every tier for which tiers sets none."
   type        = string
   default     = "t2.micro"
 
@@ -76,26 +76,26 @@ variable "instance_type" {
 }
 
 variable "kafka_bootstrap" {
-  description = "An existing cluster's brokers, host:port with commas between; empty for brokers of the platform's own."
+  description = "An existing cluster's brokers, host:port separated by commas; empty for the platform's own brokers."
   type        = string
   default     = ""
   nullable    = false
 
   validation {
     condition     = can(regex("^([A-Za-z0-9.-]+:[0-9]{1,5}(,[A-Za-z0-9.-]+:[0-9]{1,5})*)?$", var.kafka_bootstrap))
-    error_message = "kafka_bootstrap must be host:port with commas between."
+    error_message = "kafka_bootstrap must be host:port, separated by commas."
   }
 }
 
 variable "postgres_own" {
-  description = "Whether the database is a machine of the platform's own."
+  description = "Whether the database is on the platform's own machine."
   type        = bool
   default     = true
   nullable    = false
 }
 
 variable "postgres_host" {
-  description = "The database's host where it is not the platform's own machine."
+  description = "The database's host if it is not the platform's own machine."
   type        = string
   default     = ""
   nullable    = false
@@ -107,13 +107,13 @@ variable "postgres_host" {
 }
 
 variable "postgres_port" {
-  description = "The database's port where it is not the platform's own machine."
+  description = "The database's port if it is not the platform's own machine."
   type        = number
   default     = 5432
 
   validation {
     condition     = try(var.postgres_port >= 1 && var.postgres_port <= 65535 && floor(var.postgres_port) == var.postgres_port, false)
-    error_message = "postgres_port must be 1 to 65535."
+    error_message = "postgres_port must be between 1 and 65535."
   }
 }
 
@@ -124,7 +124,7 @@ variable "partitions" {
 
   validation {
     condition     = try(var.partitions >= 0 && var.partitions <= 10000 && floor(var.partitions) == var.partitions, false)
-    error_message = "partitions must be 1 to 10000, or 0 for as many as there are backends of the larger tier."
+    error_message = "partitions must be between 1 and 10000, or 0 for as many as there are backends of the larger tier."
   }
 }
 
@@ -151,7 +151,7 @@ variable "release_version" {
 }
 
 variable "bootstrap_sha256" {
-  description = "SHA-256 of the bootstrap archive. The default fits no archive, so that none is run unchecked."
+  description = "SHA-256 of the bootstrap archive. The default matches no archive, so that none runs unchecked."
   type        = string
   default     = "0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -162,13 +162,13 @@ variable "bootstrap_sha256" {
 }
 
 variable "secrets" {
-  description = "Where secrets are: ssm:/PATH of the parameter store, or file:/FOLDER with a file for each."
+  description = "The location of the secrets: ssm:/PATH in the parameter store, or file:/FOLDER with a file for each."
   type        = string
   default     = "file:/etc/billing/secrets"
 
   validation {
     condition     = can(regex("^(ssm|file):(/[A-Za-z0-9._-]+)+$", var.secrets))
-    error_message = "secrets must be ssm:/PATH or file:/FOLDER; it says where secrets are and holds none."
+    error_message = "secrets must be ssm:/PATH or file:/FOLDER: the location of the secrets, not a secret."
   }
 }
 

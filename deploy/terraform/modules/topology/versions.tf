@@ -1,4 +1,4 @@
-# No provider: this module is arithmetic, and runs wherever terraform does.
+# This module needs no provider: it only calculates, and runs wherever terraform runs.
 terraform {
   required_version = ">= 1.5.7"
 }

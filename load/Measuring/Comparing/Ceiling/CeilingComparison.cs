@@ -8,8 +8,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Ceiling;
 
-/// <summary>What the platform costs beside the calls themselves: its whole path against a plain gRPC echo in the same shape,
-/// with the same clients.</summary>
+/// <summary>Measures the cost of the platform beyond that of the calls: compares its whole path with a plain gRPC echo under the
+/// same load from the same clients.</summary>
 internal sealed class CeilingComparison(CeilingOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const string WholePath = "whole path";
@@ -19,8 +19,8 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
     private readonly List<CeilingCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when no request failed and the books of the whole path are clean; 130 when it was stopped.</returns>
+    /// <summary>Measures, prints the figures and writes the results.</summary>
+    /// <returns>0 if no request failed and the audit of the whole path is clean; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(CeilingResult.Format, MeasureAsync, Result, cancellationToken);
 

@@ -3,20 +3,20 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Comparing.Ceiling;
 
-/// <summary>The whole path against the echo, as a page.</summary>
+/// <summary>The comparison of the whole path with the echo as a page.</summary>
 internal static class CeilingPage
 {
     public static Report Of(CeilingResult result) => new()
     {
-        Title = "The whole path against a plain echo",
+        Title = "The whole path compared with a plain gRPC echo",
         Subtitle = result.Cases.Count == 0
             ? "Nothing was measured."
-            : "Of what a bare gRPC call allows, the whole path reaches " + string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
+            : "Throughput of the whole path as a share of the echo's: " + string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact(result.Audits),
-            new Fact("Sides", $"{result.Proxies} proxies with all that is behind them, and {result.Proxies} gRPC servers that answer at once; the same clients and shapes"),
-            new Fact("Method", $"both sides in turn, {result.Rounds} rounds count, one before them is dropped; medians, least to greatest; p50 and p99 of a burst count from when it began"),
+            new Fact("Sides", $"{result.Proxies} proxies with the platform behind them, and {result.Proxies} gRPC servers that answer at once; the same clients and loads"),
+            new Fact("Method", $"the sides alternate; {result.Rounds} rounds, after one that is dropped; figures are medians (minimum to maximum); p50 and p99 of a burst count from its start"),
         ],
         Sections =
         [

@@ -4,10 +4,10 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Comparing.Ceiling;
 
-/// <summary>The whole path against a plain echo, as JSON; the names are part of the interface.</summary>
+/// <summary>The comparison of the whole path with a plain echo as JSON; the names are part of the interface.</summary>
 internal sealed record CeilingResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the result file.</summary>
     public static ResultFormat<CeilingResult> Format { get; } = new("compare-ceiling", CeilingJson.Default.CeilingResult, CeilingPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
@@ -26,13 +26,13 @@ internal sealed record CeilingResult : IResults
     bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
 }
 
-/// <summary>One shape of load, on both sides.</summary>
-/// <param name="Shape">What it is, e.g. <c>200 in flight</c>.</param>
+/// <summary>The figures of both sides under one load.</summary>
+/// <param name="Shape">The load, e.g. <c>200 in flight</c>.</param>
 /// <param name="Full">The whole path: proxy, Kafka, backend, PostgreSQL and back.</param>
 /// <param name="Echo">The echo.</param>
 internal sealed record CeilingCase(string Shape, CeilingSide Full, CeilingSide Echo)
 {
-    /// <summary>How much of the echo's throughput the whole path has, 0 to 1.</summary>
+    /// <summary>Throughput of the whole path as a share of the echo's, 0 to 1.</summary>
     public double Share => Echo.PerSecond.Median == 0 ? 0 : Full.PerSecond.Median / Echo.PerSecond.Median;
 }
 
@@ -48,7 +48,7 @@ internal sealed record CeilingSide(IReadOnlyList<CeilingRound> Rounds)
     public Spread DurationS => Spread.Of(Rounds.Select(r => r.DurationS));
 }
 
-/// <summary>One measurement. The latencies of a burst count from when it began, those of a closed loop from each call.</summary>
+/// <summary>One measurement. The latencies of a burst count from its start, those of a closed loop from each call.</summary>
 internal sealed record CeilingRound(double DurationS, double PerSecond, double P50Ms, double P99Ms, long Failed);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]

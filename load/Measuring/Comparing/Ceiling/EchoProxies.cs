@@ -4,7 +4,7 @@ using Billing.Measuring.Comparing.Rpc;
 
 namespace Billing.Measuring.Comparing.Ceiling;
 
-/// <summary>Echo servers as processes of their own, set up as the proxies are.</summary>
+/// <summary>Echo servers in separate processes, configured like the proxies.</summary>
 internal sealed class EchoProxies : IAsyncDisposable
 {
     private static readonly TimeSpan ReadyBound = TimeSpan.FromSeconds(30);
@@ -16,10 +16,10 @@ internal sealed class EchoProxies : IAsyncDisposable
     {
     }
 
-    /// <summary>Where they listen.</summary>
+    /// <summary>Addresses of the servers.</summary>
     public IReadOnlyList<string> Addresses { get; private set; } = [];
 
-    /// <exception cref="StackException">One could not be started.</exception>
+    /// <exception cref="StackException">A server could not be started.</exception>
     public static async Task<EchoProxies> StartAsync(int count, StackFolder folder, CancellationToken cancellationToken)
     {
         var echoes = new EchoProxies();

@@ -6,7 +6,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Cost;
 
-/// <summary>The same platform without and with TLS and tokens, metrics and traces, each side on a stack of its own.</summary>
+/// <summary>Compares the platform without and with TLS and tokens, and without and with telemetry; each side has its own stack.
+/// </summary>
 internal sealed class CostComparison(CostOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int Connections = 4;
@@ -14,17 +15,17 @@ internal sealed class CostComparison(CostOptions options, Measurement measuremen
 
     private static readonly IReadOnlyList<Side> Sides =
     [
-        new("nothing", IsSecured: false, IsWatched: false),
-        new("metrics, logs, and traces of 1 %", IsSecured: false, IsWatched: true),
+        new("No security, no telemetry", IsSecured: false, IsWatched: false),
+        new("Metrics, logs, and traces of 1 %", IsSecured: false, IsWatched: true),
         new("TLS and tokens everywhere", IsSecured: true, IsWatched: false),
-        new("all of it", IsSecured: true, IsWatched: true),
+        new("Both", IsSecured: true, IsWatched: true),
     ];
 
     private readonly Dictionary<Side, List<CostRound>> _rounds = Sides.ToDictionary(side => side, _ => new List<CostRound>());
     private readonly List<AuditCounts> _audits = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when no request failed and the books are clean; 130 when it was stopped.</returns>
+    /// <summary>Measures, prints the figures and writes the results.</summary>
+    /// <returns>0 if no request failed and the audits are clean; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(CostResult.Format, MeasureAsync, Result, cancellationToken);
 

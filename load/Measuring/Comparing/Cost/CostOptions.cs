@@ -1,14 +1,14 @@
 namespace Billing.Measuring.Comparing.Cost;
 
-/// <summary>What to measure.</summary>
+/// <summary>The options of the measurement.</summary>
 internal sealed record CostOptions
 {
-    /// <summary>Payments under way.</summary>
+    /// <summary>Number of payments in flight.</summary>
     public required int InFlight { get; init; }
 
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
+    /// <summary>Number of measured rounds; one more runs before them and is dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>How long each measurement takes.</summary>
+    /// <summary>Duration of each measurement.</summary>
     public required TimeSpan During { get; init; }
 }

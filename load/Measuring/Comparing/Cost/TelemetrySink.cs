@@ -2,8 +2,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Comparing.Cost;
 
-/// <summary>Takes what services send over OTLP (protobuf over HTTP) and forgets it: a collector that costs next to nothing.
-/// </summary>
+/// <summary>A collector of minimal cost: receives telemetry over OTLP (protobuf over HTTP) and discards it.</summary>
 internal sealed class TelemetrySink : IAsyncDisposable
 {
     private readonly WebApplication _app;
@@ -14,7 +13,7 @@ internal sealed class TelemetrySink : IAsyncDisposable
         Address = address;
     }
 
-    /// <summary>Where it listens.</summary>
+    /// <summary>Address of the collector.</summary>
     public string Address { get; }
 
     public static async Task<TelemetrySink> StartAsync()
@@ -25,14 +24,14 @@ internal sealed class TelemetrySink : IAsyncDisposable
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls(address);
         var app = builder.Build();
-        app.MapPost("/v1/{signal}", TakeAsync);
+        app.MapPost("/v1/{signal}", DiscardAsync);
         await app.StartAsync();
         return new TelemetrySink(app, address);
     }
 
     public ValueTask DisposeAsync() => _app.DisposeAsync();
 
-    private static async Task TakeAsync(HttpContext http)
+    private static async Task DiscardAsync(HttpContext http)
     {
         await http.Request.Body.CopyToAsync(Stream.Null);
         http.Response.ContentType = "application/x-protobuf";

@@ -7,8 +7,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Eda;
 
-/// <summary>The same services reached through Kafka and by direct calls, measured the same way, both running side by side and
-/// loaded in turn.</summary>
+/// <summary>Compares the same services reached through Kafka and by direct calls. Both stacks run at the same time and are loaded
+/// alternately with the same load.</summary>
 internal sealed class EdaComparison(EdaOptions options, Measurement measurement, IAnsiConsole console, TimeProvider time)
 {
     private const int Connections = 6;
@@ -19,8 +19,9 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
     private readonly List<EdaCase> _cases = [];
     private readonly List<AuditCounts> _audits = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when nothing failed undisturbed and the books of both sides are clean; 130 when it was stopped.</returns>
+    /// <summary>Measures, prints the figures and writes the results.</summary>
+    /// <returns>0 if no request failed in the ramps and the long run and the audits of both sides are clean; 130 if it was
+    /// stopped. </returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(EdaResult.Format, MeasureAsync, Result, cancellationToken);
 
@@ -70,12 +71,12 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
             {
                 (side == kafka ? ofKafka : ofDirect).Add(EdaRound.Of(figures));
                 console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                    $"{phase} {load}, {side.Name}: mean {figures.Latency.MeanMs:0.0} ms, p99 {figures.Latency.P99Ms:0.0} ms, longest {figures.Latency.MaxMs:0} ms, failed {figures.ErrorPercent:0.00} %"));
+                    $"{phase} {load}, {side.Name}: mean {figures.Latency.MeanMs:0.0} ms, p99 {figures.Latency.P99Ms:0.0} ms, max {figures.Latency.MaxMs:0} ms, failed {figures.ErrorPercent:0.00} %"));
             },
             cancellationToken);
     }
 
-    /// <summary>Loads a side, kills its first backend on the way, and starts it again afterwards.</summary>
+    /// <summary>Loads a side, kills its first backend during the load, and restarts it afterwards.</summary>
     private async Task<DriveFigures> KillingAsync(Side side, CancellationToken cancellationToken)
     {
         var victim = side.Stack.Services.First(s => s.Number == 1 && s.Role is ServiceRole.PaymentBackend or ServiceRole.DirectBackend);
@@ -104,8 +105,8 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
         Protocol = options.Protocol,
     };
 
-    /// <summary>Kills a process some time after the measured requests begin: what it takes to start the load tool, and its warm-up, is
-    /// over then.</summary>
+    /// <summary>Kills a process some time after the first measured request, when the load tool has started and warmed up.
+    /// </summary>
     private sealed class DelayedKill(ChildProcess victim, TimeSpan after, TimeProvider time) : IDriveWatch, IAsyncDisposable
     {
         private readonly CancellationTokenSource _ended = new();
@@ -138,7 +139,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
             }
             catch (OperationCanceledException)
             {
-                // The run was stopped before it came to that.
+                // The run was stopped before the kill.
             }
         }
     }

@@ -1,26 +1,26 @@
 namespace Billing.Measuring.Comparing.Eda;
 
-/// <summary>What to compare of the two architectures.</summary>
+/// <summary>The options of the comparison of the two architectures.</summary>
 internal sealed record EdaOptions
 {
-    /// <summary>How the direct side's proxies call its backends.</summary>
+    /// <summary>The protocol between the direct side's proxies and backends.</summary>
     public required string Protocol { get; init; }
 
     /// <summary>Numbers of requests that are ramped up within a second.</summary>
     public required IReadOnlyList<int> Ramps { get; init; }
 
-    /// <summary>Rounds of the ramps that count; one more is run before and dropped.</summary>
+    /// <summary>Number of measured rounds of the ramps; one more runs before them and is dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>Requests per second of the long run, and while a backend is killed.</summary>
+    /// <summary>Requests per second of the long run, and of the run with a killed backend.</summary>
     public required int Rate { get; init; }
 
-    /// <summary>How long the long run takes.</summary>
+    /// <summary>Duration of the long run.</summary>
     public required TimeSpan During { get; init; }
 
     /// <summary>Requests per second of the overload.</summary>
     public required int OverloadRate { get; init; }
 
-    /// <summary>Proxies, and backends, of each side.</summary>
+    /// <summary>Number of proxies, and of backends, of each side.</summary>
     public required int Size { get; init; }
 }

@@ -5,32 +5,33 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Comparing.Eda;
 
-/// <summary>Event-driven against API-driven, as JSON; the names are part of the interface.</summary>
+/// <summary>The comparison of the event-driven and the API-driven architecture as JSON; the names are part of the interface.
+/// </summary>
 internal sealed record EdaResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the result file.</summary>
     public static ResultFormat<EdaResult> Format { get; } = new("compare-eda", EdaJson.Default.EdaResult, EdaPage.Of);
 
-    /// <summary>When a backend is killed, counted from the first request that is measured.</summary>
+    /// <summary>Time from the first measured request until a backend is killed.</summary>
     public static readonly TimeSpan KillAfter = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long requests are sent while one is.</summary>
+    /// <summary>Duration of the run in which a backend is killed.</summary>
     public static readonly TimeSpan KillRun = TimeSpan.FromSeconds(15);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
 
-    /// <summary>Where the study's figures are from, which the page shows.</summary>
+    /// <summary>The source of the study's figures on the page.</summary>
     public Source Source { get; init; } = Sources.EventDriven;
 
     public required string Protocol { get; init; }
     public required int Proxies { get; init; }
 
-    /// <summary>Payment backends of the side through Kafka, and backends of the direct side, each of which does payments and balance
-    /// checks.</summary>
+    /// <summary>Number of payment backends of the side through Kafka, and of backends of the direct side, each of which serves
+    /// payments and balance checks.</summary>
     public required int Backends { get; init; }
 
-    /// <summary>Processes that are balance backends and nothing else, which only the side through Kafka has.</summary>
+    /// <summary>Number of separate balance backends, which only the side through Kafka has.</summary>
     public int KafkaBalanceBackends { get; init; }
 
     public required int Rounds { get; init; }
@@ -43,32 +44,32 @@ internal sealed record EdaResult : IResults
 
     bool IResults.HasFigures => Cases.Count > 0;
 
-    // Under overload, and with a backend killed, requests may fail: how many is what is measured.
+    // Under overload, and with a backend killed, requests may fail: the number of failures is one of the figures.
     bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0
         && Cases.Where(c => c.Phase is EdaPhase.Ramped or EdaPhase.Long)
             .SelectMany(c => c.Kafka.Rounds.Concat(c.Direct.Rounds)).All(r => r.Sent > 0 && r.ErrorPercent == 0);
 }
 
-/// <summary>Under which circumstances both sides are measured.</summary>
+/// <summary>The circumstances under which both sides are measured.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<EdaPhase>))]
 internal enum EdaPhase
 {
-    /// <summary>So many requests, spread over one second; the study had numbers like these, over minutes.</summary>
+    /// <summary>A number of requests spread over one second; the study sent similar numbers over minutes.</summary>
     Ramped,
 
-    /// <summary>A constant rate for long.</summary>
+    /// <summary>A constant rate for a long time.</summary>
     Long,
 
     /// <summary>A rate above what this machine can serve.</summary>
     Overload,
 
-    /// <summary>A constant rate while one backend is killed for good.</summary>
+    /// <summary>A constant rate, while one backend is killed and stays down.</summary>
     BackendKilled,
 }
 
-/// <summary>One circumstance and what both sides made of it.</summary>
-/// <param name="Phase">The circumstance.</param>
-/// <param name="Load">Requests, where they are ramped; otherwise requests per second.</param>
+/// <summary>The figures of both sides under one set of circumstances.</summary>
+/// <param name="Phase">The circumstances.</param>
+/// <param name="Load">Number of requests in a ramp; otherwise requests per second.</param>
 /// <param name="Kafka">The event-driven side.</param>
 /// <param name="Direct">The API-driven side.</param>
 internal sealed record EdaCase(EdaPhase Phase, int Load, EdaSide Kafka, EdaSide Direct);
@@ -86,7 +87,7 @@ internal sealed record EdaSide(IReadOnlyList<EdaRound> Rounds)
 
     public Spread ErrorPercent => Spread.Of(Rounds.Select(r => r.ErrorPercent));
 
-    /// <summary>Processor milliseconds of all programs of the side together, for a thousand requests sent.</summary>
+    /// <summary>Processor milliseconds of all programs of the side together, per thousand requests sent.</summary>
     public Spread CpuMsPerThousand => Spread.Of(Rounds.Where(r => r.Sent > 0).Select(r => r.CpuS.Where(c => c.Key != "client").Sum(c => c.Value) * 1e6 / r.Sent));
 }
 

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Billing.Measuring.Comparing.Overload;
 
-/// <summary>Looks at the resident memory of programs every second from its creation on.</summary>
+/// <summary>Samples the resident memory of programs every second from its creation on.</summary>
 internal sealed class MemoryWatch : IAsyncDisposable
 {
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -21,7 +21,7 @@ internal sealed class MemoryWatch : IAsyncDisposable
         _watching = WatchAsync(time);
     }
 
-    /// <summary>What was seen so far.</summary>
+    /// <summary>Returns the figures so far.</summary>
     public IReadOnlyList<MemoryFigures> Figures()
     {
         var now = Read();
@@ -50,7 +50,7 @@ internal sealed class MemoryWatch : IAsyncDisposable
 
     private double[] Read() => [.. _programs.Select(program => ResidentMb(program.ProcessId))];
 
-    // VmRSS of proc(5)'s status is in KiB.
+    // VmRSS in /proc/PID/status is in KiB, see proc(5).
     private static double ResidentMb(int process)
     {
         var line = File.ReadLines($"/proc/{process.ToString(CultureInfo.InvariantCulture)}/status").First(l => l.StartsWith("VmRSS:", StringComparison.Ordinal));

@@ -6,9 +6,9 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Overload;
 
-/// <summary>A platform whose capacity the simulated card network bounds, so that the load tool and the refusals have processor
-/// left, is offered what it can do, many times that, what it can do again, and last a flood from one caller beside the calls of
-/// another.</summary>
+/// <summary>Loads a platform below its capacity, then with a multiple of the capacity, then below it again, and at last with an
+/// overload from one caller beside normal load from another. The simulated card network limits the capacity, so that the load
+/// tool and the rejections have processor time left.</summary>
 internal sealed class OverloadComparison(OverloadOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int AtATime = 25;
@@ -19,7 +19,7 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
     private const int TargetMs = 100;
     private const int Connections = 4;
 
-    // Long enough for a 99th percentile of what is offered normally.
+    // Long enough for a 99th percentile under normal load.
     private static readonly TimeSpan Normally = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan Recovery = TimeSpan.FromSeconds(5);
 
@@ -27,8 +27,8 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
     private readonly List<AuditCounts> _audits = [];
     private IReadOnlyList<MemoryFigures> _memory = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when nothing failed but by being refused, and the books are clean; 130 when it was stopped.</returns>
+    /// <summary>Measures, prints the figures and writes the results.</summary>
+    /// <returns>0 if no request failed except by rejection and the audit is clean; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(OverloadResult.Format, MeasureAsync, Result, cancellationToken);
 
@@ -49,21 +49,21 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
         await PhaseAsync("Normal", fleet, Spec(stack, NormalPerS, Normally) with { WarmUpS = 5 }, cancellationToken);
         await using var memory = new MemoryWatch([.. stack.Services.Select(s => (s.Process.Name, s.Process.Id))], TimeProvider.System);
         await PhaseAsync($"{options.Times} times the capacity", fleet, Spec(stack, CapacityPerS * options.Times, options.During), cancellationToken);
-        await PhaseAsync("The first 5 s after it", fleet, Spec(stack, NormalPerS, Recovery), cancellationToken);
-        await PhaseAsync("The 20 s after those", fleet, Spec(stack, NormalPerS, Normally), cancellationToken);
+        await PhaseAsync("First 5 s after the overload", fleet, Spec(stack, NormalPerS, Recovery), cancellationToken);
+        await PhaseAsync("Next 20 s", fleet, Spec(stack, NormalPerS, Normally), cancellationToken);
         await FloodAsync(stack, fleet, cancellationToken);
         _memory = memory.Figures();
         _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }
 
-    // Proxies tell callers without tokens apart by their addresses.
+    // Proxies identify callers without tokens by their addresses.
     private async Task FloodAsync(BillingStack stack, DriveFleet fleet, CancellationToken cancellationToken)
     {
         var other = new DriveFleet(stack.Folder, "flood");
         var flood = other.RunAsync(
             Spec(stack, CapacityPerS * options.Times, Normally + Recovery) with { From = "127.0.0.2" }, 1, [], cancellationToken);
-        await PhaseAsync($"A modest caller beside a flood of {options.Times} times the capacity", fleet, Spec(stack, ModestPerS, Normally) with { From = "127.0.0.3" }, cancellationToken);
-        Add("That flood's caller", CapacityPerS * options.Times, await flood);
+        await PhaseAsync($"A caller at {ModestPerS:0}/s beside another at {options.Times} times the capacity", fleet, Spec(stack, ModestPerS, Normally) with { From = "127.0.0.3" }, cancellationToken);
+        Add("The overloading caller", CapacityPerS * options.Times, await flood);
     }
 
     private async Task PhaseAsync(string name, DriveFleet fleet, DriveSpec spec, CancellationToken cancellationToken) =>
@@ -74,7 +74,7 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
         var refused = figures.Errors.GetValueOrDefault(nameof(Grpc.Core.StatusCode.ResourceExhausted));
         _phases.Add(new OverloadPhase(
             name, rate, figures.Ok, figures.PerSecond, refused, figures.Failed - refused, figures.Latency, figures.Refusals));
-        Say($"{name}: answered {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms; refused {refused:N0}, p50 {figures.Refusals.P50Ms:0.0} ms, p99 {figures.Refusals.P99Ms:0.0} ms; other errors {figures.Failed - refused}");
+        Print($"{name}: answered {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms; rejected {refused:N0}, p50 {figures.Refusals.P50Ms:0.0} ms, p99 {figures.Refusals.P99Ms:0.0} ms; other errors {figures.Failed - refused}");
     }
 
     private static StackOptions Stack() => new()
@@ -100,7 +100,7 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
         DurationS = during.TotalSeconds,
     };
 
-    private void Say(FormattableString text) => console.WriteLine(text.ToString(CultureInfo.InvariantCulture));
+    private void Print(FormattableString text) => console.WriteLine(text.ToString(CultureInfo.InvariantCulture));
 
     private static string Time(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds).ToString("c", CultureInfo.InvariantCulture);
 }

@@ -1,11 +1,11 @@
 namespace Billing.Measuring.Comparing.Overload;
 
-/// <summary>What to measure of an overload.</summary>
+/// <summary>The options of the overload measurement.</summary>
 internal sealed record OverloadOptions
 {
-    /// <summary>How many times its capacity the platform is offered.</summary>
+    /// <summary>The offered load as a multiple of the platform's capacity.</summary>
     public required int Times { get; init; }
 
-    /// <summary>How long.</summary>
+    /// <summary>Duration of the overload.</summary>
     public required TimeSpan During { get; init; }
 }

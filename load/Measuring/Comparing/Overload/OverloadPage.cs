@@ -3,21 +3,21 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Comparing.Overload;
 
-/// <summary>What an overload does, as a page.</summary>
+/// <summary>The behaviour under overload as a page.</summary>
 internal static class OverloadPage
 {
     public static Report Of(OverloadResult result) => new()
     {
-        Title = "More than the platform can do",
+        Title = "Behaviour under overload",
         Subtitle = Sentence(result),
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact(result.Audits),
-            new Fact("Method", $"open loop: payments go out when they are due, whatever comes back, are timed from then on, and none is sent again; the simulated card network allows {Numbers.Whole(result.CapacityPerS)}/s; the proxies' LatencyTarget is {Numbers.Whole(result.TargetMs)} ms"),
+            new Fact("Method", $"open loop: payments are sent when they are due, independent of answers; latency counts from that moment; there are no retries; the simulated card network allows {Numbers.Whole(result.CapacityPerS)}/s; the proxies' LatencyTarget is {Numbers.Whole(result.TargetMs)} ms"),
         ],
         Sections =
         [
-            new Section("What callers get", Phases(result), Chart(result)),
+            new Section("Throughput and latency by phase", Phases(result), Chart(result)),
             .. result.Memory.Count > 0 ? [new Section("Memory", Memory(result))] : Array.Empty<Section>(),
         ],
     };
@@ -33,8 +33,8 @@ internal static class OverloadPage
     {
         Columns =
         [
-            new Column("Phase", Align.Left), new Column("Offered", Unit: "/s"), new Column("Answered", Unit: "/s"), new Column("Refused"), new Column("Other errors"),
-            new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("longest", Unit: "ms"), new Column("Refused in, p50", Unit: "ms"), new Column("Refused in, p99", Unit: "ms"),
+            new Column("Phase", Align.Left), new Column("Offered", Unit: "/s"), new Column("Answered", Unit: "/s"), new Column("Rejected"), new Column("Other errors"),
+            new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("max", Unit: "ms"), new Column("Rejections, p50", Unit: "ms"), new Column("Rejections, p99", Unit: "ms"),
         ],
         Rows = [.. result.Phases.Select(p => new Row(
             p.Name, Numbers.Whole(p.OfferedPerS), Numbers.Whole(p.AnsweredPerS), Numbers.Whole(p.Refused), Numbers.Whole(p.OtherErrors),
@@ -43,13 +43,13 @@ internal static class OverloadPage
     };
 
     private static LineChart Chart(OverloadResult result) => new(
-        "Latency of what is answered, phase by phase", new Axis("Phase"), new Axis("Latency", "ms"),
+        "Latency of answered payments by phase", new Axis("Phase"), new Axis("Latency", "ms"),
         new Series("p50", [.. result.Phases.Select((p, i) => ((double)(i + 1), p.Latency.P50Ms))]),
         new Series("p99", [.. result.Phases.Select((p, i) => ((double)(i + 1), p.Latency.P99Ms))]));
 
     private static Table Memory(OverloadResult result) => new()
     {
-        Columns = [new Column("Program", Align.Left), new Column("Before", Unit: "MB"), new Column("Most", Unit: "MB"), new Column("After", Unit: "MB")],
+        Columns = [new Column("Program", Align.Left), new Column("Before", Unit: "MB"), new Column("Peak", Unit: "MB"), new Column("After", Unit: "MB")],
         Rows = [.. result.Memory.Select(m => new Row(m.Program, Numbers.Whole(m.BeforeMb), Numbers.Whole(m.MostMb), Numbers.Whole(m.AfterMb)))],
     };
 }

@@ -4,10 +4,10 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Comparing.Overload;
 
-/// <summary>What an overload does, as JSON; the names are part of the interface.</summary>
+/// <summary>The behaviour under overload as JSON; the names are part of the interface.</summary>
 internal sealed record OverloadResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the result file.</summary>
     public static ResultFormat<OverloadResult> Format { get; } = new("compare-overload", OverloadJson.Default.OverloadResult, OverloadPage.Of);
 
     public string Kind { get; init; } = Format.Kind;
@@ -19,13 +19,13 @@ internal sealed record OverloadResult : IResults
     /// <summary>The proxies' <c>Billing:Proxy:LatencyTarget</c>.</summary>
     public required double TargetMs { get; init; }
 
-    /// <summary>What was offered, in order.</summary>
+    /// <summary>The phases in their order.</summary>
     public required IReadOnlyList<OverloadPhase> Phases { get; init; }
 
-    /// <summary>Memory of the proxies and backends through it all.</summary>
+    /// <summary>Memory of the proxies and backends over all phases.</summary>
     public IReadOnlyList<MemoryFigures> Memory { get; init; } = [];
 
-    /// <summary>The audit after it.</summary>
+    /// <summary>The audit after the last phase.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
 
     long ILatencies.Failed => Phases.Sum(p => p.Refused + p.OtherErrors);
@@ -35,24 +35,24 @@ internal sealed record OverloadResult : IResults
     bool IResults.IsGood => Books.AreClean(Audits) && Phases.All(p => p.OtherErrors == 0);
 }
 
-/// <summary>One part of it.</summary>
-/// <param name="Name">Which.</param>
-/// <param name="OfferedPerS">Payments sent a second, whatever became of them.</param>
-/// <param name="Answered">Payments answered.</param>
-/// <param name="AnsweredPerS">Of these, in a second.</param>
-/// <param name="Refused">Payments refused with RESOURCE_EXHAUSTED.</param>
-/// <param name="OtherErrors">Payments that failed in any other way.</param>
-/// <param name="Latency">How long the answered ones took.</param>
-/// <param name="Refusals">How long it took to refuse the others.</param>
+/// <summary>One phase.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="OfferedPerS">Payments sent per second, whatever their outcome.</param>
+/// <param name="Answered">Number of answered payments.</param>
+/// <param name="AnsweredPerS">Answered payments per second.</param>
+/// <param name="Refused">Number of payments rejected with RESOURCE_EXHAUSTED.</param>
+/// <param name="OtherErrors">Number of payments that failed in any other way.</param>
+/// <param name="Latency">Latency of the answered payments.</param>
+/// <param name="Refusals">Latency of the rejections.</param>
 internal sealed record OverloadPhase(
     string Name, double OfferedPerS, long Answered, double AnsweredPerS, long Refused, long OtherErrors, LatencyFigures Latency,
     LatencyFigures Refusals);
 
 /// <summary>Resident memory of one program.</summary>
-/// <param name="Program">Which.</param>
+/// <param name="Program">Its name.</param>
 /// <param name="BeforeMb">Before the overload, in MB (10^6 bytes).</param>
-/// <param name="MostMb">The most during it, looked at every second.</param>
-/// <param name="AfterMb">After it.</param>
+/// <param name="MostMb">The maximum during the overload, sampled every second.</param>
+/// <param name="AfterMb">After the overload.</param>
 internal sealed record MemoryFigures(string Program, double BeforeMb, double MostMb, double AfterMb);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]

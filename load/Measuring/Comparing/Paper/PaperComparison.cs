@@ -8,8 +8,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Paper;
 
-/// <summary>The billing prototype's two tables, made again: three clients send all their payments at once, on one and on three
-/// backends, without and with jitter.</summary>
+/// <summary>Repeats the measurements of the billing prototype's two tables: three clients send all their payments at once, with
+/// one and with three backends, without and with jitter.</summary>
 internal sealed class PaperComparison(PaperOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int Clients = 3;
@@ -19,8 +19,8 @@ internal sealed class PaperComparison(PaperOptions options, Measurement measurem
     private readonly List<AuditCounts> _audits = [];
     private string _transport = "";
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when every request was answered and the books are clean; 130 when it was stopped.</returns>
+    /// <summary>Measures, prints the figures and writes the results.</summary>
+    /// <returns>0 if every request was answered and the audits are clean; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(PaperResult.Format, MeasureAsync, Result, cancellationToken);
 
@@ -32,7 +32,7 @@ internal sealed class PaperComparison(PaperOptions options, Measurement measurem
         }
     }
 
-    // One stack for each number of backends, both there all the time: a machine that grows slower favours neither.
+    // One stack for each number of backends. Both run all the time, so that a machine that becomes slower favours neither.
     private async Task MeasureAsync(bool jitter, CancellationToken cancellationToken)
     {
         await using var one = await StartAsync(Backends[0], jitter, cancellationToken);
@@ -47,7 +47,7 @@ internal sealed class PaperComparison(PaperOptions options, Measurement measurem
             (shape, measured) =>
             {
                 rounds[shape].Add(measured);
-                Say(shape, jitter, measured);
+                Show(shape, jitter, measured);
             },
             cancellationToken);
         foreach (var side in new[] { one, three })
@@ -79,8 +79,8 @@ internal sealed class PaperComparison(PaperOptions options, Measurement measurem
             new PaperRow(since.Shortest, since.Longest, since.Average));
     }
 
-    private void Say(Shape shape, bool jitter, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-        $"{Clients} x {shape.Requests:N0}, {Numbers.Counted(shape.Side.Backends, "backend")}, jitter {(jitter ? "on" : "off")}: since the burst began {round.SinceStart!.Shortest:0.00} / {round.SinceStart.Longest:0.00} / {round.SinceStart.Average:0.00} s, total {round.Total:0.00} s, failed {round.Errors}"));
+    private void Show(Shape shape, bool jitter, PaperRound round) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+        $"{Clients} x {shape.Requests:N0}, {Numbers.Counted(shape.Side.Backends, "backend")}, jitter {(jitter ? "on" : "off")}: since the start of the burst min {round.SinceStart!.Shortest:0.00} s, max {round.SinceStart.Longest:0.00} s, mean {round.SinceStart.Average:0.00} s; total {round.Total:0.00} s, failed {round.Errors}"));
 
     private PaperResult Result(RunInfo run) => new()
     {

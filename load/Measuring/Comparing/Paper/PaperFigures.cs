@@ -1,19 +1,19 @@
 namespace Billing.Measuring.Comparing.Paper;
 
-/// <summary>Seconds from requests to their answers, as a row of the prototype's tables has them.</summary>
-/// <param name="Shortest">The shortest of all requests.</param>
-/// <param name="Longest">The longest.</param>
+/// <summary>Response times in seconds, as a row of the prototype's tables.</summary>
+/// <param name="Shortest">The minimum of all requests.</param>
+/// <param name="Longest">The maximum.</param>
 /// <param name="Average">The mean.</param>
 internal sealed record PaperRow(double Shortest, double Longest, double Average);
 
-/// <summary>The figures that <see cref="Sources.Prototype"/> printed: three clients, three proxies, three brokers, each
+/// <summary>The figures published in <see cref="Sources.Prototype"/>: three clients, three proxies, three brokers, each
 /// on a machine of its own (t2.micro: 1 CPU, 1 GB).</summary>
 internal static class PaperFigures
 {
     /// <summary>The numbers of requests that each of the three clients sent.</summary>
     public static IReadOnlyList<int> Requests { get; } = [5_000, 10_000, 25_000];
 
-    /// <summary>What was printed for a case; null where nothing was.</summary>
+    /// <summary>Returns the published figures of a case; null if there are none.</summary>
     public static PaperRow? Of(int requests, int backends, bool jitter) => (requests, backends, jitter) switch
     {
         (5_000, 1, false) => new(1.86, 3.10, 2.38),

@@ -2,18 +2,18 @@ using Billing.LocalStack;
 
 namespace Billing.Measuring.Comparing.Paper;
 
-/// <summary>What to repeat of the prototype's experiment.</summary>
+/// <summary>The options for repeating the prototype's experiment.</summary>
 internal sealed record PaperOptions
 {
-    /// <summary>The stack; backends and jitter are the comparison's.</summary>
+    /// <summary>The stack; the comparison sets its backends and jitter.</summary>
     public required StackOptions Stack { get; init; }
 
-    /// <summary>Requests of each of the three clients, in turn.</summary>
+    /// <summary>Numbers of requests that each of the three clients sends in a burst.</summary>
     public required IReadOnlyList<int> Requests { get; init; }
 
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
+    /// <summary>Number of measured rounds; one more runs before them and is dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>Payments that each client sends before each burst, unmeasured.</summary>
+    /// <summary>Number of payments that each client sends before each burst; they are not measured.</summary>
     public required int WarmUp { get; init; }
 }

@@ -3,24 +3,24 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Comparing.Paper;
 
-/// <summary>The burst tables as a page.</summary>
+/// <summary>The results of the bursts as a page.</summary>
 internal static class PaperPage
 {
     public static Report Of(PaperResult result) => new()
     {
-        Title = "The billing prototype's tables, made again",
+        Title = "The billing prototype's measurements, repeated",
         Subtitle = Sentence(result),
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.Prototype.Fact(),
-            new Fact("Shape", $"{result.Clients} clients, {result.Proxies} proxies, {Numbers.Counted(result.Brokers, "Kafka broker")} over transport {result.Transport}, as many partitions of a topic as backends, all on this machine, a stack for each number of backends, which both run all the time; the paper's ran on fifteen machines, and stored nothing"),
-            new Fact("Method", $"each client sends {Numbers.Whole(result.WarmUp)} payments first, unmeasured; {result.Rounds} rounds count, one before them is dropped; within a round sizes and numbers of backends in turn; medians, least to greatest"),
-            new Fact("Times", "since the burst began: all payments are meant for that moment, and what the clients take to send them counts. A call's own time begins when its client gets to it; the paper's clients had a stopwatch for each request"),
+            new Fact("Setup", $"{result.Clients} clients, {result.Proxies} proxies, {Numbers.Counted(result.Brokers, "Kafka broker")}, transport {result.Transport}, one partition of each topic per backend, all on this machine; one stack for each number of backends, both running all the time; the paper's setup ran on fifteen machines and stored nothing"),
+            new Fact("Method", $"each client sends {Numbers.Whole(result.WarmUp)} unmeasured payments first; {result.Rounds} rounds, after one that is dropped; each round measures all sizes and numbers of backends; figures are medians (minimum to maximum)"),
+            new Fact("Times", "since the start of the burst: all payments are due at that moment, so the time that the clients take to send them counts. The time of a single call begins when its client sends it; the paper's clients used one stopwatch per request"),
         ],
         Sections =
         [
             .. result.Cases.GroupBy(c => c.Jitter).Select(cases => Section(cases.Key, [.. cases])),
-            new Section("The books", [Audits(result)]),
+            new Section("Audits", [Audits(result)]),
         ],
     };
 
@@ -28,8 +28,8 @@ internal static class PaperPage
     {
         var compared = result.Cases.Where(c => c.LongestSinceStartRatio is not null).ToList();
         return compared.Count == 0
-            ? "Nothing was measured that the prototype printed too."
-            : $"The last answer came sooner after the burst began than the prototype's longest request took in {compared.Count(c => c.LongestSinceStartRatio > 1)} of {compared.Count} cases.";
+            ? "Nothing was measured that can be compared with the prototype's figures."
+            : $"In {compared.Count(c => c.LongestSinceStartRatio > 1)} of {compared.Count} cases, the time from the start of the burst to the last answer was shorter than the prototype's longest request.";
     }
 
     private static Section Section(bool jitter, List<PaperCase> cases) => new(
@@ -39,20 +39,20 @@ internal static class PaperPage
             Title = jitter ? "Seconds, with jitter" : "Seconds, without jitter",
             Columns =
             [
-                new Column("Requests a client"), new Column("Backends"),
-                new Column("Since the burst began: shortest"), new Column("longest"), new Column("average"),
-                new Column("Paper: shortest", IsPaper: true), new Column("longest", IsPaper: true), new Column("average", IsPaper: true),
-                new Column("Paper's longest / ours"), new Column("A call's own: shortest"), new Column("longest"), new Column("average"),
+                new Column("Requests per client"), new Column("Backends"),
+                new Column("Since the start of the burst: min"), new Column("max"), new Column("mean"),
+                new Column("Paper: min", IsPaper: true), new Column("max", IsPaper: true), new Column("mean", IsPaper: true),
+                new Column("Paper's max / ours"), new Column("Single calls: min"), new Column("max"), new Column("mean"),
                 new Column("Total"), new Column("Failed"),
             ],
             Rows = [.. cases.Select(Row)],
-            Note = "In brackets the least and the greatest of the rounds. The total ends with the last client's last answer.",
+            Note = "In brackets, the minimum and the maximum of the rounds. The total ends with the last answer of the last client.",
         },
         new BarChart(
-            jitter ? "Last answer since the burst began, with jitter" : "Last answer since the burst began, without jitter", new Axis("Time", "s"),
+            jitter ? "Time from the start of the burst to the last answer, with jitter" : "Time from the start of the burst to the last answer, without jitter", new Axis("Time", "s"),
             [.. cases.Select(c => $"3 x {Numbers.Whole(c.Requests)}, {Numbers.Counted(c.Backends, "backend")}")],
             new Bars("measured here", [.. cases.Select(c => c.LongestSinceStart.Max == 0 ? null : c.LongestSinceStart)]),
-            Bars.Of("longest request printed in the paper", cases.Select(c => c.Printed?.Longest ?? double.NaN))));
+            Bars.Of("the paper's longest request", cases.Select(c => c.Printed?.Longest ?? double.NaN))));
 
     private static Row Row(PaperCase measured) => new(
         Numbers.Whole(measured.Requests), Numbers.Whole(measured.Backends),
@@ -64,11 +64,11 @@ internal static class PaperPage
 
     private static Table Audits(PaperResult result) => new()
     {
-        Title = "What the clients were told against what is stored",
+        Title = "Answers to the clients compared with the event store",
         Columns = [new Column("Acknowledged"), new Column("Recorded"), new Column("Lost"), new Column("Doubled"), new Column("Wrong"), new Column("Unbalanced"), new Column("Misjudged")],
         Rows = [.. result.Audits.Select(a => new Row(
             Numbers.Whole(a.Acknowledged), Numbers.Whole(a.Recorded), Numbers.Whole(a.Lost), Numbers.Whole(a.Doubled), Numbers.Whole(a.Wrong), Numbers.Whole(a.Unbalanced), Numbers.Whole(a.Misjudged)))],
-        Note = "One row for each stack: every acknowledged payment must be recorded exactly once.",
+        Note = "One row per stack; every acknowledged payment must be recorded exactly once.",
     };
 
     private static string Seconds(Spread spread) => spread.Max == 0

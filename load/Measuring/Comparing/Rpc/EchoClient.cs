@@ -8,22 +8,22 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Measuring.Comparing.Rpc;
 
-/// <summary>Calls an echo over one protocol.</summary>
+/// <summary>Calls an echo server over one protocol.</summary>
 internal abstract class EchoClient : IAsyncDisposable
 {
     /// <summary>Makes a call.</summary>
-    /// <param name="caller">Which of the callers calls.</param>
-    /// <param name="request">What is sent.</param>
-    /// <returns>Whether the answer is the right one.</returns>
+    /// <param name="caller">Number of the caller.</param>
+    /// <param name="request">The request to send.</param>
+    /// <returns>Whether the answer is correct.</returns>
     public abstract Task<bool> CallAsync(int caller, MakePaymentRequest request);
 
     /// <inheritdoc/>
     public abstract ValueTask DisposeAsync();
 
-    /// <summary>A client that is not connected yet.</summary>
+    /// <summary>Creates a client that is not connected yet.</summary>
     /// <param name="protocol">One of <see cref="Protocols"/>.</param>
-    /// <param name="port">Where its server listens.</param>
-    /// <param name="connections">Connections of the protocols that put many calls on one.</param>
+    /// <param name="port">The port that its server listens on.</param>
+    /// <param name="connections">Number of connections, for the protocols that multiplex calls.</param>
     public static EchoClient Create(string protocol, int port, int connections) => protocol switch
     {
         Protocols.Rpcx => new RpcxEchoClient(port, connections),
@@ -31,7 +31,7 @@ internal abstract class EchoClient : IAsyncDisposable
         _ => new RestEchoClient(port),
     };
 
-    /// <summary>Whether an exception is a call's failure.</summary>
+    /// <summary>Whether an exception means that the call failed.</summary>
     public static bool IsFailure(Exception e) =>
         e is RpcxException or RpcException or HttpRequestException or OperationCanceledException or System.Text.Json.JsonException;
 
@@ -58,7 +58,7 @@ internal abstract class EchoClient : IAsyncDisposable
 
     private sealed class GrpcEchoClient : EchoClient
     {
-        // The time-out of the other two, where it is the default.
+        // The timeout of the other two protocols, where it is the default.
         private static readonly TimeSpan CallTimeout = TimeSpan.FromSeconds(30);
 
         private readonly GrpcChannel[] _channels;
@@ -92,7 +92,7 @@ internal abstract class EchoClient : IAsyncDisposable
 
         public RestEchoClient(int port) => _client = new HttpClient(new SocketsHttpHandler { UseCookies = false, UseProxy = false })
         {
-            // HTTP/1.1 carries one call on a connection at a time: there is one for every caller.
+            // HTTP/1.1 carries one call at a time on a connection, so each caller gets its own connection.
             BaseAddress = new Uri("http://" + Address(port)),
             Timeout = TimeSpan.FromSeconds(30),
         };

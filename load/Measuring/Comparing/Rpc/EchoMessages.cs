@@ -6,7 +6,7 @@ namespace Billing.Measuring.Comparing.Rpc;
 /// <summary>The payment that every call sends and the answer to it.</summary>
 internal static class EchoMessages
 {
-    /// <summary>A payment as they mostly are; its size is that of the real ones.</summary>
+    /// <summary>Creates a typical payment, as large as a real one.</summary>
     public static MakePaymentRequest Request(int caller) => new()
     {
         TransactionId = new Guid(caller, 0x1234, 0x5678, 1, 2, 3, 4, 5, 6, 7, 8).ToString(),
@@ -15,7 +15,7 @@ internal static class EchoMessages
         Amount = new Money { CurrencyCode = "USD", Units = 1 + caller, Nanos = 990_000_000 },
     };
 
-    /// <summary>The answer, which repeats what was sent.</summary>
+    /// <summary>Creates the answer, which repeats the values of the request.</summary>
     public static MakePaymentResponse Answer(MakePaymentRequest request) => new()
     {
         TransactionId = request.TransactionId,
@@ -24,7 +24,7 @@ internal static class EchoMessages
         Version = request.Amount.Units,
     };
 
-    /// <summary>Whether an answer is that to a payment.</summary>
+    /// <summary>Whether an answer belongs to a payment.</summary>
     public static bool IsAnswer(MakePaymentRequest request, MakePaymentResponse answer) =>
         answer.Version == request.Amount.Units && answer.TransactionId == request.TransactionId;
 }

@@ -13,7 +13,7 @@ namespace Billing.Measuring.Comparing.Rpc;
 /// <summary>Serves the echo over one protocol, in a process of its own.</summary>
 internal static class EchoServer
 {
-    /// <summary>The line that is written when it can be called.</summary>
+    /// <summary>The line that the server writes when it is ready for calls.</summary>
     public const string ReadyLine = "Ready.";
 
     /// <summary>RPCX calls are answered on the thread that reads their connection.</summary>
@@ -22,7 +22,7 @@ internal static class EchoServer
     /// <summary>RPCX calls are answered on the thread pool.</summary>
     public const string PoolDispatch = "pool";
 
-    /// <summary>Serves until it is told to stop.</summary>
+    /// <summary>Serves calls until it is cancelled.</summary>
     public static async Task<int> RunAsync(string protocol, int port, string dispatch, CancellationToken cancellationToken)
     {
         await using var server = protocol switch
@@ -60,7 +60,7 @@ internal static class EchoServer
     private static async Task<IAsyncDisposable> StartRestAsync(int port)
     {
         var app = Kestrel(port, HttpProtocols.Http1).Build();
-        // The cheapest form of an endpoint: no model binding, no result objects, the serialiser's generated code.
+        // The cheapest form of an endpoint: no model binding, no result objects, generated serialisation code.
         app.MapPost("/payments", async context =>
         {
             var request = await context.Request.ReadFromJsonAsync(EchoJson.Default.EchoJsonRequest, context.RequestAborted);
@@ -89,7 +89,7 @@ internal static class EchoServer
             Task.FromResult(EchoMessages.Answer(request));
     }
 
-    /// <summary>The platform's own gRPC service, of which one method answers.</summary>
+    /// <summary>The platform's own gRPC service with one of its methods implemented.</summary>
     private sealed class GrpcEcho : V1.Billing.BillingBase
     {
         public override Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>

@@ -20,8 +20,8 @@ internal sealed class EchoSide : IAsyncDisposable
     /// <summary>One of <see cref="Protocols"/>.</summary>
     public string Protocol { get; }
 
-    /// <summary>Starts a server and waits until it can be called.</summary>
-    /// <exception cref="StackException">It could not be started.</exception>
+    /// <summary>Starts a server and waits until it is ready for calls.</summary>
+    /// <exception cref="StackException">The server could not be started.</exception>
     public static async Task<EchoSide> StartAsync(
         string protocol, int port, RpcConditions conditions, string folder, CancellationToken cancellationToken)
     {
@@ -46,7 +46,7 @@ internal sealed class EchoSide : IAsyncDisposable
         }
     }
 
-    /// <summary>Lets so many callers make so many calls each, one after the other.</summary>
+    /// <summary>Runs the given number of concurrent callers, each of which makes the given number of calls in sequence.</summary>
     public async Task<RpcRun> RunAsync(int threads, int requests, TimeProvider time, CancellationToken cancellationToken)
     {
         var serverBefore = _serverClock.Used();
@@ -71,7 +71,7 @@ internal sealed class EchoSide : IAsyncDisposable
         await _server.DisposeAsync();
     }
 
-    /// <summary>Arguments that let the runtime start a program with none of the settings that its own file has.</summary>
+    /// <summary>Creates arguments that start a program without the runtime settings of its own file.</summary>
     private static async Task<string[]> DefaultRuntimeAsync(string program, string folder, CancellationToken cancellationToken)
     {
         var settings = JsonNode.Parse(await File.ReadAllTextAsync(Path.ChangeExtension(program, ".runtimeconfig.json"), cancellationToken))!;
@@ -113,9 +113,9 @@ internal sealed class EchoSide : IAsyncDisposable
 }
 
 /// <summary>One run of one side.</summary>
-/// <param name="TimeMs">From the start of the first caller to the end of the last.</param>
-/// <param name="Calls">Answered rightly.</param>
-/// <param name="Errors">Not.</param>
-/// <param name="ClientCpuS">Processor seconds of the process that calls.</param>
-/// <param name="ServerCpuS">Processor seconds of the process that answers.</param>
+/// <param name="TimeMs">Milliseconds from the start of the first caller to the end of the last.</param>
+/// <param name="Calls">Number of calls that were answered correctly.</param>
+/// <param name="Errors">Number of other calls.</param>
+/// <param name="ClientCpuS">Processor seconds of the client process.</param>
+/// <param name="ServerCpuS">Processor seconds of the server process.</param>
 internal sealed record RpcRun(double TimeMs, long Calls, long Errors, double ClientCpuS, double ServerCpuS);

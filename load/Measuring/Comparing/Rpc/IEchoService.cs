@@ -3,7 +3,7 @@ using Billing.V1;
 
 namespace Billing.Measuring.Comparing.Rpc;
 
-/// <summary>What all three servers do: take a payment and answer it, with nothing behind.</summary>
+/// <summary>The service of all three servers: it answers a payment without doing any work for it.</summary>
 [RpcxService("echo")]
 internal interface IEchoService
 {

@@ -3,7 +3,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Rpc;
 
-/// <summary>Runs the comparison, cell by cell. What there is when it is stopped is printed and written too.</summary>
+/// <summary>Measures all configurations in sequence. When it is stopped, the figures so far are printed and written too.
+/// </summary>
 internal sealed class RpcComparison(RpcOptions grid, Measurement measurement, IAnsiConsole console, TimeProvider time)
 {
     private const int WarmUpCallers = 100;
@@ -11,7 +12,7 @@ internal sealed class RpcComparison(RpcOptions grid, Measurement measurement, IA
     private readonly List<RpcCell> _cells = [];
     private readonly List<RpcVariant> _variants = [];
 
-    /// <returns>The process's exit code: 0 only if every call was answered; 130 where it was stopped.</returns>
+    /// <returns>The process's exit code: 0 only if every call was answered; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(RpcResult.Format, MeasureAsync, Result, cancellationToken);
 
@@ -42,7 +43,7 @@ internal sealed class RpcComparison(RpcOptions grid, Measurement measurement, IA
         }
     }
 
-    /// <summary>Starts all sides, warm, and stops them.</summary>
+    /// <summary>Starts all sides and warms them up, measures, and stops them.</summary>
     private async Task WithSidesAsync(RpcConditions conditions, Func<List<EchoSide>, Task> measure, CancellationToken cancellationToken)
     {
         var folder = Directory.CreateTempSubdirectory("billing-rpc-").FullName;

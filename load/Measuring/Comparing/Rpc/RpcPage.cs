@@ -15,14 +15,14 @@ internal static class RpcPage
         Facts =
         [
             .. Facts.Of(comparison.Run), Sources.Rpcx.Fact(),
-            new Fact("Method", $"{comparison.Runs} runs of each side in each cell, in turn, the first dropped; {Numbers.Counted(comparison.Connections, "connection")} of RPCX and of gRPC, one for each caller of REST"),
+            new Fact("Method", $"{comparison.Runs} runs of each side in each configuration, the sides alternating, the first run dropped; {Numbers.Counted(comparison.Connections, "connection")} for RPCX and for gRPC, one per caller for REST"),
         ],
         Sections =
         [
-            new Section("Beside the paper", Ratios(comparison)),
+            new Section("Comparison with the paper", Ratios(comparison)),
             .. comparison.Variants.Count > 0 ? [new Section("Under other conditions", Variants(comparison))] : Array.Empty<Section>(),
-            new Section("Cell by cell", [Cells(comparison), .. Charts(comparison)]),
-            new Section("How to read it", new Prose(string.Join("\n\n", RpcResult.Notes))),
+            new Section("All configurations", [Cells(comparison), .. Charts(comparison)]),
+            new Section("How to read the figures", new Prose(string.Join("\n\n", RpcResult.Notes))),
         ],
     };
 
@@ -31,13 +31,13 @@ internal static class RpcPage
         var ratios = comparison.Cells.Select(c => c.CoreRatio(Protocols.Grpc)).OfType<double>().ToList();
         if (ratios.Count == 0)
         {
-            return comparison.Cells.Count == 0 ? "Nothing was measured." : "All cells took too little processor time to be compared by it.";
+            return comparison.Cells.Count == 0 ? "Nothing was measured." : "No configuration took enough processor time to compare calls per core second.";
         }
         var leftOut = comparison.Cells.Count - ratios.Count;
-        var few = leftOut > 0 ? $"; {Numbers.Whole(leftOut)} that took less than 0.1 s left out" : "";
-        var usual = $"For each second of processor time, RPCX makes {Numbers.Fixed(Spread.Of(ratios).Median, 2)} times as many calls as gRPC ({Numbers.Fixed(ratios.Min(), 2)} to {Numbers.Fixed(ratios.Max(), 2)} over {Numbers.Counted(ratios.Count, "cell")}{few}){Under(comparison.Conditions)}.";
+        var few = leftOut > 0 ? $"; {Numbers.Whole(leftOut)} with less than 0.1 s left out" : "";
+        var usual = $"Per second of processor time, RPCX makes {Numbers.Fixed(Spread.Of(ratios).Median, 2)} times as many calls as gRPC ({Numbers.Fixed(ratios.Min(), 2)} to {Numbers.Fixed(ratios.Max(), 2)} in {Numbers.Counted(ratios.Count, "configuration")}{few}){Under(comparison.Conditions)}.";
         return comparison.Variants is [.., var fairest] && fairest.Cell.CoreRatio(Protocols.Grpc) is { } ratio
-            ? $"{usual} It makes {Numbers.Fixed(ratio, 2)} times as many{Under(fairest.Conditions)} ({Numbers.Whole(fairest.Cell.Threads)} callers of {Numbers.Whole(fairest.Cell.Requests)} requests)."
+            ? $"{usual} It makes {Numbers.Fixed(ratio, 2)} times as many{Under(fairest.Conditions)} ({Numbers.Whole(fairest.Cell.Threads)} callers with {Numbers.Whole(fairest.Cell.Requests)} requests each)."
             : usual;
     }
 
@@ -50,13 +50,13 @@ internal static class RpcPage
         RpcVariant[] all = comparison.Conditions is { } conditions && usual is not null ? [new RpcVariant(conditions, usual), .. comparison.Variants] : [.. comparison.Variants];
         return new Table
         {
-            Title = $"{Numbers.Whole(varied.Threads)} callers, {Numbers.Whole(varied.Requests)} requests of each",
+            Title = $"{Numbers.Whole(varied.Threads)} callers with {Numbers.Whole(varied.Requests)} requests each",
             Columns =
             [
                 new Column("Conditions", Align.Left),
                 .. Protocols.All.Select(p => new Column(p, Unit: "calls/s")),
                 .. Protocols.All.Select(p => new Column(p, Unit: "calls/core s")),
-                .. Others.Select(other => new Column($"Calls for a core second, RPCX over {other.Name}, times")),
+                .. Others.Select(other => new Column($"Calls per core second, ratio of RPCX to {other.Name}")),
                 new Column("Failed"),
             ],
             Rows = [.. all.Select(v => new Row(
@@ -74,8 +74,8 @@ internal static class RpcPage
     {
         Columns =
         [
-            new Column("RPCX against", Align.Left), new Column("Less time", Unit: "%"), new Column("More calls per second", Unit: "%"),
-            new Column("Calls for a core second, times"),
+            new Column("RPCX compared with", Align.Left), new Column("Less time", Unit: "%"), new Column("More calls per second", Unit: "%"),
+            new Column("Calls per core second, ratio"),
             new Column("Paper: less time", Unit: "%", IsPaper: true), new Column("Paper: more TPS", Unit: "%", IsPaper: true),
         ],
         Rows = [.. Others.Select(other => new Row(
@@ -85,14 +85,14 @@ internal static class RpcPage
             Range(comparison.Cells.Select(c => c.CoreRatio(other.Protocol)).OfType<double>(), 2),
             $"{comparison.Paper.LessTimePercentMin} to {comparison.Paper.LessTimePercentMax}",
             $"{comparison.Paper.MoreTpsPercentMin} to {comparison.Paper.MoreTpsPercentMax}"))],
-        Note = "From the least to the greatest of all cells. All under the first conditions; the last ratio without cells of less than 0.1 s of processor time. The paper's figures are over gRPC and OpenFeign together, in Java, on two 1-core machines.",
+        Note = "Minimum to maximum over all configurations, all under the first conditions; the ratio leaves out configurations with less than 0.1 s of processor time. The paper's figures cover gRPC and OpenFeign together, in Java, on two 1-core machines.",
     };
 
     private static Table Cells(RpcResult comparison) => new()
     {
         Columns =
         [
-            new Column("Callers"), new Column("Requests of each"),
+            new Column("Callers"), new Column("Requests per caller"),
             .. Protocols.All.Select(p => new Column(p, Unit: "ms")),
             .. Protocols.All.Select(p => new Column(p, Unit: "calls/s")),
             .. Protocols.All.Select(p => new Column(p, Unit: "calls/core s")),
@@ -117,11 +117,11 @@ internal static class RpcPage
         var most = comparison.Cells.Max(c => c.Requests);
         var cells = comparison.Cells.Where(c => c.Requests == most).ToList();
         yield return new BarChart(
-            $"Calls per second, {Numbers.Whole(most)} requests of each caller", new Axis("Calls", "/s"),
+            $"Calls per second, {Numbers.Whole(most)} requests per caller", new Axis("Calls", "/s"),
             [.. cells.Select(c => $"{Numbers.Whole(c.Threads)} callers")],
             [.. Protocols.All.Select(p => Bars.Of(p, cells.Select(c => c.Side(p).CallsPerS)))]);
         yield return new BarChart(
-            $"Calls for a second of processor time, {Numbers.Whole(most)} requests of each caller", new Axis("Calls", "/core s"),
+            $"Calls per second of processor time, {Numbers.Whole(most)} requests per caller", new Axis("Calls", "/core s"),
             [.. cells.Select(c => $"{Numbers.Whole(c.Threads)} callers")],
             [.. Protocols.All.Select(p => Bars.Of(p, cells.Select(c => c.Side(p).CallsPerCoreS)))]);
     }

@@ -7,8 +7,8 @@ using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Scale;
 
-/// <summary>The event-sourcing thesis's experiments: throughput and latency of writes and of reads against the number of
-/// backends, and, since one machine's cores do not grow with them, what each stage costs.</summary>
+/// <summary>Repeats the experiments of the event-sourcing thesis: throughput and latency of writes and of reads against the
+/// number of backends. As the cores of one machine do not grow with them, it also measures the cost of each stage.</summary>
 internal sealed class ScaleComparison(ScaleOptions options, Measurement measurement, IAnsiConsole console)
 {
     private const int WarmUpS = 2;
@@ -16,15 +16,15 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
     private const int CostInFlight = 400;
     private const int CostRoundsMax = 3;
 
-    // So many that the largest group still shares them out evenly; design section 3 asks for ten times the backends.
+    // Enough for an even assignment in the largest consumer group; design section 3 recommends ten times the backends.
     private const int PartitionsOfATopic = 12;
 
     private readonly List<ScaleSeries> _series = [];
     private readonly Dictionary<ScaleKind, List<StageSample>> _costs = Enum.GetValues<ScaleKind>().ToDictionary(kind => kind, _ => new List<StageSample>());
     private readonly List<AuditCounts> _audits = [];
 
-    /// <summary>Measures, prints and writes.</summary>
-    /// <returns>0 when no request failed and the books are clean; 130 when it was stopped.</returns>
+    /// <summary>Measures, prints the figures and writes the results.</summary>
+    /// <returns>0 if no request failed and the audits are clean; 130 if it was stopped.</returns>
     public Task<int> RunAsync(CancellationToken cancellationToken) =>
         measurement.RunAsync(ScaleResult.Format, MeasureAsync, Result, cancellationToken);
 
@@ -58,7 +58,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
             {
                 _costs[kind].Add(new StageSample(
                     figures.PerSecond, figures.Failed, figures.CpuS.ToDictionary(c => c.Key, c => figures.Ok == 0 ? 0 : c.Value * 1e6 / figures.Ok)));
-                Say($"Cost of {kind.ToString().ToLowerInvariant()}, measured at {figures.PerSecond:N0}/s");
+                Print($"Cost of {kind.ToString().ToLowerInvariant()}, measured at {figures.PerSecond:N0}/s");
             },
             cancellationToken);
         _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
@@ -81,7 +81,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
             (backends, figures) =>
             {
                 rounds[backends].Add(new ScaleRound(figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed));
-                Say($"{kind}, {Numbers.Counted(backends, "backend")}: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}");
+                Print($"{kind}, {Numbers.Counted(backends, "backend")}: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}");
             },
             cancellationToken);
         _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
@@ -124,7 +124,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
         BalancePercent = kind == ScaleKind.Reads ? 100 : 0,
     };
 
-    private void Say(FormattableString text) => console.WriteLine(text.ToString(CultureInfo.InvariantCulture));
+    private void Print(FormattableString text) => console.WriteLine(text.ToString(CultureInfo.InvariantCulture));
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 

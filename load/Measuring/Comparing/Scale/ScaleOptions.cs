@@ -1,18 +1,18 @@
 namespace Billing.Measuring.Comparing.Scale;
 
-/// <summary>What to measure of growing numbers of backends.</summary>
+/// <summary>The options of the measurement with growing numbers of backends.</summary>
 internal sealed record ScaleOptions
 {
-    /// <summary>Numbers of payment backends, rising.</summary>
+    /// <summary>Numbers of payment backends, ascending.</summary>
     public required IReadOnlyList<int> Backends { get; init; }
 
-    /// <summary>Numbers of balance replicas, rising.</summary>
+    /// <summary>Numbers of balance replicas, ascending.</summary>
     public required IReadOnlyList<int> Replicas { get; init; }
 
-    /// <summary>Rounds that count; one more is run before and dropped.</summary>
+    /// <summary>Number of measured rounds; one more runs before them and is dropped.</summary>
     public required int Rounds { get; init; }
 
-    /// <summary>How long each measurement takes.</summary>
+    /// <summary>Duration of each measurement.</summary>
     public required TimeSpan During { get; init; }
 
     /// <summary>The simulated work.</summary>

@@ -3,7 +3,7 @@ using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Comparing.Scale;
 
-/// <summary>What more backends bring, as a page.</summary>
+/// <summary>The effect of more backends as a page.</summary>
 internal static class ScalePage
 {
     // Sources.Thesis, tables 6.2 and 6.3.
@@ -15,17 +15,17 @@ internal static class ScalePage
 
     public static Report Of(ScaleResult result) => new()
     {
-        Title = "What more backends bring",
+        Title = "Throughput and latency by number of backends",
         Subtitle = Sentence(result),
         Facts =
         [
             .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.Thesis.Fact(),
-            new Fact("Method", $"closed loop with {result.Work.InFlight} requests under way, whatever the number of backends; {result.Rounds} rounds count, one before them is dropped; the numbers in turn, up and down; medians, least to greatest"),
+            new Fact("Method", $"closed loop with {result.Work.InFlight} requests in flight for every number of backends; {result.Rounds} rounds, after one that is dropped; the numbers of backends alternately ascend and descend; figures are medians (minimum to maximum)"),
         ],
         Sections =
         [
-            new Section("What scales here", new Prose(
-                $"All processes share the {result.Run.Machine.Cores} cores of one machine, so more backends bring no more processor. What grows with them here is simulated work: each payment backend has at most {result.Work.PaymentsAtATime} payments at the card network at a time, {result.Work.PaymentMs} ms each on average, and so does at most {Numbers.Whole(result.Work.PaymentCeiling)}/s; a balance replica {result.Work.BalancesAtATime} checks of {result.Work.BalanceMs} ms, at most {Numbers.Whole(result.Work.BalanceCeiling)}/s, where one node of the thesis answered {Numbers.Whole(PaperReadsOfANode)}/s by work of its own. What the processor would allow on more machines, the model below says.")),
+            new Section("Simulated work", new Prose(
+                $"All processes share the {result.Run.Machine.Cores} cores of one machine, so more backends do not add processor capacity. What grows with their number is simulated work. Each payment backend has at most {result.Work.PaymentsAtATime} payments at the card network at a time, {result.Work.PaymentMs} ms each on average, and thus handles at most {Numbers.Whole(result.Work.PaymentCeiling)}/s. Each balance replica has {result.Work.BalancesAtATime} checks of {result.Work.BalanceMs} ms and handles at most {Numbers.Whole(result.Work.BalanceCeiling)}/s, where one node of the thesis answered {Numbers.Whole(PaperReadsOfANode)}/s with real work. The model below shows what the processor would allow on more machines.")),
             .. result.Series.Select(series => Section(series, result.Work)),
             .. result.Costs.Count > 0 ? [Model(result)] : Array.Empty<Section>(),
         ],
@@ -34,7 +34,7 @@ internal static class ScalePage
     private static string Sentence(ScaleResult result) => string.Join(' ', result.Series
         .Select(s => (s.Kind, Steps: s.Steps.Where(t => t.Rounds.Count > 0).ToList()))
         .Where(s => s.Steps.Count > 1 && s.Steps[0].PerSecond.Median > 0)
-        .Select(s => $"{s.Kind}: {s.Steps[^1].Backends / (double)s.Steps[0].Backends:0.#} times the backends do {Numbers.Fixed(s.Steps[^1].PerSecond.Median / s.Steps[0].PerSecond.Median, 1)} times as much simulated work, on the same cores."));
+        .Select(s => $"{s.Kind}: {s.Steps[^1].Backends / (double)s.Steps[0].Backends:0.#} times the backends handle {Numbers.Fixed(s.Steps[^1].PerSecond.Median / s.Steps[0].PerSecond.Median, 1)} times as much simulated work on the same cores."));
 
     private static Section Section(ScaleSeries series, ScaleWork work)
     {
@@ -43,12 +43,12 @@ internal static class ScalePage
         var steps = series.Steps.Where(s => s.Rounds.Count > 0).ToList();
         var name = writes ? "Payments" : "Balance checks";
         return new Section(
-            writes ? "Writes against payment backends" : "Reads against balance replicas",
+            writes ? "Writes by number of payment backends" : "Reads by number of balance replicas",
             new Table
             {
                 Columns =
                 [
-                    new Column(writes ? "Backends" : "Replicas"), new Column(name, Unit: "/s"), new Column("of the simulated work's ceiling"),
+                    new Column(writes ? "Backends" : "Replicas"), new Column(name, Unit: "/s"), new Column("Share of the simulated work's limit"),
                     new Column("p50", Unit: "ms"), new Column("p99", Unit: "ms"), new Column("Failed"), new Column("Thesis", Align.Left, IsPaper: true),
                 ],
                 Rows = [.. steps.Select(s => new Row(
@@ -58,33 +58,33 @@ internal static class ScalePage
                 Note = "The thesis: " + (writes ? PaperWrites : PaperReads),
             },
             new LineChart(
-                $"{name} a second", new Axis(writes ? "Payment backends" : "Balance replicas"), new Axis(name, "/s"),
+                $"{name} per second", new Axis(writes ? "Payment backends" : "Balance replicas"), new Axis(name, "/s"),
                 new Series("measured", [.. steps.Select(s => ((double)s.Backends, s.PerSecond.Median))]),
-                new Series("ceiling of the simulated work", [.. steps.Select(s => ((double)s.Backends, ceiling * s.Backends))])),
+                new Series("limit of the simulated work", [.. steps.Select(s => ((double)s.Backends, ceiling * s.Backends))])),
             new LineChart(
                 $"99th percentile, {(writes ? "writes" : "reads")}", new Axis(writes ? "Payment backends" : "Balance replicas"), new Axis("p99", "ms"),
                 new Series("measured", [.. steps.Select(s => ((double)s.Backends, s.P99Ms.Median))])));
     }
 
     private static Section Model(ScaleResult result) => new(
-        "The model: what machines would do",
+        "Model: throughput on several machines",
         new Prose(
-            $"Without jitter and with one of each program, a request costs the processor time below: {Samples(result)}. A stage of n cores can serve at most n divided by its cost; the whole serves what its narrowest stage does. Proxies and backends may be as many as there are partitions; PostgreSQL's machine is one, so its cores bound the writes. Network, disks and the brokers' replication are not in it."),
+            $"Without jitter and with one process of each program, a request costs the processor time below: {Samples(result)}. A stage with n cores serves at most n divided by its cost; the slowest stage limits the whole system. There can be as many proxies and backends as partitions; PostgreSQL has one machine, so its cores limit the writes. The model leaves out network, disks and the brokers' replication."),
         new Table
         {
-            Columns = [new Column("Requests", Align.Left), .. ModelPrograms.Select(p => new Column(p, Unit: "µs")), new Column("load tool", Unit: "µs"), new Column("Whole system on n 2-core machines, shared ideally", Unit: "/s for each machine"), new Column("8 cores of PostgreSQL alone would allow", Unit: "/s")],
+            Columns = [new Column("Requests", Align.Left), .. ModelPrograms.Select(p => new Column(p, Unit: "µs")), new Column("load tool", Unit: "µs"), new Column("Whole system on n 2-core machines, ideally distributed", Unit: "/s per machine"), new Column("Limit of 8 cores for PostgreSQL alone", Unit: "/s")],
             Rows = [.. result.Costs.Select(CostRow)],
-            Note = "Processor microseconds for each request, measured at " + string.Join(" and ", result.Costs.Select(c => $"{Numbers.Whole(c.PerSecond)} {c.Kind.ToString().ToLowerInvariant()}/s")) + "."
+            Note = "Processor microseconds per request, measured at " + string.Join(" and ", result.Costs.Select(c => $"{Numbers.Whole(c.PerSecond)} {c.Kind.ToString().ToLowerInvariant()}/s")) + "."
                 + string.Concat(result.Costs.Where(c => c.Samples.Count > 1).Select(c => $" {c.Kind} cost the whole system {Numbers.Around(SystemCost(c), 0)} µs.")),
         },
         new StackedBars(
-            "Processor time of a request", new Axis("Time", "µs"), ModelPrograms,
+            "Processor time per request", new Axis("Time", "µs"), ModelPrograms,
             [.. result.Costs.Select(c => new Stack(c.Kind.ToString(), [.. ModelPrograms.Select(p => Cost(c, p))]))]));
 
     private static string Samples(ScaleResult result) => result.Costs.Max(c => c.Samples.Count) switch
     {
-        > 1 and var samples => $"medians of {samples} samples, after one that was dropped",
-        _ => "one sample, which another may differ from",
+        > 1 and var samples => $"medians of {samples} samples, after one that is dropped",
+        _ => "one sample, from which others may differ",
     };
 
     private static Spread SystemCost(StageCosts costs) =>

@@ -4,16 +4,16 @@ using Billing.Reporting;
 
 namespace Billing.Measuring.Comparing.Scale;
 
-/// <summary>What more backends bring, as JSON; the names are part of the interface.</summary>
+/// <summary>The effect of more backends as JSON; the names are part of the interface.</summary>
 internal sealed record ScaleResult : IResults
 {
-    /// <summary>How it is kept.</summary>
+    /// <summary>The format of the result file.</summary>
     public static ResultFormat<ScaleResult> Format { get; } = new("compare-scale", ScaleJson.Default.ScaleResult, ScalePage.Of);
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
 
-    /// <summary>Where the thesis's figures are from, which the page shows.</summary>
+    /// <summary>The source of the thesis's figures on the page.</summary>
     public Source Source { get; init; } = Sources.Thesis;
 
     public required int Rounds { get; init; }
@@ -32,29 +32,29 @@ internal sealed record ScaleResult : IResults
         && Costs.All(c => c.Samples.All(s => s.Failed == 0));
 }
 
-/// <summary>The simulated work that scales where the processor does not: each backend has so many requests at the card network
-/// at a time, and each takes so long there.</summary>
-/// <param name="PaymentsAtATime">Payments of one backend under way at a time.</param>
+/// <summary>The simulated work, which scales where the processor does not: each backend has a limited number of concurrent
+/// requests at the card network, each of which takes a given time.</summary>
+/// <param name="PaymentsAtATime">Number of concurrent payments of one backend.</param>
 /// <param name="PaymentMs">Mean milliseconds of a payment at the card network; uniform within half of it to either side.</param>
-/// <param name="BalancesAtATime">Balance checks of one replica under way at a time.</param>
+/// <param name="BalancesAtATime">Number of concurrent balance checks of one replica.</param>
 /// <param name="BalanceMs">Mean milliseconds of a balance check.</param>
-/// <param name="InFlight">Requests that the clients keep under way, whatever the number of backends.</param>
+/// <param name="InFlight">Number of requests that the clients keep in flight for every number of backends.</param>
 internal sealed record ScaleWork(int PaymentsAtATime, int PaymentMs, int BalancesAtATime, int BalanceMs, int InFlight)
 {
-    /// <summary>Work that two cores still have the processor for with eight backends and twelve replicas.</summary>
+    /// <summary>Work that two cores can handle with eight backends and twelve replicas.</summary>
     public static ScaleWork Default { get; } = new(PaymentsAtATime: 16, PaymentMs: 200, BalancesAtATime: 8, BalanceMs: 100, InFlight: 400);
 
-    /// <summary>Payments per second that one backend's simulated work allows at most.</summary>
+    /// <summary>The highest number of payments per second that one backend's simulated work allows.</summary>
     public double PaymentCeiling => PaymentsAtATime * 1000.0 / PaymentMs;
 
-    /// <summary>Balance checks per second that one replica's simulated work allows at most.</summary>
+    /// <summary>The highest number of balance checks per second that one replica's simulated work allows.</summary>
     public double BalanceCeiling => BalancesAtATime * 1000.0 / BalanceMs;
 }
 
 /// <summary>Writes against payment backends, or reads against replicas.</summary>
 internal sealed record ScaleSeries(ScaleKind Kind, IReadOnlyList<ScaleStep> Steps);
 
-/// <summary>Which side scales.</summary>
+/// <summary>The kind of requests.</summary>
 [JsonConverter(typeof(JsonStringEnumConverter<ScaleKind>))]
 internal enum ScaleKind
 {
@@ -75,18 +75,18 @@ internal sealed record ScaleStep(int Backends, IReadOnlyList<ScaleRound> Rounds)
 /// <summary>One measurement.</summary>
 internal sealed record ScaleRound(double PerSecond, double P50Ms, double P99Ms, long Failed);
 
-/// <summary>Processor time that one request costs in each program, measured without jitter and under full load.</summary>
+/// <summary>Processor time per request in each program, measured without jitter and under full load.</summary>
 /// <param name="Kind">Writes or reads.</param>
-/// <param name="PerSecond">Requests per second while it was measured, the median of the samples.</param>
-/// <param name="MicrosecondsByProgram">Processor microseconds for each request, the median of the samples.</param>
+/// <param name="PerSecond">Requests per second during the measurement, the median of the samples.</param>
+/// <param name="MicrosecondsByProgram">Processor microseconds per request, the median of the samples.</param>
 internal sealed record StageCosts(ScaleKind Kind, double PerSecond, IReadOnlyDictionary<string, double> MicrosecondsByProgram)
 {
-    /// <summary>What the medians are of; empty in results from before there were several.</summary>
+    /// <summary>The samples behind the medians; empty in older results, which have one sample only.</summary>
     public IReadOnlyList<StageSample> Samples { get => field ?? []; init; } = [];
 
-    /// <summary>Sums up samples.</summary>
-    /// <param name="kind">What was measured.</param>
-    /// <param name="samples">At least one.</param>
+    /// <summary>Summarises samples.</summary>
+    /// <param name="kind">The kind of requests.</param>
+    /// <param name="samples">At least one sample.</param>
     public static StageCosts Of(ScaleKind kind, IReadOnlyList<StageSample> samples) => new(
         kind, Spread.Of(samples.Select(s => s.PerSecond)).Median,
         samples.SelectMany(s => s.MicrosecondsByProgram.Keys).Distinct(StringComparer.Ordinal).ToDictionary(
@@ -96,10 +96,10 @@ internal sealed record StageCosts(ScaleKind Kind, double PerSecond, IReadOnlyDic
     };
 }
 
-/// <summary>One measurement of what a request costs.</summary>
-/// <param name="PerSecond">Requests per second meanwhile.</param>
-/// <param name="Failed">Requests that failed.</param>
-/// <param name="MicrosecondsByProgram">Processor microseconds for each answered request.</param>
+/// <summary>One measurement of the cost of a request.</summary>
+/// <param name="PerSecond">Requests per second during the measurement.</param>
+/// <param name="Failed">Number of failed requests.</param>
+/// <param name="MicrosecondsByProgram">Processor microseconds per answered request.</param>
 internal sealed record StageSample(double PerSecond, long Failed, IReadOnlyDictionary<string, double> MicrosecondsByProgram);
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]

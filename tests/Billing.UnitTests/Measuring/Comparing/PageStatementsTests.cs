@@ -79,7 +79,7 @@ public sealed class PageStatementsTests
         var report = Results<PaperResult>("paper");
         var table = PaperResult.Format.Page(report).Sections[0].Blocks.OfType<Table>().Single();
 
-        Assert.Equal("Since the burst began: shortest", table.Columns[2].Name);
+        Assert.Equal("Since the start of the burst: min", table.Columns[2].Name);
         Assert.Equal(["0.20", "2.40", "1.20", "1.66", "7.89", "4.45"], table.Rows[0].Cells.Skip(2).Take(6).Select(c => c.Text));
         Assert.Equal(7.89 / 2.4, report.Cases[0].LongestSinceStartRatio);
         Assert.Equal(7.89 / 2, report.Cases[0].LongestRatio);
@@ -115,7 +115,7 @@ public sealed class PageStatementsTests
         var page = ScaleResult.Format.Page(report);
         var text = page.Sections[0].Blocks.OfType<Prose>().Single().Content;
 
-        Assert.Equal("Writes: 8 times the backends do 7.0 times as much simulated work, on the same cores.", page.Subtitle);
+        Assert.Equal("Writes: 8 times the backends handle 7.0 times as much simulated work on the same cores.", page.Subtitle);
         Assert.Contains("at most 80/s, where one node of the thesis answered 175/s", text, StringComparison.Ordinal);
     }
 
@@ -146,7 +146,7 @@ public sealed class PageStatementsTests
 
     [Fact]
     public void A_burst_against_the_echo_states_the_start_of_its_latencies() => Assert.Contains(
-        "of a burst count from when it began", HtmlPage.Of(CeilingResult.Format.Page(Results<CeilingResult>("ceiling"))), StringComparison.Ordinal);
+        "of a burst count from its start", HtmlPage.Of(CeilingResult.Format.Page(Results<CeilingResult>("ceiling"))), StringComparison.Ordinal);
 
     private static T Results<T>(string kind) => (T)ExampleResults.Of(kind, [ExampleResults.Clean]).Results;
 

@@ -120,7 +120,7 @@ public sealed class PagesTests : IDisposable
         var page = PageOf(report, ScaleResult.Format);
 
         Assert.Equal(400, report.Work.PaymentCeiling);
-        Assert.Contains("2 times the backends do 2.0 times as much simulated work", page, StringComparison.Ordinal);
+        Assert.Contains("2 times the backends handle 2.0 times as much simulated work", page, StringComparison.Ordinal);
         // 200 us of the system's own processor time per payment, on two cores; 100 us of PostgreSQL's, on 8 cores.
         Assert.Contains("10,000", page, StringComparison.Ordinal);
         Assert.Contains("80,000", page, StringComparison.Ordinal);
@@ -182,7 +182,7 @@ public sealed class PagesTests : IDisposable
         };
         var page = PageOf(report, CostResult.Format);
 
-        Assert.Contains("all of it: 92 % of the throughput without.", page, StringComparison.Ordinal);
+        Assert.Contains("all of it: 92 % of the throughput without them.", page, StringComparison.Ordinal);
         Assert.Contains("131", page, StringComparison.Ordinal);
     }
 

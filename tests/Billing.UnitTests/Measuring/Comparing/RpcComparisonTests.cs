@@ -48,7 +48,7 @@ public sealed class RpcComparisonTests
         var headline = RpcResult.Format.Page(comparison).Subtitle;
 
         Assert.Equal(counts, comparison.Cells[0].CoreRatio(Protocols.Grpc) is not null);
-        Assert.Contains(counts ? "over 2 cells)" : "over 1 cell; 1 that took less than 0.1 s left out)", headline, StringComparison.Ordinal);
+        Assert.Contains(counts ? "in 2 configurations)" : "in 1 configuration; 1 with less than 0.1 s left out)", headline, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -58,7 +58,7 @@ public sealed class RpcComparisonTests
 
         Assert.Contains("with 1 connection, RPCX answering on the reading thread, servers with the platform's runtime settings", headline, StringComparison.Ordinal);
         Assert.EndsWith(
-            "It makes 1.00 times as many with 8 connections, RPCX answering on the thread pool, servers with .NET's own runtime settings (990 callers of 100 requests).",
+            "It makes 1.00 times as many with 8 connections, RPCX answering on the thread pool, servers with .NET's default runtime settings (990 callers with 100 requests each).",
             headline, StringComparison.Ordinal);
     }
 
