@@ -86,7 +86,7 @@ public sealed class GoodResultsTests
 
         Assert.Equal(miscounted, counts.Miscounted);
         Assert.Equal(miscounted == 0, counts.IsClean);
-        Assert.Equal(miscounted == 1, output.ToString().Contains("the store holds 99 events", StringComparison.Ordinal));
+        Assert.Equal(miscounted == 1, output.ToString().Contains("the event store holds only 99 events", StringComparison.Ordinal));
     }
 
     private static bool IsGood(IResults results) => results.IsGood;

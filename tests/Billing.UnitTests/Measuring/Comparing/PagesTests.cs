@@ -49,7 +49,7 @@ public sealed class PagesTests : IDisposable
         var page = PageOf(report, PaperResult.Format);
 
         Assert.Contains("7.89", page, StringComparison.Ordinal);
-        Assert.Contains(measured ? "in 1 of 1 cases" : "Nothing was measured", page, StringComparison.Ordinal);
+        Assert.Contains(measured ? "In 1 of 1 cases" : "Nothing was measured", page, StringComparison.Ordinal);
         Assert.Equal(measured, !page.Contains("Ended early", StringComparison.Ordinal));
         Assert.Equal(measured ? 7.89 / 3 : null, report.Cases[0].LongestRatio);
         Assert.Equal(measured ? 7.89 / 4 : null, report.Cases[0].LongestSinceStartRatio);
