@@ -108,7 +108,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     {
         await StepAsync("audits", async () =>
         {
-            var (isClean, printed) = await Books.AuditAsync(platform, cancellationToken);
+            var (isClean, printed) = await StoreAudit.AuditAsync(platform, cancellationToken);
             console.WriteLine(printed);
             _report.Audit = printed.Split('\n')[0];
             Expect(isClean, "the audit is not clean");

@@ -16,13 +16,13 @@ internal static class AuditTable
             $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}, misjudged {audit.Misjudged.Count}"));
         console.WriteLine(Text(
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
-        if (audit.BalancesTold > 0)
+        if (audit.BalancesInAnswers > 0)
         {
-            console.WriteLine(Text($"  {audit.BalancesTold} balances in answers to clients compared with the events."));
+            console.WriteLine(Text($"  {audit.BalancesInAnswers} balances in answers to clients compared with the events."));
         }
-        if (audit.BalancesAsked > 0)
+        if (audit.BalancesRead > 0)
         {
-            console.WriteLine(Text($"  {audit.BalancesAsked} balances read from the proxies and compared with the events."));
+            console.WriteLine(Text($"  {audit.BalancesRead} balances read from the proxies and compared with the events."));
         }
         if (audit.Unanswered > 0)
         {

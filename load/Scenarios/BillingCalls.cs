@@ -9,7 +9,7 @@ namespace Billing.Scenarios;
 /// <param name="IsOk">Whether it was answered.</param>
 /// <param name="Status">The status that it is counted under.</param>
 /// <param name="Message">The reason of a failure.</param>
-internal readonly record struct CallEnd(bool IsOk, string Status, string Message = "");
+internal readonly record struct CallResult(bool IsOk, string Status, string Message = "");
 
 /// <summary>The calls of the scenarios. Thread-safe.</summary>
 internal sealed class BillingCalls : IAsyncDisposable
@@ -35,7 +35,7 @@ internal sealed class BillingCalls : IAsyncDisposable
     public long Retried => _clients.Sum(c => c.Retried);
 
     /// <summary>Charges an account. A decline is an answer.</summary>
-    public Task<CallEnd> PayAsync(Random random) => EndAsync(async client =>
+    public Task<CallResult> PayAsync(Random random) => EndAsync(async client =>
     {
         var request = new RandomRequests(_accounts, random).Payment();
         try
@@ -52,7 +52,7 @@ internal sealed class BillingCalls : IAsyncDisposable
     });
 
     /// <summary>Checks a balance.</summary>
-    public Task<CallEnd> CheckAsync(Random random) => EndAsync(async client =>
+    public Task<CallResult> CheckAsync(Random random) => EndAsync(async client =>
     {
         await client.CheckBalanceAsync(new RandomRequests(_accounts, random).Balance(), _cancellationToken);
         return "read";
@@ -82,20 +82,20 @@ internal sealed class BillingCalls : IAsyncDisposable
         return new BillingClient(options, time);
     }
 
-    private async Task<CallEnd> EndAsync(Func<BillingClient, Task<string>> call)
+    private async Task<CallResult> EndAsync(Func<BillingClient, Task<string>> call)
     {
         try
         {
-            return new CallEnd(true, await call(_clients[Interlocked.Increment(ref _turn) % (uint)_clients.Length]));
+            return new CallResult(true, await call(_clients[Interlocked.Increment(ref _turn) % (uint)_clients.Length]));
         }
         catch (RpcException e)
         {
             var reason = BillingClient.Reason(e);
-            return new CallEnd(false, reason.Length > 0 ? $"{e.StatusCode} {reason}" : $"{e.StatusCode}", e.Status.Detail);
+            return new CallResult(false, reason.Length > 0 ? $"{e.StatusCode} {reason}" : $"{e.StatusCode}", e.Status.Detail);
         }
         catch (OperationCanceledException)
         {
-            return new CallEnd(false, nameof(StatusCode.Cancelled));
+            return new CallResult(false, nameof(StatusCode.Cancelled));
         }
     }
 }

@@ -50,7 +50,7 @@ internal sealed class BillingScenario(
         }
         if (_gate is not null)
         {
-            await _gate.ArriveAsync(interrupt);
+            await _gate.WaitForAllAsync(interrupt);
         }
         if (context.ScenarioInfo.ScenarioOperation != ScenarioOperation.Bombing)
         {
@@ -75,7 +75,7 @@ internal sealed class BillingScenario(
         };
     }
 
-    private Response<object> Answer(CallEnd end)
+    private Response<object> Answer(CallResult end)
     {
         // Excludes the wait for the other calls of a burst; with zero NBomber's own measurement is used.
         var latencyMs = _gate?.SinceOpened.TotalMilliseconds ?? 0;

@@ -19,7 +19,7 @@ internal sealed class BurstGate(int calls, TimeProvider time)
 
     /// <summary>Waits until all calls have arrived.</summary>
     /// <param name="interrupt">Opens the gate.</param>
-    public async Task ArriveAsync(CancellationToken interrupt)
+    public async Task WaitForAllAsync(CancellationToken interrupt)
     {
         var arrived = Interlocked.Increment(ref _arrived);
         if (arrived == calls)

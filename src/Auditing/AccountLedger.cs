@@ -6,7 +6,7 @@ namespace Billing.Auditing;
 /// <param name="transactions">Receives the transaction of each event.</param>
 /// <param name="told">The balances that clients received, which are compared with the computed ones.</param>
 /// <param name="unbalanced">Receives the snapshots that differ from the computed account.</param>
-internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, ToldBalances told, Findings unbalanced)
+internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger transactions, AnsweredBalances told, Findings unbalanced)
 {
     private readonly Dictionary<string, Fold> _folds = new(StringComparer.Ordinal);
 

@@ -12,7 +12,7 @@ public static class AnswerCount
     {
         var differences = new List<string>();
         Compare("payments", payments, audit.Acknowledged);
-        Compare("balance checks", balances, audit.BalancesTold);
+        Compare("balance checks", balances, audit.BalancesInAnswers);
         return differences;
 
         void Compare(string operation, long counted, long journalled)

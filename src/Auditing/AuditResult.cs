@@ -25,10 +25,10 @@ public sealed record AuditResult
     public required long UnansweredRecorded { get; init; }
 
     /// <summary>Number of balances in the journals.</summary>
-    public long BalancesTold { get; init; }
+    public long BalancesInAnswers { get; init; }
 
     /// <summary>Number of accounts whose balances were requested from the proxies.</summary>
-    public long BalancesAsked { get; init; }
+    public long BalancesRead { get; init; }
 
     /// <summary>Acknowledged payments that are not in the store.</summary>
     public required Findings Lost { get; init; }

@@ -35,7 +35,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         var unbalanced = new Findings();
         await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
         var transactions = new TransactionLedger(store.Expected, unbalanced);
-        var balances = new ToldBalances(unbalanced);
+        var balances = new AnsweredBalances(unbalanced);
         await Task.Run(() => ReadJournals("Balances in journals", files, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
         var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
@@ -58,8 +58,8 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             Recorded = counts.Recorded,
             Unanswered = counts.Unanswered,
             UnansweredRecorded = counts.UnansweredRecorded,
-            BalancesTold = balances.Count,
-            BalancesAsked = asked,
+            BalancesInAnswers = balances.Count,
+            BalancesRead = asked,
             Lost = transactions.Lost,
             Doubled = transactions.Doubled,
             Wrong = transactions.Wrong,
@@ -71,7 +71,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
 
     private delegate void TakeEntry(in JournalEntry entry);
 
-    private static void AddBalance(ToldBalances balances, in JournalEntry entry)
+    private static void AddBalance(AnsweredBalances balances, in JournalEntry entry)
     {
         if (entry.IsBalance)
         {

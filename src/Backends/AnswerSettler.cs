@@ -40,7 +40,7 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
 
     /// <summary>Answers commands that stay in flight, so that their callers do not wait for something that may take long.
     /// </summary>
-    public void Tell(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
+    public void Answer(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
         "Publishing answers", PublishAsync([.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
 
     /// <summary>Rejects a command that cannot be processed, and answers its caller with the error unless it is null.</summary>

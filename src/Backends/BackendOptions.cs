@@ -29,7 +29,7 @@ public sealed class BackendOptions
     /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
     /// UNAVAILABLE. Their commands stay in flight and may still be recorded; a retry with the same transaction id shows
     /// the result.</summary>
-    public TimeSpan StoreAwayMax { get; set; } = TimeSpan.FromSeconds(10);
+    public TimeSpan StoreUnavailableMax { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>The credit limit of an account for which none was set, in units of its currency.</summary>
     [Range(0, 1e15, ErrorMessage = "Billing:Backend:DefaultCreditLimit must be between 0 and 10^15.")]
@@ -40,15 +40,15 @@ public sealed class BackendOptions
     public TimeSpan MinVersionWait { get; set; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (BatchMax > InFlightMax)
         {
             yield return $"Billing:Backend:BatchMax ({BatchMax}) must not be above Billing:Backend:InFlightMax ({InFlightMax}): a batch could never fill.";
         }
-        if (StoreAwayMax <= TimeSpan.Zero)
+        if (StoreUnavailableMax <= TimeSpan.Zero)
         {
-            yield return $"Billing:Backend:StoreAwayMax ({StoreAwayMax}) must be above zero.";
+            yield return $"Billing:Backend:StoreUnavailableMax ({StoreUnavailableMax}) must be above zero.";
         }
         if (MinVersionWait < TimeSpan.Zero || MinVersionWait > TimeSpan.FromMinutes(1))
         {

@@ -69,7 +69,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
                     {
                         Interlocked.Increment(ref _endedThemselves);
                         say($"{service.Process.Name} ended by itself with exit code {service.Process.ExitCode}: {string.Concat(service.Process.LastLogLines(1))}");
-                        await ReviveAsync(service.Role, service.Number, cancellationToken);
+                        await RestartEndedServicesAsync(service.Role, service.Number, cancellationToken);
                     }
                 }
                 finally
@@ -97,7 +97,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
                 var killed = Service(fault);
                 killed.Process.Kill();
                 await WaitAsync(fault, cancellationToken);
-                await ReviveAsync(killed.Role, killed.Number, cancellationToken);
+                await RestartEndedServicesAsync(killed.Role, killed.Number, cancellationToken);
                 break;
             case FaultKind.FreezePaymentBackend or FaultKind.FreezeProxy:
                 var frozen = Service(fault);
@@ -109,7 +109,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
                 {
                     say($"{stopped.Process.Name} did not stop within {StopBound.TotalSeconds:0} s and was killed");
                 }
-                await ReviveAsync(stopped.Role, stopped.Number, cancellationToken);
+                await RestartEndedServicesAsync(stopped.Role, stopped.Number, cancellationToken);
                 break;
             case FaultKind.KillBroker:
                 stack.Kafka!.KillBroker(fault.Target);
@@ -146,7 +146,7 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
     }
 
     // A service that starts while a broker or PostgreSQL is unavailable may fail; an orchestrator restarts it.
-    private async Task ReviveAsync(ServiceRole role, int number, CancellationToken cancellationToken)
+    private async Task RestartEndedServicesAsync(ServiceRole role, int number, CancellationToken cancellationToken)
     {
         while (true)
         {

@@ -12,7 +12,7 @@ namespace Billing.Chaos;
 /// <param name="Traffic">The results of the callers.</param>
 /// <param name="EndedThemselves">Number of services that ended by themselves.</param>
 /// <param name="BadRecords">Number of sent records that must be in the dead letters.</param>
-/// <param name="PutAside">Number of records that were sent to the dead letters during the soak.</param>
+/// <param name="DeadLetters">Number of records that were sent to the dead letters during the soak.</param>
 /// <param name="Direct">Number of acknowledged commands without a caller that retries.</param>
 /// <param name="Forgotten">Those of them that are not in the event store.</param>
 /// <param name="Unpublished">Events that are in the event store but not in the event topic.</param>
@@ -20,7 +20,7 @@ namespace Billing.Chaos;
 public sealed record SoakResult(
     IReadOnlyList<InjectedFault> Faults, IReadOnlyList<TimeSpan> LongestCalls, IReadOnlyList<TimeSpan> Offsets,
     IReadOnlyList<(TimeSpan Began, TimeSpan Took, string What)> Slowest, TrafficResult Traffic, int EndedThemselves,
-    int BadRecords, int PutAside, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished, AuditResult Audit)
+    int BadRecords, int DeadLetters, int Direct, IReadOnlyList<string> Forgotten, IReadOnlyList<string> Unpublished, AuditResult Audit)
 {
     /// <summary>The faults in addition to those of the audit, as text for the console: a payment without an answer, an answer
     /// that contradicts another or is missing in the journal, no payment declined or none accepted, an acknowledged command that
@@ -34,7 +34,7 @@ public sealed record SoakResult(
         .. Unpublished.Select(fact => "event not published: " + fact),
         .. Counted(Traffic.Unanswered, "payments have no answer"),
         .. Counted(EndedThemselves, "services ended by themselves and were restarted"),
-        .. Counted(BadRecords - PutAside, "bad records are not in the dead letters"),
+        .. Counted(BadRecords - DeadLetters, "bad records are not in the dead letters"),
         .. Traffic.Declined > 0 && Traffic.Declined < Traffic.Payments
             ? Array.Empty<string>()
             : [string.Create(CultureInfo.InvariantCulture, $"of {Traffic.Payments} payments {Traffic.Declined} were declined: the soak needs both accepted and declined payments")],
@@ -88,7 +88,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             },
             time);
         using var injector = new FaultInjector(stack, time, line => Say(line));
-        var putAside = await PutAside.FromNowOnAsync(stack.BootstrapServers!);
+        var deadLetters = await DeadLetterCount.StartCountingAsync(stack.BootstrapServers!);
         await traffic.SetLowLimitsAsync(cancellationToken);
         traffic.Start();
         await traffic.WaitForMoreAsync(options.Workers * WarmUpRounds, FinishBound, cancellationToken);
@@ -112,7 +112,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var forgotten = await direct.MissingAsync(stack.ConnectionString, PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
-        var letters = await putAside.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
+        var letters = await deadLetters.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
         var audit = await new Auditor(stack.ConnectionString) { Proxies = stack.ProxyAddresses }
             .RunAsync([journal], cancellationToken);

@@ -94,7 +94,7 @@ public sealed class Traffic : IAsyncDisposable
         {
             Payments = Answered,
             Declined = _declined,
-            Twins = _twins,
+            Duplicates = _twins,
             Balances = _balances,
             Unanswered = _unanswered,
             Retried = _clients.Concat(_single).Sum(c => c.Retried),
@@ -131,7 +131,7 @@ public sealed class Traffic : IAsyncDisposable
             {
                 await _pace.TakeTurnAsync(_giveUp.Token);
                 var payment = Payment(random);
-                var paid = random.Next(100) < _options.TwinPercent && _single.Length > 1
+                var paid = random.Next(100) < _options.DuplicatePercent && _single.Length > 1
                     ? await PayTwiceAsync(payment, client, random) : await PayAsync(payment, client, client);
                 if (random.Next(100) < _options.BalancePercent)
                 {

@@ -25,7 +25,7 @@ public sealed record TrafficOptions
     public int Seed { get; init; }
 
     /// <summary>Share of payments that are sent twice at the same time, in percent.</summary>
-    public int TwinPercent { get; init; } = 5;
+    public int DuplicatePercent { get; init; } = 5;
 
     /// <summary>Share of payments that are followed by a balance check, in percent.</summary>
     public int BalancePercent { get; init; } = 10;
@@ -48,7 +48,7 @@ public sealed record TrafficResult
     public required int Declined { get; init; }
 
     /// <summary>Number of answered payments that were sent twice at the same time.</summary>
-    public required int Twins { get; init; }
+    public required int Duplicates { get; init; }
 
     /// <summary>Number of answered balance checks.</summary>
     public required int Balances { get; init; }

@@ -63,7 +63,7 @@ public sealed class BillingStack : IAsyncDisposable
     public IReadOnlyList<ServiceProcess> Services => _services;
 
     /// <summary>Addresses of the proxies.</summary>
-    public IReadOnlyList<string> ProxyAddresses => [.. _services.Where(s => s.IsFront).Select(s => s.Address)];
+    public IReadOnlyList<string> ProxyAddresses => [.. _services.Where(s => s.AcceptsCalls).Select(s => s.Address)];
 
     /// <summary>REST addresses of the proxies.</summary>
     public IReadOnlyList<string> RestAddresses => [.. _services.Select(s => s.RestAddress).OfType<string>()];
@@ -152,8 +152,8 @@ public sealed class BillingStack : IAsyncDisposable
         if (!_options.Detached)
         {
             // Proxies first, so that the calls they have accepted are still answered.
-            await StopAllAsync(s => s.IsFront);
-            await StopAllAsync(s => !s.IsFront);
+            await StopAllAsync(s => s.AcceptsCalls);
+            await StopAllAsync(s => !s.AcceptsCalls);
         }
         foreach (var service in _services)
         {
@@ -281,7 +281,7 @@ public sealed class BillingStack : IAsyncDisposable
 
     private ServiceProcess Launch(ServiceRole role, int number, IReadOnlyDictionary<string, string>? own = null)
     {
-        var isFront = ServiceProcess.IsFrontRole(role);
+        var isFront = ServiceProcess.RoleAcceptsCalls(role);
         var previous = Of(role).FirstOrDefault(s => s.Number == number);
         var port = previous is not null ? new Uri(previous.Address).Port
             : isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();

@@ -69,13 +69,13 @@ public sealed class ServiceProcess
     public string? AdminAddress { get; }
 
     /// <summary>Whether it accepts calls from outside the stack.</summary>
-    public bool IsFront => IsFrontRole(Role);
+    public bool AcceptsCalls => RoleAcceptsCalls(Role);
 
     /// <summary>Its process.</summary>
     public ChildProcess Process { get; }
 
     /// <summary>Returns whether services of a role accept calls from outside the stack.</summary>
-    public static bool IsFrontRole(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
+    public static bool RoleAcceptsCalls(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
 
     /// <summary>Starts a service; it may not be ready yet.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
@@ -91,7 +91,7 @@ public sealed class ServiceProcess
             ServiceRole.DirectBackend => ("backend", "Billing.Backends"),
             _ => ("embedded", "Billing.Embedded"),
         };
-        var address = string.Create(CultureInfo.InvariantCulture, $"{(IsFrontRole(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
+        var address = string.Create(CultureInfo.InvariantCulture, $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
         var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
         var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
         {
@@ -115,7 +115,7 @@ public sealed class ServiceProcess
     public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
     {
         // One connection for all health checks: a new one for each takes processor time that the starting services need.
-        if (IsFront)
+        if (AcceptsCalls)
         {
             using var channel = Connect();
             await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ReadyTimeout, cancellationToken);

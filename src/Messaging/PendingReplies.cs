@@ -63,7 +63,7 @@ public sealed class PendingReplies : IDisposable
 
     /// <summary>Whether a reply matches the waiting call: it contains no transaction id, or that of the call. Also true if no
     /// call waits for the reply.</summary>
-    public bool IsAbout(Reply reply)
+    public bool MatchesCall(Reply reply)
     {
         var replied = (reply.Payment ?? reply.PaymentStatus?.Payment)?.TransactionId ?? reply.CreditLimit?.TransactionId;
         // A UUID may be written in upper or lower case.

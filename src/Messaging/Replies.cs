@@ -26,7 +26,7 @@ public static class Replies
 
     /// <summary>Creates the reply to a query while the event store is unavailable; the query can safely be retried.</summary>
     /// <param name="correlationId">The command's correlation id.</param>
-    public static Reply StoreUnreadable(ulong correlationId) => Error(
+    public static Reply StoreUnavailable(ulong correlationId) => Error(
         correlationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
         "The event store cannot be read at the moment.");
 }

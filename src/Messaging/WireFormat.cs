@@ -107,7 +107,7 @@ public static class WireFormat
     /// <param name="command">A command that <see cref="Refusal"/> does not refuse.</param>
     /// <param name="topic">The topic that it was read from.</param>
     /// <param name="key">The key of its record; empty if there is none.</param>
-    public static string? Misplacement(Command command, string topic, ReadOnlySpan<byte> key)
+    public static string? RoutingError(Command command, string topic, ReadOnlySpan<byte> key)
     {
         var route = CommandRoute.Of(command);
         if (route.Topic != topic)

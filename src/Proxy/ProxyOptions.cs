@@ -61,7 +61,7 @@ public sealed class ProxyOptions
     public int StreamsPerConnection { get; set; } = 1000;
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (StreamWindow > InFlightMax)
         {

@@ -25,7 +25,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
     public BillingClient(BillingClientOptions options, TimeProvider? time = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        if (options.Problems().ToList() is { Count: > 0 } problems)
+        if (options.ValidationErrors().ToList() is { Count: > 0 } problems)
         {
             throw new ArgumentException(string.Join(' ', problems), nameof(options));
         }

@@ -54,13 +54,13 @@ public sealed class BillingClientOptions
     public TlsOptions Tls { get; } = new();
 
     /// <summary>Returns one message for each invalid setting, with its name.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (Proxies.Count == 0)
         {
             yield return "Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.";
         }
-        foreach (var problem in Proxies.Select(ProblemOf).OfType<string>().Concat(ProblemsOfNumbers()).Concat(Tls.Problems()))
+        foreach (var problem in Proxies.Select(ProblemOf).OfType<string>().Concat(ProblemsOfNumbers()).Concat(Tls.ValidationErrors()))
         {
             yield return problem;
         }

@@ -26,6 +26,6 @@ public static class BillingClientServices
     private sealed class Validation : IValidateOptions<BillingClientOptions>
     {
         public ValidateOptionsResult Validate(string? name, BillingClientOptions options) =>
-            options.Problems().ToList() is { Count: > 0 } problems ? ValidateOptionsResult.Fail(problems) : ValidateOptionsResult.Success;
+            options.ValidationErrors().ToList() is { Count: > 0 } problems ? ValidateOptionsResult.Fail(problems) : ValidateOptionsResult.Success;
     }
 }

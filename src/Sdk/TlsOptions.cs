@@ -13,7 +13,7 @@ public sealed class TlsOptions
     /// <summary>The unencrypted private key of <see cref="CertificateFile"/>.</summary>
     public string? KeyFile { get; set; }
 
-    internal IEnumerable<string> Problems()
+    internal IEnumerable<string> ValidationErrors()
     {
         foreach (var (name, path) in new[] { (nameof(CaFile), CaFile), (nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile) })
         {

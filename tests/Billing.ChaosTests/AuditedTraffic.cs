@@ -22,7 +22,7 @@ internal sealed class AuditedTraffic : IAsyncDisposable
                 Workers = 48,
                 Rate = 250,
                 AccountPrefix = "chaos-" + Guid.NewGuid().ToString("N")[..8] + "-",
-                TwinPercent = 10,
+                DuplicatePercent = 10,
                 OtherCurrencyPercent = 2,
             },
             TimeProvider.System);

@@ -39,7 +39,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         Assert.NotEmpty(failures);
         Assert.All(failures, failure => Assert.Equal(StatusCode.Unavailable, failure.StatusCode));
         Assert.Equal(requests.Count, await stack.CountEventsAsync(prefix + "-%"));
-        await Conditions.ReviveAsync(Stack);
+        await Conditions.RestartEndedServicesAsync(Stack);
         await traffic.EndCleanAsync();
     }
 

@@ -25,7 +25,7 @@ internal static class Conditions
     }
 
     /// <summary>Retries a payment until it is answered, as a caller that does not know the outcome.</summary>
-    public static async Task<MakePaymentResponse> AskUntilAnsweredAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
+    public static async Task<MakePaymentResponse> RetryUntilAnsweredAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
     {
         MakePaymentResponse? answer = null;
         await UntilAsync($"an answer to {request.TransactionId}", async () =>
@@ -44,11 +44,11 @@ internal static class Conditions
     }
 
     /// <summary>Makes a payment while the event store is unavailable.</summary>
-    public static async Task<RpcException> FailsWhileStoreIsAwayAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request) =>
+    public static async Task<RpcException> FailureWhileStoreIsUnavailableAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request) =>
         await Assert.ThrowsAsync<RpcException>(
             () => proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(60))).ResponseAsync);
 
-    public static void SaysStoreIsAway(RpcException failure)
+    public static void AssertStoreUnavailable(RpcException failure)
     {
         Assert.Equal(StatusCode.Unavailable, failure.StatusCode);
         Assert.Equal(ErrorReasons.EventStoreUnavailable, failure.Trailers.GetValue(Trailers.Reason));
@@ -57,7 +57,7 @@ internal static class Conditions
     public static DateTime In(TimeSpan time) => (TimeProvider.System.GetUtcNow() + time).UtcDateTime;
 
     /// <summary>Restarts the services that have ended.</summary>
-    public static async Task ReviveAsync(BillingStack stack)
+    public static async Task RestartEndedServicesAsync(BillingStack stack)
     {
         foreach (var ended in stack.Services.Where(s => s.Process.HasExited).ToList())
         {

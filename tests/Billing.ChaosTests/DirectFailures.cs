@@ -68,7 +68,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(sta
             .OfType<RpcException>().ToList();
         var whileDead = await Fixture.CountEventsAsync(prefix + "-%");
         await Stack.AddAsync(dead.Role, dead.Number, CancellationToken.None);
-        var answers = await Task.WhenAll(requests.Select(request => Conditions.AskUntilAnsweredAsync(Fixture.Proxy(1), request)));
+        var answers = await Task.WhenAll(requests.Select(request => Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(1), request)));
 
         Assert.InRange(failures.Count, 1, requests.Count - 1);
         Assert.All(failures, failure =>
@@ -90,7 +90,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(sta
         var payments = await Task.WhenAll(Enumerable.Range(0, 40).Select(async _ =>
         {
             var request = StackFixture.Payment();
-            await Conditions.AskUntilAnsweredAsync(Fixture.Proxy(), request);
+            await Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(), request);
             return request;
         }));
 

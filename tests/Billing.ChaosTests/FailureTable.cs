@@ -24,7 +24,7 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
         await traffic.WaitForMoreAsync(150);
 
         await KillAsync(Stack.Of(Backend).First());
-        await Conditions.ReviveAsync(Stack);
+        await Conditions.RestartEndedServicesAsync(Stack);
         await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
@@ -54,15 +54,15 @@ public abstract class FailureTable(StackFixture fixture) : StackFailures(fixture
         RpcException failure;
         try
         {
-            failure = await Conditions.FailsWhileStoreIsAwayAsync(Fixture.Proxy(), request);
+            failure = await Conditions.FailureWhileStoreIsUnavailableAsync(Fixture.Proxy(), request);
         }
         finally
         {
             await Stack.Postgres.StartAsync();
         }
-        var paid = await Conditions.AskUntilAnsweredAsync(Fixture.Proxy(), request);
+        var paid = await Conditions.RetryUntilAnsweredAsync(Fixture.Proxy(), request);
 
-        Conditions.SaysStoreIsAway(failure);
+        Conditions.AssertStoreUnavailable(failure);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(1, await Fixture.CountEventsAsync(request.AccountId));
         await traffic.EndCleanAsync();

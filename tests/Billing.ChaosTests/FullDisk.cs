@@ -59,13 +59,13 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
             await store.WaitForAsync("No space left on device");
             var (request, failure) = await PayUntilRefusedAsync();
             File.Delete(ballast);
-            var paid = await Conditions.AskUntilAnsweredAsync(stack.Proxy(), request);
+            var paid = await Conditions.RetryUntilAnsweredAsync(stack.Proxy(), request);
             await traffic.WaitForMoreAsync(150);
 
             await traffic.EndCleanAsync();
             Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
             Assert.Equal(1, await stack.CountEventsAsync(request.AccountId));
-            Conditions.SaysStoreIsAway(failure);
+            Conditions.AssertStoreUnavailable(failure);
         }
         finally
         {

@@ -8,10 +8,10 @@ public sealed class BurstGateTests
     public async Task Nobody_passes_the_gate_before_the_last_has_arrived()
     {
         var gate = new BurstGate(3, TimeProvider.System);
-        Task[] first = [gate.ArriveAsync(CancellationToken.None), gate.ArriveAsync(CancellationToken.None)];
+        Task[] first = [gate.WaitForAllAsync(CancellationToken.None), gate.WaitForAllAsync(CancellationToken.None)];
         Assert.All(first, arrival => Assert.False(arrival.IsCompleted));
 
-        await gate.ArriveAsync(CancellationToken.None);
+        await gate.WaitForAllAsync(CancellationToken.None);
 
         await Task.WhenAll(first);
     }
@@ -21,7 +21,7 @@ public sealed class BurstGateTests
     {
         var gate = new BurstGate(3, TimeProvider.System);
         using var interrupt = new CancellationTokenSource();
-        Task[] waiting = [gate.ArriveAsync(interrupt.Token), gate.ArriveAsync(interrupt.Token)];
+        Task[] waiting = [gate.WaitForAllAsync(interrupt.Token), gate.WaitForAllAsync(interrupt.Token)];
 
         await interrupt.CancelAsync();
 

@@ -10,9 +10,9 @@ namespace Billing.Rehearsal.Steps;
 /// <summary>The load-generating clients, each on its machine: they warm up on their own and begin together.</summary>
 internal sealed class Fleet : IAsyncDisposable
 {
-    private readonly List<(SteeredProcess Process, string Report)> _clients;
+    private readonly List<(ControlledProcess Process, string Report)> _clients;
 
-    private Fleet(List<(SteeredProcess, string)> clients) => _clients = clients;
+    private Fleet(List<(ControlledProcess, string)> clients) => _clients = clients;
 
     /// <summary>Requests answered or failed so far.</summary>
     public int Done => _clients.Sum(client => client.Process.Done);
@@ -49,7 +49,7 @@ internal sealed class Fleet : IAsyncDisposable
         }
     }
 
-    private static (SteeredProcess, string) Start(Site site, RunningMachine machine, string name, int seed, string[] flags)
+    private static (ControlledProcess, string) Start(Site site, RunningMachine machine, string name, int seed, string[] flags)
     {
         const string Shared = "/srv/billing/shared";
         var proxies = string.Join(',', machine.Machine.Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
@@ -60,7 +60,7 @@ internal sealed class Fleet : IAsyncDisposable
             "--journal", $"{Shared}/{name}.csv", "--report", $"{Shared}/{name}.json", "--wait-for-go", .. flags,
         ]);
         var start = new ProcessStartInfo(command[0], command.Skip(1));
-        return (SteeredProcess.Start("The client on " + machine.Machine.Name, start), Path.Combine(site.Shared, name + ".json"));
+        return (ControlledProcess.Start("The client on " + machine.Machine.Name, start), Path.Combine(site.Shared, name + ".json"));
     }
 
     private static async Task<LoadResult> ReadAsync(string report, CancellationToken cancellationToken)

@@ -26,7 +26,7 @@ internal static class RestoreDrill
     {
         var database = Database(platform);
         var restored = await database.RunAsync($"billing-restore '{moment}'", cancellationToken);
-        var (isClean, printed) = await Books.AuditAsync(database, "127.0.0.1:5433", journals, "", cancellationToken);
+        var (isClean, printed) = await StoreAudit.AuditAsync(database, "127.0.0.1:5433", journals, "", cancellationToken);
         await database.RunAsync("billing-restore --drop", cancellationToken);
         return (isClean, restored.TrimEnd() + Environment.NewLine + printed);
     }

@@ -8,10 +8,10 @@ namespace Billing.Measuring.Bursts;
 /// <summary>One load-generating client as a process of its own.</summary>
 internal sealed class ClientProcess : IAsyncDisposable
 {
-    private readonly SteeredProcess _process;
+    private readonly ControlledProcess _process;
     private readonly string _report;
 
-    private ClientProcess(SteeredProcess process, string journal, string report)
+    private ClientProcess(ControlledProcess process, string journal, string report)
     {
         _process = process;
         Journal = journal;
@@ -31,7 +31,7 @@ internal sealed class ClientProcess : IAsyncDisposable
     {
         var journal = Path.Combine(data, "journal.csv");
         var report = Path.Combine(data, "report.json");
-        var process = SteeredProcess.Start("A client", "Billing.Client",
+        var process = ControlledProcess.Start("A client", "Billing.Client",
         [
             "--proxies", string.Join(',', options.Proxies),
             "--requests", Text(options.Requests),

@@ -13,7 +13,7 @@ internal static class RunPage
         Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.Payments.Count + result.Balances.Count)} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} retries.",
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact([result.Audit]),
+            .. Facts.Of(result.Run), StoreAudit.Fact([result.Audit]),
             new Fact("Setup", $"{Numbers.Counted(result.Clients, "client")}, {result.Proxies} proxies, {Backends(result)}, transport {result.Transport}, jitter {(result.Jitter ? "on" : "off")}; all on one machine, including the clients"),
             new Fact("Times", "of each call: from the moment at which its client sent it; since start: from the start of the burst, at which all calls were due"),
         ],

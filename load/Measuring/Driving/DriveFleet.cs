@@ -25,10 +25,10 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
     /// <exception cref="StackException">A worker failed.</exception>
     public async Task<DriveFigures> RunAsync(
         DriveSpec spec, int workers, IReadOnlyCollection<(string Name, int ProcessId)> programs, CancellationToken cancellationToken,
-        IDriveWatch? watch = null)
+        IMeasurementObserver? watch = null)
     {
         var data = folder.CreateSubfolder(string.Create(CultureInfo.InvariantCulture, $"{name}-{++_drives}"));
-        var started = new List<(SteeredProcess Process, string Result)>();
+        var started = new List<(ControlledProcess Process, string Result)>();
         try
         {
             for (var worker = 1; worker <= workers; worker++)
@@ -56,12 +56,12 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
         }
     }
 
-    private static async Task<(SteeredProcess Process, string Result)> StartAsync(DriveSpec spec, int worker, string data)
+    private static async Task<(ControlledProcess Process, string Result)> StartAsync(DriveSpec spec, int worker, string data)
     {
         var specFile = Path.Combine(data, string.Create(CultureInfo.InvariantCulture, $"spec-{worker}.json"));
         var resultFile = Path.Combine(data, string.Create(CultureInfo.InvariantCulture, $"result-{worker}.json"));
         await File.WriteAllBytesAsync(specFile, JsonSerializer.SerializeToUtf8Bytes(spec, DriveJson.Default.DriveSpec));
-        return (SteeredProcess.Start("A worker", "Billing.Cli", ["drive", specFile, resultFile]), resultFile);
+        return (ControlledProcess.Start("A worker", "Billing.Cli", ["drive", specFile, resultFile]), resultFile);
     }
 
     private static DriveResult Read(string file) =>
@@ -70,7 +70,7 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
 
 /// <summary>Observes the loaded system immediately before and after a measurement, so that it does not affect the figures.
 /// </summary>
-internal interface IDriveWatch
+internal interface IMeasurementObserver
 {
     /// <summary>Called when the workers have warmed up and wait for the start.</summary>
     Task BeginAsync(CancellationToken cancellationToken);

@@ -12,7 +12,7 @@ public sealed class Driver : IAsyncDisposable
     private readonly DriveSpec _spec;
     private readonly TimeProvider _time;
     private readonly IRequestChannel[] _channels;
-    private volatile DriveMeter? _meter;
+    private volatile DriverMeter? _meter;
 
     /// <summary>Creates a driver; connections are opened with the first requests.</summary>
     public Driver(DriveSpec spec, TimeProvider time)
@@ -30,8 +30,8 @@ public sealed class Driver : IAsyncDisposable
     {
         if (_spec.WarmUpS > 0)
         {
-            var end = new DriveEnd(_time, TimeSpan.FromSeconds(_spec.WarmUpS), 0, cancellationToken);
-            await SendAsync(new DriveMeter(_time), end, _spec.Seed + 500_000);
+            var end = new SendLimit(_time, TimeSpan.FromSeconds(_spec.WarmUpS), 0, cancellationToken);
+            await SendAsync(new DriverMeter(_time), end, _spec.Seed + 500_000);
             // Work that the warm-up leaves behind, e.g. for a read model, must not slow down the measured requests.
             await Task.Delay(WarmUpPause, _time, cancellationToken);
         }
@@ -41,10 +41,10 @@ public sealed class Driver : IAsyncDisposable
     /// far.</summary>
     public async Task<DriveResult> RunAsync(CancellationToken cancellationToken)
     {
-        var meter = new DriveMeter(_time);
+        var meter = new DriverMeter(_time);
         _meter = meter;
         await SendAsync(
-            meter, new DriveEnd(_time, TimeSpan.FromSeconds(_spec.DurationS), _spec.Amount, cancellationToken), _spec.Seed);
+            meter, new SendLimit(_time, TimeSpan.FromSeconds(_spec.DurationS), _spec.Amount, cancellationToken), _spec.Seed);
         return meter.Result();
     }
 
@@ -57,14 +57,14 @@ public sealed class Driver : IAsyncDisposable
         }
     }
 
-    private Task SendAsync(DriveMeter meter, DriveEnd end, int seed) => _spec.RatePerS > 0
+    private Task SendAsync(DriverMeter meter, SendLimit end, int seed) => _spec.RatePerS > 0
         ? SendWhenDueAsync(meter, end, seed)
         : Task.WhenAll(
             from connection in Enumerable.Range(0, _channels.Length)
             from slot in Enumerable.Range(0, _spec.InFlight + (connection < _spec.WithOneMore ? 1 : 0))
             select SendOneByOneAsync(_channels[connection], meter, end, seed + (((connection * (_spec.InFlight + 1)) + slot) * 1009)));
 
-    private async Task SendOneByOneAsync(IRequestChannel channel, DriveMeter meter, DriveEnd end, int seed)
+    private async Task SendOneByOneAsync(IRequestChannel channel, DriverMeter meter, SendLimit end, int seed)
     {
         // Callers begin in parallel on pool threads, not one after the other on this thread.
         await Task.Yield();
@@ -76,7 +76,7 @@ public sealed class Driver : IAsyncDisposable
         }
     }
 
-    private Task SendWhenDueAsync(DriveMeter meter, DriveEnd end, int seed)
+    private Task SendWhenDueAsync(DriverMeter meter, SendLimit end, int seed)
     {
         var random = new RandomRequests(_spec.Accounts, new Random(seed));
         var arrivals = new Arrivals(_spec.RatePerS);

@@ -64,7 +64,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
             _missing.Add(missing);
             console.WriteLine(missing);
         }
-        using var watch = new PlatformWatch(stack, requests, statements);
+        using var watch = new PlatformMeter(stack, requests, statements);
         var fleet = new DriveFleet(stack.Folder, "profile");
         foreach (var inFlight in options.InFlight)
         {
@@ -76,10 +76,10 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
             }
             Keep(inFlight, figures, watch);
         }
-        _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }
 
-    private void Keep(int inFlight, DriveFigures figures, PlatformWatch watch)
+    private void Keep(int inFlight, DriveFigures figures, PlatformMeter watch)
     {
         var payments = (double)figures.Ok;
         _cases.Add(new ProfileCase
@@ -104,7 +104,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
     {
         // The version marks the payment as answered; its value is not used.
         var payment = new TracedPayment(Guid.Empty, "", 1, "");
-        payment.Take(times);
+        payment.SetTimes(times);
         return payment;
     }
 }

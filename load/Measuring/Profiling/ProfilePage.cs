@@ -19,7 +19,7 @@ internal static class ProfilePage
             : string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.PerSecond)}/s with {Numbers.Whole(c.InFlight)} in flight")) + ".",
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits),
             new Fact("Stack", $"{result.Proxies} proxies, {result.PaymentBackends} payment backends, {result.BalanceBackends} balance backends, {result.Partitions} partitions per topic, one broker"),
             new Fact("Method", "unary payments in a closed loop, over two connections to each proxy; one payment in sixteen is timed; all costs are per payment"),
             .. result.Missing.Select(missing => new Fact("Not measured", missing)),

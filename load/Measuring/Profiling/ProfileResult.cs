@@ -31,7 +31,7 @@ internal sealed record ProfileResult : IResults
 
     bool IResults.HasFigures => Cases.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Failed == 0);
+    bool IResults.IsGood => StoreAudit.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Failed == 0);
 }
 
 /// <summary>The figures for one number of payments in flight. All costs are per payment.</summary>

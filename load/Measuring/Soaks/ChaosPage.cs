@@ -16,7 +16,7 @@ internal static class ChaosPage
         Subtitle = result.Clean ? "Clean: no payment lost, none recorded twice, no wrong answer." : "NOT CLEAN.",
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact([result.Audit]),
+            .. Facts.Of(result.Run), StoreAudit.Fact([result.Audit]),
             new Fact("Setup", $"{result.Brokers} brokers, {result.Proxies} proxies, {result.Backends.Payments} payment backends, {result.Backends.Balances} balance backends, jitter {(result.Jitter ? "on" : "off")}, at most {result.Rate} payments/s"),
             new Fact("Faults", $"{Numbers.Counted(result.Faults.Count, "fault")} in {Numbers.Whole(result.DurationS)} s, seed {result.Seed}"),
         ],

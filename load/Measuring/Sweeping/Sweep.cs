@@ -37,7 +37,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
             await using var stack = await Starting.StackAsync(options.Subject.Stack, console, cancellationToken);
             var fleet = new DriveFleet(stack.Folder);
             await MeasureAsync(fleet, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
-            _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+            _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
         }
     }
 
@@ -47,7 +47,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     {
         foreach (var protocol in options.Protocols)
         {
-            var (cells, finals) = (new List<SweepCell>(), new List<FinalPlace>());
+            var (cells, finals) = (new List<SweepMeasurement>(), new List<RepeatedConfiguration>());
             var sweep = new ProtocolSweep(protocol, cells, options.LatencyBoundMs) { Finals = finals };
             _protocols.Add(sweep);
             await SweepAsync(async point =>
@@ -63,9 +63,9 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
                 await MeasureAgainAsync(sweep.Candidates(Finalists), finals, MeasureAsync, cancellationToken);
             }
 
-            async Task<SweepCell> MeasureAsync(SweepPoint point)
+            async Task<SweepMeasurement> MeasureAsync(SweepPoint point)
             {
-                var cell = SweepCell.Of(point, await fleet.RunAsync(Spec(protocol, addresses(protocol), point), options.Workers, programs, cancellationToken));
+                var cell = SweepMeasurement.Of(point, await fleet.RunAsync(Spec(protocol, addresses(protocol), point), options.Workers, programs, cancellationToken));
                 Print(protocol, cell);
                 return cell;
             }
@@ -73,10 +73,10 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     }
 
     private static async Task MeasureAgainAsync(
-        IReadOnlyList<SweepPoint> points, List<FinalPlace> finals, Func<SweepPoint, Task<SweepCell>> measure, CancellationToken cancellationToken)
+        IReadOnlyList<SweepPoint> points, List<RepeatedConfiguration> finals, Func<SweepPoint, Task<SweepMeasurement>> measure, CancellationToken cancellationToken)
     {
-        var rounds = points.ToDictionary(point => point, _ => new List<SweepCell>());
-        finals.AddRange(points.Select(point => new FinalPlace(point.Connections, point.InFlight, rounds[point])));
+        var rounds = points.ToDictionary(point => point, _ => new List<SweepMeasurement>());
+        finals.AddRange(points.Select(point => new RepeatedConfiguration(point.Connections, point.InFlight, rounds[point])));
         await Repeats.RunAsync(points, FinalRounds, (point, _) => measure(point), (point, cell) => rounds[point].Add(cell), cancellationToken);
     }
 
@@ -99,7 +99,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         BalancePercent = protocol == DriveProtocol.Stream ? 0 : options.BalancePercent,
     };
 
-    private void Print(DriveProtocol protocol, SweepCell cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
+    private void Print(DriveProtocol protocol, SweepMeasurement cell) => console.WriteLine(string.Create(CultureInfo.InvariantCulture,
         $"{protocol}, {cell.Connections} connections x {cell.InFlight} in flight: {cell.PerSecond:N0}/s, p50 {cell.Latency.P50Ms:0.0} ms, p99 {cell.Latency.P99Ms:0.0} ms, failed {cell.Errors.Values.Sum()}"));
 
     private SweepResult Result(RunInfo run) => new()

@@ -17,7 +17,7 @@ internal static class SweepPage
     {
         Title = result.Mode == "dynamic" ? "Search for the highest throughput" : "Throughput of one configuration",
         Subtitle = Sentence(result),
-        Facts = [.. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.IceLab.Fact(), new Fact("Method", Method(result))],
+        Facts = [.. Facts.Of(result.Run), StoreAudit.Fact(result.Audits), Sources.IceLab.Fact(), new Fact("Method", Method(result))],
         Sections = [new Section("", [Bests(result)]), .. result.Protocols.Where(p => p.Cells.Count > 0).Select(p => Section(p, result))],
     };
 
@@ -46,7 +46,7 @@ internal static class SweepPage
     private static string Where(SweepResult result) => result.Audits.Count == 0
         ? "The proxies ran already: their event store was not audited, and per core refers to the cores of the load tool's machine."
         : "Everything ran on one machine: the load tool shares its cores with the platform."
-            + (result.Requests == SweepResult.PaymentsAlone && Books.AreClean(result.Audits) ? " The audit found an event stored for every payment that was answered." : "");
+            + (result.Requests == SweepResult.PaymentsAlone && StoreAudit.AreClean(result.Audits) ? " The audit found an event stored for every payment that was answered." : "");
 
     private static Row Row(ProtocolSweep protocol, int cores)
     {
@@ -96,7 +96,7 @@ internal static class SweepPage
         })],
     };
 
-    private static Row CellRow(SweepCell cell, bool best) => new(
+    private static Row CellRow(SweepMeasurement cell, bool best) => new(
         Text(cell.Connections), Text(cell.InFlight), Numbers.Whole(cell.PerSecond), Numbers.Significant(cell.Latency.P50Ms),
         Numbers.Significant(cell.Latency.P99Ms), Numbers.Significant(cell.Latency.MaxMs), Numbers.Whole(cell.Errors.Values.Sum()),
         cell.Answers == 0 ? Numbers.None : Numbers.Whole(cell.CpuS.Values.Sum() * 1e6 / cell.Answers))
@@ -104,7 +104,7 @@ internal static class SweepPage
         IsHighlighted = best,
     };
 
-    private static HeatMap Map(ProtocolSweep protocol, Func<SweepCell, double> value, string title, string unit, bool leastIsBest)
+    private static HeatMap Map(ProtocolSweep protocol, Func<SweepMeasurement, double> value, string title, string unit, bool leastIsBest)
     {
         var columns = protocol.Cells.Select(c => c.InFlight).Distinct().Order().ToList();
         var rows = protocol.Cells.Select(c => c.Connections).Distinct().Order().ToList();

@@ -35,39 +35,39 @@ internal sealed record SweepResult : IResults
 
     // The store of proxies that run already cannot be audited. Requests may be rejected during the search, which looks for the
     // limit; but one configuration must be without failures.
-    bool IResults.IsGood => (Audits.Count == 0 || Books.AreClean(Audits)) && Protocols.Count > 0
+    bool IResults.IsGood => (Audits.Count == 0 || StoreAudit.AreClean(Audits)) && Protocols.Count > 0
         && Protocols.All(p => p.Best is { Answers: > 0 } && p.Finals.All(f => !f.HasFailures));
 }
 
 /// <summary>The configurations that were measured over one protocol.</summary>
-internal sealed record ProtocolSweep(DriveProtocol Protocol, IReadOnlyList<SweepCell> Cells, double LatencyBoundMs)
+internal sealed record ProtocolSweep(DriveProtocol Protocol, IReadOnlyList<SweepMeasurement> Cells, double LatencyBoundMs)
 {
     /// <summary>The best configurations, measured again; empty if only one was measured, and in older results.</summary>
-    public IReadOnlyList<FinalPlace> Finals { get => field ?? []; init; } = [];
+    public IReadOnlyList<RepeatedConfiguration> Finals { get => field ?? []; init; } = [];
 
     /// <summary>The configuration with the most answers per second and no failed request: by the median of the configurations
     /// that were measured again, if any.</summary>
-    public FinalPlace? BestPlace => Places.Where(p => !p.HasFailures).MaxBy(p => p.PerSecond.Median);
+    public RepeatedConfiguration? BestPlace => Places.Where(p => !p.HasFailures).MaxBy(p => p.PerSecond.Median);
 
     /// <summary>The configuration with the most answers per second and no failed request whose 99th percentile is within the
     /// bound.</summary>
-    public FinalPlace? BestPlaceWithinBound =>
+    public RepeatedConfiguration? BestPlaceWithinBound =>
         Places.Where(p => !p.HasFailures && p.P99Ms.Median <= LatencyBoundMs).MaxBy(p => p.PerSecond.Median);
 
     /// <summary>The median measurement of <see cref="BestPlace"/>.</summary>
-    public SweepCell? Best => BestPlace?.Middle;
+    public SweepMeasurement? Best => BestPlace?.Middle;
 
     /// <summary>The median measurement of <see cref="BestPlaceWithinBound"/>.</summary>
-    public SweepCell? BestWithinBound => BestPlaceWithinBound?.Middle;
+    public SweepMeasurement? BestWithinBound => BestPlaceWithinBound?.Middle;
 
     /// <summary>All measurements except the dropped ones.</summary>
     [JsonIgnore]
-    public IEnumerable<SweepCell> Measured => Cells.Concat(Finals.SelectMany(f => f.Rounds));
+    public IEnumerable<SweepMeasurement> Measured => Cells.Concat(Finals.SelectMany(f => f.Rounds));
 
     // Configurations that were measured again replace all others: a single figure cannot be compared with a median.
-    private IEnumerable<FinalPlace> Places => Finals.Any(f => f.Rounds.Count > 0)
+    private IEnumerable<RepeatedConfiguration> Places => Finals.Any(f => f.Rounds.Count > 0)
         ? Finals.Where(f => f.Rounds.Count > 0)
-        : Cells.Select(cell => new FinalPlace(cell.Connections, cell.InFlight, [cell]));
+        : Cells.Select(cell => new RepeatedConfiguration(cell.Connections, cell.InFlight, [cell]));
 
     /// <summary>Returns the configurations to measure again: those with the most answers per second, overall and within the
     /// bound.</summary>
@@ -80,7 +80,7 @@ internal sealed record ProtocolSweep(DriveProtocol Protocol, IReadOnlyList<Sweep
 }
 
 /// <summary>A configuration with all its measurements.</summary>
-internal sealed record FinalPlace(int Connections, int InFlight, IReadOnlyList<SweepCell> Rounds)
+internal sealed record RepeatedConfiguration(int Connections, int InFlight, IReadOnlyList<SweepMeasurement> Rounds)
 {
     public Spread PerSecond => Spread.Of(Rounds.Select(r => r.PerSecond));
 
@@ -92,14 +92,14 @@ internal sealed record FinalPlace(int Connections, int InFlight, IReadOnlyList<S
 
     /// <summary>The measurement with the median of the answers per second.</summary>
     [JsonIgnore]
-    public SweepCell Middle => Rounds.OrderBy(r => r.PerSecond).ElementAt((Rounds.Count - 1) / 2);
+    public SweepMeasurement Middle => Rounds.OrderBy(r => r.PerSecond).ElementAt((Rounds.Count - 1) / 2);
 
     /// <summary>Whether a request failed in any of the measurements.</summary>
     public bool HasFailures => Rounds.Any(r => r.HasFailures);
 }
 
 /// <summary>One measurement of a configuration.</summary>
-internal sealed record SweepCell
+internal sealed record SweepMeasurement
 {
     public required int Connections { get; init; }
     public required int InFlight { get; init; }
@@ -113,7 +113,7 @@ internal sealed record SweepCell
     [JsonIgnore]
     public bool HasFailures => Errors.Count > 0;
 
-    public static SweepCell Of(SweepPoint point, DriveFigures figures) => new()
+    public static SweepMeasurement Of(SweepPoint point, DriveFigures figures) => new()
     {
         Connections = point.Connections,
         InFlight = point.InFlight,

@@ -9,7 +9,7 @@ namespace Billing.Measuring.Tracing;
 public sealed record Leg(string Name, Moment From, Moment To)
 {
     /// <summary>The name of the leg from the first step to the last.</summary>
-    public const string WholeName = "whole way";
+    public const string TotalName = "whole way";
 
     private static readonly (string Name, Moment Moment)[] MilestoneMoments =
     [
@@ -34,7 +34,7 @@ public sealed record Leg(string Name, Moment From, Moment To)
     };
 
     /// <summary>Returns the leg from the first step of payments to the last.</summary>
-    public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) => new(WholeName, StartOf(payments), Moment.Returned);
+    public static Leg Whole(IReadOnlyCollection<TracedPayment> payments) => new(TotalName, StartOf(payments), Moment.Returned);
 
     /// <summary>Returns the milestones: legs that all begin at the first step and therefore overlap. One of them ends at the
     /// event store's own timestamp.</summary>

@@ -82,12 +82,12 @@ internal sealed class PaymentTracer : IAsyncDisposable
         {
             var timed = await _clients[number % _clients.Length].MakeTimedPaymentAsync(request);
             payment = new TracedPayment(Guid.Parse(request.TransactionId), stream, timed.Answer.Version, timed.Answer.Outcome.ToString());
-            payment.Take(timed.Times);
+            payment.SetTimes(timed.Times);
         }
         catch (RpcException e)
         {
             payment = new TracedPayment(Guid.Parse(request.TransactionId), stream, 0, e.StatusCode.ToString());
-            payment.Take(new StepTimes(Sent: sent, Returned: _time.GetUtcNow()));
+            payment.SetTimes(new StepTimes(Sent: sent, Returned: _time.GetUtcNow()));
         }
         payment[Moment.Planned] = plannedUnixUs;
         Volatile.Write(ref _payments[number], payment);

@@ -32,7 +32,7 @@ internal static class TracePage
     /// <summary>Returns the report of a summary whose payments are not available.</summary>
     public static Report Of(TraceResult summary)
     {
-        var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.WholeName);
+        var whole = summary.Steps.FirstOrDefault(s => s.Name == Leg.TotalName);
         return Head(summary, summary.Requests, whole?.P50Ms ?? 0) with
         {
             Sections = [new Section("Time per step", [.. Steps(summary.Steps)])],
@@ -92,9 +92,9 @@ internal static class TracePage
         var decimals = steps.Any(s => s.P90Ms >= 100) ? 1 : 2;
         yield return Percentiles("Duration of each step", steps.Where(s => !Leg.IsMilestone(s.Name)), decimals) with
         {
-            Note = $"The percentiles of the steps do not add up to those of the {Leg.WholeName}: the slowest payments of one step are not the slowest of every other.",
+            Note = $"The percentiles of the steps do not add up to those of the {Leg.TotalName}: the slowest payments of one step are not the slowest of every other.",
         };
-        yield return Percentiles(FromStart("Time since the payment", steps.FirstOrDefault(s => s.Name == Leg.WholeName)?.From), steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
+        yield return Percentiles(FromStart("Time since the payment", steps.FirstOrDefault(s => s.Name == Leg.TotalName)?.From), steps.Where(s => Leg.IsMilestone(s.Name)), decimals);
     }
 
     private static Table Percentiles(string title, IEnumerable<LegSummary> steps, int decimals)
@@ -112,7 +112,7 @@ internal static class TracePage
             [
                 .. steps.Select(s => new Row(s.Name, Ms(s.P50Ms), Ms(s.P90Ms), Ms(s.P99Ms), Ms(s.P999Ms), Ms(s.MaxMs), Ms(s.MeanMs))
                 {
-                    IsHighlighted = s.Name == Leg.WholeName,
+                    IsHighlighted = s.Name == Leg.TotalName,
                 }),
             ],
         };

@@ -9,7 +9,7 @@ internal static class TraceTable
 {
     public static void Print(IAnsiConsole console, TraceResult summary)
     {
-        var table = new Table().Border(TableBorder.Rounded).Title($"Milliseconds per step; the {Leg.WholeName} begins when a payment was due")
+        var table = new Table().Border(TableBorder.Rounded).Title($"Milliseconds per step; the {Leg.TotalName} begins when a payment was due")
             .AddColumns("Step", "p50", "p90", "p99", "p99.9", "Longest", "Mean");
         foreach (var column in table.Columns.Skip(1))
         {

@@ -57,7 +57,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
         _minVersionWait = options.Value.MinVersionWait;
         _opened = Account.Opened(options.Value.DefaultCreditLimit);
         _supervisor = supervisor;
-        _retry = retry.Briefly((e, attempt) => Waiting(attempt, e.Message));
+        _retry = retry.Limited((e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <inheritdoc/>
@@ -177,7 +177,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             Failed(e, batch.Count);
-            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Replies.StoreUnreadable(d.Command.CorrelationId)));
+            return batch.ConvertAll<(Delivery, Reply?)>(d => (d, Replies.StoreUnavailable(d.Command.CorrelationId)));
         }
     }
 

@@ -43,7 +43,7 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
         _batchMax = options.Value.BatchMax;
         _time = time;
         _logger = logger;
-        _retry = retry.Forever(EventStoreFailure.IsAway, (e, attempt) => Waiting(attempt, e.Message));
+        _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(attempt, e.Message));
     }
 
     /// <inheritdoc/>

@@ -117,7 +117,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
             var waiter = new Waiter(version);
             ref var waiters = ref CollectionsMarshal.GetValueRefOrAddDefault(_waiters, streamId, out _);
             (waiters ??= []).Add(waiter);
-            waiter.Bound = time.CreateTimer(_ => GiveUp(streamId, waiter), null, atMost, Timeout.InfiniteTimeSpan);
+            waiter.Bound = time.CreateTimer(_ => TimeOut(streamId, waiter), null, atMost, Timeout.InfiniteTimeSpan);
             return waiter.Task;
         }
     }
@@ -208,7 +208,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    private void GiveUp(string streamId, Waiter waiter)
+    private void TimeOut(string streamId, Waiter waiter)
     {
         lock (_gate)
         {

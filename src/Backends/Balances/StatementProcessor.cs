@@ -17,7 +17,7 @@ internal sealed partial class StatementProcessor(
     private static readonly TimeSpan LongestRead = TimeSpan.FromHours(1);
 
     private readonly Channel<Delivery> _accepted = Channel.CreateUnbounded<Delivery>();
-    private readonly EventStoreRetry.Retries _retry = retry.Briefly((e, attempt) => Waiting(logger, attempt, e.Message));
+    private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
 
     /// <summary>Takes a request.</summary>
     public void Accept(Delivery delivery) => _accepted.Writer.TryWrite(delivery);
@@ -59,9 +59,9 @@ internal sealed partial class StatementProcessor(
             // The deadline ends the read: nobody waits for it any longer, and the reader is needed for other requests.
             settler.Settle([(delivery, Expiry.Reply(command))], []);
         }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsAway(e))
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsUnavailable(e))
         {
-            settler.Settle([(delivery, Replies.StoreUnreadable(command.CorrelationId))], []);
+            settler.Settle([(delivery, Replies.StoreUnavailable(command.CorrelationId))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {

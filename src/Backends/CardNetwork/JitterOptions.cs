@@ -30,7 +30,7 @@ public sealed class JitterOptions
     public int Seed { get; set; }
 
     /// <summary>One message for each invalid setting, naming it.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (PaymentMin < TimeSpan.Zero || PaymentMin > PaymentMax)
         {

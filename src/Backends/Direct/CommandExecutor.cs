@@ -19,7 +19,7 @@ public sealed partial class CommandExecutor(
     private volatile bool _ready;
 
     /// <inheritdoc/>
-    public string? WhyNotReady => _ready ? null : "the view of the balances is being built, or the backend is stopping";
+    public string? NotReadyReason => _ready ? null : "the view of the balances is being built, or the backend is stopping";
 
     /// <summary>Processes a command, whether or not its sender still waits. The command's deadline ends the wait for the
     /// answer.</summary>

@@ -11,8 +11,8 @@ public static class EventStoreFailure
     private static readonly string[] DataClasses = ["22", "23"];
 
     /// <summary>Whether a retry may succeed, once the caller has looked up what is stored by now.</summary>
-    public static bool Passes(Exception failure) =>
-        IsConflict(failure) || IsReceiptCollision(failure) || IsSequenceNumberTaken(failure) || IsAway(failure);
+    public static bool IsRetryable(Exception failure) =>
+        IsConflict(failure) || IsReceiptCollision(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
 
     /// <summary>Whether an append failed because a stream's version has changed: another owner appended to it.</summary>
     public static bool IsConflict(Exception failure) =>
@@ -31,7 +31,7 @@ public static class EventStoreFailure
     /// <summary>Whether PostgreSQL, or the connection to it, failed for a reason that is not in the data: it cannot be reached,
     /// is read-only after a failover, has no disk space, refuses the role, has lost a table. However long that lasts, the
     /// command is not at fault.</summary>
-    public static bool IsAway(Exception failure)
+    public static bool IsUnavailable(Exception failure)
     {
         for (var cause = failure; cause is not null; cause = cause.InnerException)
         {

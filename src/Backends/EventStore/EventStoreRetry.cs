@@ -34,12 +34,12 @@ public sealed class EventStoreRetry
     /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up.</summary>
     /// <param name="handles">Which failures are retried.</param>
     /// <param name="onRetry">Called for each of these failures, with the number of the attempt, from 1.</param>
-    public Retries Forever(Func<Exception, bool> handles, Action<Exception, int> onRetry) => Build(handles, onRetry, int.MaxValue);
+    public Retries Unlimited(Func<Exception, bool> handles, Action<Exception, int> onRetry) => Build(handles, onRetry, int.MaxValue);
 
     /// <summary>Retries a few times, over a few seconds, while the store is unavailable: for requests that a caller can repeat.
     /// </summary>
     /// <param name="onRetry">Called for each failure, with the number of the attempt, from 1.</param>
-    public Retries Briefly(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsAway, onRetry, 10);
+    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsUnavailable, onRetry, 10);
 
     private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
         new(new ResiliencePipelineBuilder { TimeProvider = _time }

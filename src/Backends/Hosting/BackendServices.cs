@@ -27,9 +27,9 @@ public static class BackendServices
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddOptions<JitterOptions>().Bind(configuration.GetSection(JitterOptions.Section)).ValidateOnStart();
         services.AddSingleton<IValidateOptions<BackendOptions>>(
-            new ProblemValidation<BackendOptions>(options => options.Problems()));
+            new ProblemValidation<BackendOptions>(options => options.ValidationErrors()));
         services.AddSingleton<IValidateOptions<JitterOptions>>(
-            new ProblemValidation<JitterOptions>(options => options.Problems()));
+            new ProblemValidation<JitterOptions>(options => options.ValidationErrors()));
         services.AddSingleton<IValidateOptions<EventStoreOptions>>(
             new ProblemValidation<EventStoreOptions>(ConnectionStringProblems));
         services.AddServiceTime();

@@ -13,7 +13,7 @@ public sealed class CommandsInFlight
 
     /// <summary>Enters deliveries.</summary>
     /// <param name="deliveries">The deliveries.</param>
-    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> uses.</param>
+    /// <param name="now">A timestamp of the clock that <see cref="AnswerWaiting"/> uses.</param>
     /// <returns>The commands that were not in flight before, and the questions about payments that are not in flight.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
     {
@@ -33,7 +33,7 @@ public sealed class CommandsInFlight
                 var command = new PendingCommand(delivery, streamId, now);
                 fresh.Add(command);
                 // A payment that arrives after a question about it must not join the question, which is never decided.
-                if (!command.IsQuestion)
+                if (!command.IsStatusQuery)
                 {
                     _commands.Add(id, command);
                 }
@@ -51,7 +51,7 @@ public sealed class CommandsInFlight
         var again = new List<PendingCommand>();
         lock (_gate)
         {
-            foreach (var command in commands.Where(c => !c.IsQuestion))
+            foreach (var command in commands.Where(c => !c.IsStatusQuery))
             {
                 var id = (command.Command.TransactionId, command.StreamId);
                 if (command.TakeWaiting(nowUnixUs) is { } waiting)
@@ -70,11 +70,11 @@ public sealed class CommandsInFlight
 
     /// <summary>Takes the deliveries that have waited since a moment or longer, and whose callers have not been answered yet.
     /// </summary>
-    public List<Delivery> TellWaiting(long since)
+    public List<Delivery> AnswerWaiting(long since)
     {
         lock (_gate)
         {
-            return [.. _commands.Values.SelectMany(command => command.TellWaiting(since))];
+            return [.. _commands.Values.SelectMany(command => command.AnswerWaiting(since))];
         }
     }
 }

@@ -64,7 +64,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         _time = time;
         _logger = logger;
         _supervisor = supervisor;
-        _retry = retry.Forever(EventStoreFailure.IsAway, (e, attempt) =>
+        _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) =>
         {
             BackendMetrics.Retried();
             Waiting(attempt, e.Message);
@@ -75,8 +75,8 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     public int InFlight => _settler.InFlight;
 
     /// <summary>Not ready from the moment callers are answered that the store is unavailable until it responds.</summary>
-    public string? WhyNotReady =>
-        Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) is var away && away >= _options.StoreAwayMax
+    public string? NotReadyReason =>
+        Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) is var away && away >= _options.StoreUnavailableMax
             ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {away.TotalSeconds:0} s")
             : null;
 
@@ -143,7 +143,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 command.Record(recorded);
                 repeated.Add(command);
             }
-            else if (command.IsQuestion)
+            else if (command.IsStatusQuery)
             {
                 // The payment was no longer in flight when the question came, so its receipt, if any, was stored before these
                 // receipts were read.
@@ -279,7 +279,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             answers.AddRange(Answers(command, now));
             // An event of another account that used the same id is published by the backend that serves that account, in that
             // account's order.
-            if (!command.IsQuestion && command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
+            if (!command.IsStatusQuery && command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
             {
                 events.Add(recorded);
             }
@@ -316,22 +316,22 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         using var timer = new PeriodicTimer(WatchInterval, _time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
-            if (Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) >= _options.StoreAwayMax)
+            if (Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) >= _options.StoreUnavailableMax)
             {
-                TellUnavailable(_time.GetTimestamp() - (long)(_options.StoreAwayMax.TotalSeconds * _time.TimestampFrequency));
+                TellUnavailable(_time.GetTimestamp() - (long)(_options.StoreUnavailableMax.TotalSeconds * _time.TimestampFrequency));
             }
         }
     }
 
     private void TellUnavailable(long since)
     {
-        var waiting = _inFlight.TellWaiting(since);
+        var waiting = _inFlight.AnswerWaiting(since);
         if (waiting.Count == 0)
         {
             return;
         }
-        StoreAway(waiting.Count, _options.StoreAwayMax.TotalSeconds);
-        _settler.Tell(waiting.ConvertAll(delivery => (delivery, Replies.Error(
+        StoreAway(waiting.Count, _options.StoreUnavailableMax.TotalSeconds);
+        _settler.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
             delivery.Command.CorrelationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
             "The event store cannot be reached at the moment; retry with the same transaction_id."))));
     }

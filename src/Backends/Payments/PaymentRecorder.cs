@@ -31,7 +31,7 @@ public sealed partial class PaymentRecorder
         _opened = Account.Opened(options.Value.DefaultCreditLimit);
         _time = time;
         _logger = logger;
-        _retry = retry.Forever(EventStoreFailure.Passes, OnRetry);
+        _retry = retry.Unlimited(EventStoreFailure.IsRetryable, OnRetry);
     }
 
     /// <summary>Drops the cached accounts of partitions that are now assigned to another backend.</summary>

@@ -17,11 +17,11 @@ public sealed class PendingCommand
     /// <summary>Creates a command with its first delivery.</summary>
     /// <param name="delivery">The delivery.</param>
     /// <param name="streamId">The stream of the command's account.</param>
-    /// <param name="now">A timestamp of the clock that <see cref="TellWaiting"/> uses.</param>
+    /// <param name="now">A timestamp of the clock that <see cref="AnswerWaiting"/> uses.</param>
     public PendingCommand(Delivery delivery, string streamId, long now)
     {
         _waiters = [new Waiter(delivery, now)];
-        IsQuestion = WireCommand.IsQuestion(delivery.Command);
+        IsStatusQuery = WireCommand.IsStatusQuery(delivery.Command);
         Command = WireCommand.ToDomain(delivery.Command, delivery.Processing?.TraceId.ToHexString());
         Processing = delivery.Processing;
         ConsumedAt = BackendMetrics.Now;
@@ -68,7 +68,7 @@ public sealed class PendingCommand
     public string? Rejection { get; private set; }
 
     /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
-    public bool IsQuestion { get; }
+    public bool IsStatusQuery { get; }
 
     /// <summary>Whether the command has its result.</summary>
     public bool IsDone => Recorded is not null || Refusal is not null;
@@ -144,7 +144,7 @@ public sealed class PendingCommand
             }
             // Questions about the payment wait for its final result, and so move to the new command as well.
             var waiting = _waiters.FindAll(a => !a.IsExpired(nowUnixUs));
-            waiting.AddRange(_waiters.FindAll(a => a.IsQuestion && !a.IsTold));
+            waiting.AddRange(_waiters.FindAll(a => a.IsStatusQuery && !a.IsTold));
             _waiters.RemoveAll(waiting.Contains);
             return new PendingCommand(this, waiting);
         }
@@ -152,7 +152,7 @@ public sealed class PendingCommand
 
     /// <summary>Takes the deliveries that have waited since a moment or longer and have not been answered yet, and marks them
     /// as answered. The command itself stays in flight.</summary>
-    public IEnumerable<Delivery> TellWaiting(long since)
+    public IEnumerable<Delivery> AnswerWaiting(long since)
     {
         lock (_waiters)
         {
@@ -211,10 +211,10 @@ public sealed class PendingCommand
 
         public bool IsTold { get; set; }
 
-        public bool IsQuestion { get; } = WireCommand.IsQuestion(delivery.Command);
+        public bool IsStatusQuery { get; } = WireCommand.IsStatusQuery(delivery.Command);
 
         // A question about a payment is no reason to execute it.
         public bool IsExpired(long nowUnixUs) =>
-            IsTold || IsQuestion || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
+            IsTold || IsStatusQuery || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
     }
 }

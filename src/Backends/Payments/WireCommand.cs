@@ -25,7 +25,7 @@ internal static class WireCommand
     };
 
     /// <summary>Whether a command only asks for the result of a payment.</summary>
-    public static bool IsQuestion(Command command) => command.RequestCase == Command.RequestOneofCase.PaymentStatus;
+    public static bool IsStatusQuery(Command command) => command.RequestCase == Command.RequestOneofCase.PaymentStatus;
 
     /// <summary>Whether an event answers exactly this request: same kind, account and amount.</summary>
     public static bool Asks(Command command, Event recorded)
@@ -62,7 +62,7 @@ internal static class WireCommand
 
     /// <summary>The reply to a request for which no event is recorded; a question about a payment is answered with the reason.
     /// </summary>
-    public static Reply ToReply(Command command, Error refusal) => IsQuestion(command)
+    public static Reply ToReply(Command command, Error refusal) => IsStatusQuery(command)
         ? new Reply { CorrelationId = command.CorrelationId, PaymentStatus = new PaymentStatus { Error = refusal } }
         : new Reply { CorrelationId = command.CorrelationId, Error = refusal };
 

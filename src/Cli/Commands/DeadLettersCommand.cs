@@ -22,7 +22,7 @@ internal static class DeadLettersCommand
         var limit = Flags.Number("--limit", "Dead letters to list, the newest first", 50, 1, 100_000);
         var command = new Command("list", "Lists the newest dead letters.") { limit };
         command.SetAction((parsed, _) => BillingCommand.GuardedAsync(async () =>
-            new LetterDesk(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
+            new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
         return command;
     }
 
@@ -35,7 +35,7 @@ internal static class DeadLettersCommand
             id, raw,
         };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
-            await new LetterDesk(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ShowAsync(
+            await new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ShowAsync(
                 parsed.GetRequiredValue(id)[0], parsed.GetValue(raw), cancellationToken)));
         return command;
     }
@@ -57,7 +57,7 @@ internal static class DeadLettersCommand
             }
         });
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
-            await new LetterDesk(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ReplayAsync(
+            await new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ReplayAsync(
                 parsed.GetValue(ids) ?? [], parsed.GetValue(asIs), cancellationToken)));
         return command;
     }

@@ -17,7 +17,7 @@ internal sealed partial class CallFailures(string address, TimeProvider time, IL
     private long _logged = long.MinValue;
 
     /// <summary>Returns the reply for a backend that cannot be reached or whose connection was lost.</summary>
-    public Reply Away(string reason)
+    public Reply Unavailable(string reason)
     {
         Log(reason);
         return Replies.Error(
@@ -25,10 +25,10 @@ internal sealed partial class CallFailures(string address, TimeProvider time, IL
     }
 
     /// <summary>Returns the reply for a call that passed its deadline.</summary>
-    public static Reply Late() => Replies.NoAnswerInTime(0);
+    public static Reply DeadlineExceeded() => Replies.NoAnswerInTime(0);
 
     /// <summary>Returns the reply for a backend that answered with an error or an invalid reply.</summary>
-    public Reply NoReply(StatusCode status, string reason)
+    public Reply InvalidReply(StatusCode status, string reason)
     {
         Log(reason);
         return Replies.Error(

@@ -58,11 +58,11 @@ internal sealed class GrpcBackendChannel : IBackendChannel
 
     private Reply Failed(RpcException e) => e.StatusCode switch
     {
-        StatusCode.Unavailable => _failures.Away(e.Status.Detail),
-        StatusCode.DeadlineExceeded => CallFailures.Late(),
+        StatusCode.Unavailable => _failures.Unavailable(e.Status.Detail),
+        StatusCode.DeadlineExceeded => CallFailures.DeadlineExceeded(),
         // There is no specific status for a connection that is lost during a call.
         _ when e.Status.DebugException is HttpRequestException or IOException or SocketException =>
-            _failures.Away(e.Status.Detail),
-        _ => _failures.NoReply(e.StatusCode, e.Status.Detail),
+            _failures.Unavailable(e.Status.Detail),
+        _ => _failures.InvalidReply(e.StatusCode, e.Status.Detail),
     };
 }

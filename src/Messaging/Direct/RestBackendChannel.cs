@@ -45,23 +45,23 @@ internal sealed class RestBackendChannel : IBackendChannel
             using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, linked.Token);
             if (!response.IsSuccessStatusCode)
             {
-                return _failures.NoReply(StatusCode.Internal, $"HTTP status {(int)response.StatusCode}");
+                return _failures.InvalidReply(StatusCode.Internal, $"HTTP status {(int)response.StatusCode}");
             }
             await using var body = await response.Content.ReadAsStreamAsync(linked.Token);
             return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, linked.Token)
-                ?? _failures.NoReply(StatusCode.Internal, "the response body is null");
+                ?? _failures.InvalidReply(StatusCode.Internal, "the response body is null");
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return CallFailures.Late();
+            return CallFailures.DeadlineExceeded();
         }
         catch (Exception e) when (e is HttpRequestException or IOException)
         {
-            return _failures.Away(e.Message);
+            return _failures.Unavailable(e.Message);
         }
         catch (JsonException e)
         {
-            return _failures.NoReply(StatusCode.Internal, e.Message);
+            return _failures.InvalidReply(StatusCode.Internal, e.Message);
         }
     }
 

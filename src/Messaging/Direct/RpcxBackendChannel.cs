@@ -41,9 +41,9 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         {
             return e.StatusCode switch
             {
-                StatusCode.Unavailable => _failures.Away(e.Message),
-                StatusCode.DeadlineExceeded => CallFailures.Late(),
-                _ => _failures.NoReply(e.StatusCode, e.Message),
+                StatusCode.Unavailable => _failures.Unavailable(e.Message),
+                StatusCode.DeadlineExceeded => CallFailures.DeadlineExceeded(),
+                _ => _failures.InvalidReply(e.StatusCode, e.Message),
             };
         }
         finally

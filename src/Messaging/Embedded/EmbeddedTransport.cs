@@ -34,7 +34,7 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     }
 
     /// <inheritdoc/>
-    public string? WhyNotReady => HostedHandlers.OfType<IReadyPart>().Select(part => part.WhyNotReady).FirstOrDefault(why => why is not null);
+    public string? NotReadyReason => HostedHandlers.OfType<IReadyPart>().Select(part => part.NotReadyReason).FirstOrDefault(why => why is not null);
 
     /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)

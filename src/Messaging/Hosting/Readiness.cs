@@ -9,7 +9,7 @@ public interface IReadyPart
 {
     /// <summary>Why no work can be accepted, as text for operators without a full stop, e.g.
     /// <c>the view of the balances is being built from the event store</c>; null if the part is ready.</summary>
-    string? WhyNotReady { get; }
+    string? NotReadyReason { get; }
 }
 
 /// <summary>The liveness and readiness of a service, with the reasons if it is not ready.</summary>
@@ -21,13 +21,13 @@ public sealed class Readiness(IEnumerable<IReadyPart> parts, Supervisor supervis
 
     /// <summary>The reasons why the service is not ready; empty if it is ready.</summary>
     public IReadOnlyList<string> Reasons =>
-        [.. new[] { supervisor.WhyFailed }.Concat(_parts.Select(part => part.WhyNotReady)).OfType<string>()];
+        [.. new[] { supervisor.FailureReason }.Concat(_parts.Select(part => part.NotReadyReason)).OfType<string>()];
 
     /// <summary>Maps <c>/health/live</c> and <c>/health/ready</c>, for clients that cannot use gRPC health checks: they return
     /// 200, or 503 with the reasons.</summary>
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapGet("/health/live", () => supervisor.WhyFailed is { } why ? Not("live", why) : Results.Text("live"))
+        routes.MapGet("/health/live", () => supervisor.FailureReason is { } why ? Not("live", why) : Results.Text("live"))
             .AllowAnonymous()
             .ExcludeFromDescription();
         routes.MapGet("/health/ready", () => Reasons is { Count: > 0 } reasons ? Not("ready", string.Join("; ", reasons)) : Results.Text("ready"))

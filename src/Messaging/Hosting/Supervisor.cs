@@ -16,7 +16,7 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
     public bool IsHealthy => !_failed.IsCancellationRequested;
 
     /// <summary>The loop that failed and the reason, as text for operators; null if none has failed.</summary>
-    public string? WhyFailed => _whyFailed;
+    public string? FailureReason => _whyFailed;
 
     /// <summary>Cancelled with the first failure, so that code which waits for a loop can stop waiting.</summary>
     public CancellationToken Failing => _failed.Token;

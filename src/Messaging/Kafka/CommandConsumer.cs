@@ -13,7 +13,7 @@ namespace Billing.Messaging.Kafka;
 public sealed record CommandSubscription(IReadOnlyList<string> Topics, string Group, int InFlightMax);
 
 /// <summary>Consumes request topics as a member of a group, on its own thread, by calling
-/// <see cref="CommandIntake.TakeTurn"/> in a loop.</summary>
+/// <see cref="CommandIntake.RunTurn"/> in a loop.</summary>
 public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
 {
     private readonly KafkaOptions _options;
@@ -44,7 +44,7 @@ public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
     public bool HasJoined => _intake.HasJoined;
 
     /// <inheritdoc/>
-    public string? WhyNotReady => HasJoined ? null
+    public string? NotReadyReason => HasJoined ? null
         : _follower?.Built.IsCompleted == false ? "the view of the balances is being built from the event store"
         : $"the consumer has not joined its group {_subscription.Group}";
 
@@ -70,7 +70,7 @@ public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
         KafkaLog.Subscribed(_logger, string.Join(", ", _subscription.Topics), _subscription.Group);
         while (!_thread.Stopping.IsCancellationRequested)
         {
-            _intake.TakeTurn(consumer);
+            _intake.RunTurn(consumer);
         }
         _intake.Leave(consumer);
         consumer.Close();

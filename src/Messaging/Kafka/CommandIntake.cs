@@ -50,7 +50,7 @@ internal sealed class CommandIntake(
     public int Tracked => _watermarks.Values.Sum(w => w.Count);
 
     /// <summary>Runs one turn of the loop.</summary>
-    public void TakeTurn(IConsumer<byte[], byte[]> consumer)
+    public void RunTurn(IConsumer<byte[], byte[]> consumer)
     {
         PauseOrResume(consumer);
         Drain(consumer);
@@ -73,7 +73,7 @@ internal sealed class CommandIntake(
         foreach (var partition in added)
         {
             _watermarks[partition] = new OffsetWatermark();
-            MessagingMetrics.Expect(partition.Topic);
+            MessagingMetrics.InitialiseDeadLetters(partition.Topic);
         }
         FindBacklog(consumer, added);
         // New partitions are not paused and the old ones keep their state: the next turn sets all of them to the same state.
@@ -153,7 +153,7 @@ internal sealed class CommandIntake(
         catch (Exception e) when (e is not KafkaException)
         {
             // Any other error is caused by this record, and would occur again if the record were read again.
-            MessagingMetrics.PutAside(record.Topic, "unreadable");
+            MessagingMetrics.CountDeadLetter(record.Topic, "unreadable");
             publisher.DeadLetters.Publish(record, "the record could not be read: " + e.Message, slot.Settle);
         }
         if (_backlog.TryGetValue(record.TopicPartition, out var end) && record.Offset.Value >= end - 1)

@@ -17,7 +17,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         var span = KafkaTracing.StartProcess(record);
         if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
         {
-            refusal = WireFormat.Misplacement(command!, record.Topic, record.Message.Key);
+            refusal = WireFormat.RoutingError(command!, record.Topic, record.Message.Key);
         }
         if (refusal is null)
         {
@@ -32,7 +32,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         }
         // Log entries about the record belong to its trace.
         using var current = Tracing.Within(span);
-        MessagingMetrics.PutAside(record.Topic, "refused");
+        MessagingMetrics.CountDeadLetter(record.Topic, "refused");
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
         {
@@ -61,7 +61,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
 
         public override void Reject(string reason)
         {
-            MessagingMetrics.PutAside(record.Topic, "unprocessable");
+            MessagingMetrics.CountDeadLetter(record.Topic, "unprocessable");
             deadLetters.Publish(record, reason, slot.Settle);
             Done("unprocessable");
         }

@@ -68,7 +68,7 @@ public sealed class EventFollower : IHostedService, IDisposable
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         while (true)
         {
-            NoteEnds(consumer, admin);
+            StoreEndOffsets(consumer, admin);
             _model.RebuildAsync(_thread.Stopping).GetAwaiter().GetResult();
             _reader.Assign(consumer);
             _built.TrySetResult();
@@ -83,13 +83,13 @@ public sealed class EventFollower : IHostedService, IDisposable
             .SetLogHandler((_, m) => KafkaLog.ClientLog(_logger, m.Facility, m.Message))
             .Build();
 
-    private void NoteEnds(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
+    private void StoreEndOffsets(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
     {
         while (true)
         {
             try
             {
-                _reader.NoteEnds(consumer, Partitions(admin));
+                _reader.StoreEndOffsets(consumer, Partitions(admin));
                 return;
             }
             catch (KafkaException e) when (!e.Error.IsFatal)
@@ -104,7 +104,7 @@ public sealed class EventFollower : IHostedService, IDisposable
     private void FollowUntilEventsAreLost(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
     {
         var checkedAt = _time.GetTimestamp();
-        while (_reader.TakeTurn(consumer))
+        while (_reader.RunTurn(consumer))
         {
             _thread.Stopping.ThrowIfCancellationRequested();
             if (_time.GetElapsedTime(checkedAt) >= PartitionsInterval)

@@ -21,7 +21,7 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
 
     /// <summary>Stores the current end offsets of the partitions as the next offsets to read.</summary>
     /// <exception cref="KafkaException">No broker answers.</exception>
-    public void NoteEnds(IConsumer<byte[], byte[]> consumer, IEnumerable<TopicPartition> partitions)
+    public void StoreEndOffsets(IConsumer<byte[], byte[]> consumer, IEnumerable<TopicPartition> partitions)
     {
         _next.Clear();
         foreach (var partition in partitions)
@@ -56,7 +56,7 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
 
     /// <summary>Runs one turn: applies the available events.</summary>
     /// <returns>False if the topic no longer contains the next event.</returns>
-    public bool TakeTurn(IConsumer<byte[], byte[]> consumer)
+    public bool RunTurn(IConsumer<byte[], byte[]> consumer)
     {
         var events = new List<Event>();
         var hasNext = true;

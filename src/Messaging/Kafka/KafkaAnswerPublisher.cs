@@ -38,7 +38,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         _producers = producers;
         _time = time;
         _logger = logger;
-        DeadLetters = new DeadLetters(producers.Gathering, time, logger);
+        DeadLetters = new DeadLetters(producers.Batching, time, logger);
     }
 
     /// <summary>Publishes the records that cannot be processed.</summary>
@@ -132,7 +132,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         public void SendEvent(Message<string, byte[]> message)
         {
             Interlocked.Increment(ref _open);
-            Produce(publisher._producers.Gathering, Topics.Events, message);
+            Produce(publisher._producers.Batching, Topics.Events, message);
         }
 
         /// <summary>Sends a record of replies with the context of its send span in the headers.</summary>
@@ -220,7 +220,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             try
             {
                 await Task.Delay(RetryDelay, publisher._time, cancellationToken);
-                Produce(publisher._producers.Gathering, topic, message);
+                Produce(publisher._producers.Batching, topic, message);
             }
             catch (Exception e)
             {

@@ -75,7 +75,7 @@ public sealed class KafkaOptions
 
     /// <summary>Returns the errors in the values of the settings and in their combination; each message names its settings.
     /// </summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         var addresses = BootstrapServers.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
         if (addresses.Length == 0 && BootstrapServers.Length > 0)
@@ -107,15 +107,15 @@ public sealed class KafkaOptions
     /// session; a record is acknowledged when all in-sync replicas have it.</summary>
     /// <param name="clientId">The client id.</param>
     /// <param name="messageTimeout">How long a record may take to be acknowledged; zero for no limit.</param>
-    /// <param name="gathers">Whether records are batched, for <see cref="Linger"/> and while a request is in flight.</param>
-    internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout, bool gathers = true) => Add(new ProducerConfig
+    /// <param name="batches">Whether records are batched, for <see cref="Linger"/> and while a request is in flight.</param>
+    internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout, bool batches = true) => Add(new ProducerConfig
     {
         BootstrapServers = BootstrapServers,
         ClientId = clientId,
         Acks = Acks.All,
         EnableIdempotence = true,
-        LingerMs = gathers ? Linger.TotalMilliseconds : 0,
-        MaxInFlight = gathers ? RequestsInFlightMax : RequestsInFlightLimit,
+        LingerMs = batches ? Linger.TotalMilliseconds : 0,
+        MaxInFlight = batches ? RequestsInFlightMax : RequestsInFlightLimit,
         MessageTimeoutMs = (int)messageTimeout.TotalMilliseconds,
         QueueBufferingMaxMessages = 1_000_000,
         // The partitioner of Kafka's Java client, so that producers in other languages choose the same partition for an account.

@@ -112,7 +112,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     {
         try
         {
-            _producers.Gathering.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
+            _producers.Batching.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
             {
                 if (report.Error.IsUnknownTopic())
                 {

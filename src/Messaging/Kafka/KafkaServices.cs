@@ -14,7 +14,7 @@ public static class KafkaServices
         services.AddOptions<KafkaOptions>().Bind(configuration.GetSection(KafkaOptions.Section))
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddSingleton<IValidateOptions<KafkaOptions>>(
-            new ProblemValidation<KafkaOptions>(options => options.Problems()));
+            new ProblemValidation<KafkaOptions>(options => options.ValidationErrors()));
         services.AddServiceTime();
         return services.AddSingleton<KafkaTopics>();
     }

@@ -79,7 +79,7 @@ public sealed class KafkaSurvey : IDisposable
     /// </summary>
     /// <exception cref="KafkaException">The brokers do not answer, or refuse the request.</exception>
     /// <exception cref="StartupException">The brokers stopped answering.</exception>
-    public async Task<PutAside> PutAsideAsync()
+    public async Task<DeadLetterSummary> DeadLettersAsync()
     {
         var partitions = await PartitionsAsync([Topics.DeadLetters]);
         var ends = await OffsetsAsync(partitions, OffsetSpec.Latest());
@@ -90,7 +90,7 @@ public sealed class KafkaSurvey : IDisposable
             _letters = end == 0 ? [] : await Task.Run(ReadLetters);
             _lettersEnd = end;
         }
-        return new PutAside(end - starts.Values.Sum(), _letters);
+        return new DeadLetterSummary(end - starts.Values.Sum(), _letters);
     }
 
     /// <inheritdoc/>
@@ -146,4 +146,4 @@ public sealed record GroupMember(string Group, string Id, string Host, IReadOnly
 /// <summary>The records in the dead-letter topic.</summary>
 /// <param name="Count">Their number.</param>
 /// <param name="Newest">The newest of them, the newest first.</param>
-public sealed record PutAside(long Count, IReadOnlyList<DeadLetter> Newest);
+public sealed record DeadLetterSummary(long Count, IReadOnlyList<DeadLetter> Newest);

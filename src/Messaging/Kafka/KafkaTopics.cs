@@ -12,7 +12,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 {
     /// <summary>The time without a record after which a reply topic is considered abandoned; a running proxy writes to its own
     /// topic every <see cref="HeartbeatInterval"/>.</summary>
-    public static readonly TimeSpan SilenceMax = TimeSpan.FromMinutes(15);
+    public static readonly TimeSpan InactivityMax = TimeSpan.FromMinutes(15);
 
     /// <summary>How often a proxy writes an empty batch to its own topic.</summary>
     public static readonly TimeSpan HeartbeatInterval = TimeSpan.FromMinutes(1);
@@ -66,12 +66,12 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
     }
 
-    /// <summary>Deletes the reply topics that were created, and last written to, longer than <see cref="SilenceMax"/> ago.
+    /// <summary>Deletes the reply topics that were created, and last written to, longer than <see cref="InactivityMax"/> ago.
     /// </summary>
     public async Task SweepReplyTopicsAsync()
     {
         using var admin = Connect();
-        var horizon = time.GetUtcNow() - SilenceMax;
+        var horizon = time.GetUtcNow() - InactivityMax;
         var old = Existing(admin).Where(t => ProxyId.TryReadStart(t, out var start) && start < horizon).ToList();
         if (old.Count == 0)
         {

@@ -5,7 +5,7 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Two producers: one batches records, for the linger time and while a request is in flight; the other sends at once. A
 /// record that is sent while none is in flight has no others to be batched with and uses the latter; under load nearly all
-/// records are batched. There is no order between the two: records that must keep their order use <see cref="Gathering"/>.
+/// records are batched. There is no order between the two: records that must keep their order use <see cref="Batching"/>.
 /// Thread-safe.</summary>
 internal sealed class ProducerPair : IDisposable
 {
@@ -19,14 +19,14 @@ internal sealed class ProducerPair : IDisposable
     }
 
     /// <summary>Creates the pair with a producer that batches records and one that does not.</summary>
-    internal ProducerPair(IProducer<string, byte[]> gathering, IProducer<string, byte[]> prompt)
+    internal ProducerPair(IProducer<string, byte[]> batching, IProducer<string, byte[]> prompt)
     {
-        Gathering = gathering;
+        Batching = batching;
         _prompt = prompt;
     }
 
     /// <summary>The producer that batches records.</summary>
-    public IProducer<string, byte[]> Gathering { get; }
+    public IProducer<string, byte[]> Batching { get; }
 
     /// <summary>Builds both producers, which connect in the background.</summary>
     /// <param name="options">The settings of the brokers and the linger time.</param>
@@ -37,10 +37,10 @@ internal sealed class ProducerPair : IDisposable
     public static ProducerPair Build(
         KafkaOptions options, string clientId, TimeSpan messageTimeout, Action<Error> onError, ILogger logger)
     {
-        return new ProducerPair(Build(clientId, gathers: true), Build(clientId + "-prompt", gathers: false));
+        return new ProducerPair(Build(clientId, batches: true), Build(clientId + "-prompt", batches: false));
 
-        IProducer<string, byte[]> Build(string id, bool gathers) =>
-            new ProducerBuilder<string, byte[]>(options.Producer(id, messageTimeout, gathers))
+        IProducer<string, byte[]> Build(string id, bool batches) =>
+            new ProducerBuilder<string, byte[]>(options.Producer(id, messageTimeout, batches))
                 .SetErrorHandler((_, e) => onError(e))
                 .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
                 .Build();
@@ -48,7 +48,7 @@ internal sealed class ProducerPair : IDisposable
 
     /// <summary>Counts a send as in flight until <see cref="End"/>.</summary>
     /// <returns>The producer to send it with.</returns>
-    public IProducer<string, byte[]> Begin() => Interlocked.Increment(ref _inFlight) == 1 ? _prompt : Gathering;
+    public IProducer<string, byte[]> Begin() => Interlocked.Increment(ref _inFlight) == 1 ? _prompt : Batching;
 
     /// <summary>Ends a send that was begun: it has been acknowledged or has failed.</summary>
     public void End() => Interlocked.Decrement(ref _inFlight);
@@ -57,16 +57,16 @@ internal sealed class ProducerPair : IDisposable
     public void Flush(TimeSpan timeout)
     {
         _prompt.Flush(timeout);
-        Gathering.Flush(timeout);
+        Batching.Flush(timeout);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _prompt.Dispose();
-        if (!ReferenceEquals(_prompt, Gathering))
+        if (!ReferenceEquals(_prompt, Batching))
         {
-            Gathering.Dispose();
+            Batching.Dispose();
         }
     }
 }

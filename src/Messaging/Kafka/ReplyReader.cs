@@ -16,7 +16,7 @@ internal sealed class ReplyReader(PendingReplies pending, ILogger logger)
         {
             foreach (var reply in ReplyBatch.Parser.ParseFrom(value ?? []).Replies)
             {
-                if (pending.IsAbout(reply))
+                if (pending.MatchesCall(reply))
                 {
                     pending.Complete(reply);
                 }

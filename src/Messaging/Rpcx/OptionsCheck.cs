@@ -5,7 +5,7 @@ namespace Billing.Messaging.Rpcx;
 /// <summary>Validates settings where no host has validated them.</summary>
 internal static class OptionsCheck
 {
-    public static void ThrowIfWrong(object options, IEnumerable<string> problems, string parameter)
+    public static void ThrowIfInvalid(object options, IEnumerable<string> problems, string parameter)
     {
         var found = new List<ValidationResult>();
         Validator.TryValidateObject(options, new ValidationContext(options), found, validateAllProperties: true);

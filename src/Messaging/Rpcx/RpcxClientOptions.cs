@@ -40,7 +40,7 @@ public sealed class RpcxClientOptions
     public int OutputBytesMax { get; set; } = 1 << 20;
 
     /// <summary>Returns one message for each invalid setting or combination of settings.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (Address.Length > 0 && !TryReadAddress(Address, out _, out _))
         {

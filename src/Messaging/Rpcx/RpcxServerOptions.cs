@@ -40,7 +40,7 @@ public sealed class RpcxServerOptions
     public TimeSpan StopTimeout { get; set; } = TimeSpan.FromSeconds(20);
 
     /// <summary>Returns one message for each invalid setting or combination of settings.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (Listen.Length > 0 && !TryReadEndPoint(out _))
         {

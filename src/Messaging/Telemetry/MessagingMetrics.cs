@@ -91,7 +91,7 @@ public static class MessagingMetrics
     }
 
     /// <summary>Initialises a topic's dead-letter counters with zero, so that they are exported before the first one.</summary>
-    public static void Expect(string topic)
+    public static void InitialiseDeadLetters(string topic)
     {
         foreach (var reason in (string[])["refused", "unreadable", "unprocessable"])
         {
@@ -102,6 +102,6 @@ public static class MessagingMetrics
     /// <summary>Counts a record that was sent to the dead letters.</summary>
     /// <param name="topic">The topic from which it was read.</param>
     /// <param name="reason">The reason: refused, unreadable or unprocessable.</param>
-    public static void PutAside(string topic, string reason) =>
+    public static void CountDeadLetter(string topic, string reason) =>
         DeadLettered.Add(1, new(Destination, topic), new("error.type", reason));
 }

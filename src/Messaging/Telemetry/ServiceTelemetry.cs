@@ -45,9 +45,9 @@ public static class ServiceTelemetry
         var section = builder.Configuration.GetSection(TelemetryOptions.Section);
         builder.Services.AddOptions<TelemetryOptions>().Bind(section).ValidateDataAnnotations().ValidateOnStart();
         builder.Services.AddSingleton<IValidateOptions<TelemetryOptions>>(
-            new ProblemValidation<TelemetryOptions>(options => options.Problems()));
+            new ProblemValidation<TelemetryOptions>(options => options.ValidationErrors()));
         var options = section.Get<TelemetryOptions>() ?? new TelemetryOptions();
-        if (options.Problems().Any())
+        if (options.ValidationErrors().Any())
         {
             // The validation at start reports the problems; nothing is built with invalid settings.
             return;

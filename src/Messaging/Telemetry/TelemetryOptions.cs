@@ -31,7 +31,7 @@ public sealed class TelemetryOptions
     public bool Prometheus { get; set; } = true;
 
     /// <summary>Returns one message for each invalid setting.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (OtlpEndpoint.Length > 0
             && !(Uri.TryCreate(OtlpEndpoint, UriKind.Absolute, out var endpoint) && endpoint.Scheme is "http" or "https"))

@@ -21,7 +21,7 @@ internal sealed class PaymentStream : IDisposable
     private readonly DrainingWriter<MakePaymentResponse> _responses;
     private readonly CallerDeadline _deadline;
     private readonly StreamEnds _ends;
-    private readonly StreamPlaces _places;
+    private readonly StreamSlots _places;
     private readonly CancellationTokenSource _ended;
     private readonly CancellationTokenSource _unused = new();
     private readonly ITimer _watch;
@@ -39,7 +39,7 @@ internal sealed class PaymentStream : IDisposable
 
     public PaymentStream(
         CommandSender sender, IAsyncStreamReader<MakePaymentRequest> requests, DrainingWriter<MakePaymentResponse> responses,
-        StreamPlaces places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
+        StreamSlots places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
     {
         _sender = sender;
         _requests = requests;
@@ -143,7 +143,7 @@ internal sealed class PaymentStream : IDisposable
         try
         {
             _sender.Check(request, FieldRules.Check(request));
-            _places.Caller.MustReach(request.AccountId);
+            _places.Caller.RequireAccess(request.AccountId);
             var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
             var reply = await _sender.SendAsync(command, _deadline, _ended.Token);
             return reply.Payment ?? throw Failure.OtherReply(reply);
@@ -173,7 +173,7 @@ internal sealed class PaymentStream : IDisposable
                     // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
                     Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
                     Interlocked.Add(ref _inHand, -written);
-                    _places.GiveBack(written);
+                    _places.Release(written);
                     written = 0;
                 }
             }

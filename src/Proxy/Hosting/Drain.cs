@@ -17,7 +17,7 @@ public sealed class Drain(
     private volatile string? _whyNotReady = "the proxy is starting";
 
     /// <inheritdoc/>
-    public string? WhyNotReady => _whyNotReady;
+    public string? NotReadyReason => _whyNotReady;
 
     /// <inheritdoc/>
     public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -23,7 +23,7 @@ public static class ProxyServices
         services.AddOptions<ProxyOptions>().Bind(configuration.GetSection(ProxyOptions.Section))
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddSingleton<IValidateOptions<ProxyOptions>>(
-            new ProblemValidation<ProxyOptions>(options => options.Problems()));
+            new ProblemValidation<ProxyOptions>(options => options.ValidationErrors()));
         services.AddOptions<RestOptions>().Bind(configuration.GetSection(RestOptions.Section)).ValidateOnStart();
         services.AddServiceTime();
         services.AddGrpc(grpc =>

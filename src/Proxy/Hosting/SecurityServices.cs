@@ -19,12 +19,12 @@ public static class SecurityServices
     {
         var (services, configuration) = (builder.Services, builder.Configuration);
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
-        var auth = Bind<AuthOptions>(builder, AuthOptions.Section, options => options.Problems());
-        var tls = Bind<TlsOptions>(builder, TlsOptions.Section, options => options.Problems());
-        var admin = Bind<AdminOptions>(builder, AdminOptions.Section, options => options.Problems(urls));
-        Bind<LimitOptions>(builder, LimitOptions.Section, options => options.Problems());
+        var auth = Bind<AuthOptions>(builder, AuthOptions.Section, options => options.ValidationErrors());
+        var tls = Bind<TlsOptions>(builder, TlsOptions.Section, options => options.ValidationErrors());
+        var admin = Bind<AdminOptions>(builder, AdminOptions.Section, options => options.ValidationErrors(urls));
+        Bind<LimitOptions>(builder, LimitOptions.Section, options => options.ValidationErrors());
         services.AddSingleton<IValidateOptions<TlsOptions>>(new ProblemValidation<TlsOptions>(
-            _ => HttpsProblems(configuration, tls).Concat(Exposure.Problems(configuration, KnowsCallers(auth, tls)))));
+            _ => HttpsProblems(configuration, tls).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, tls)))));
         foreach (var url in admin.Addresses)
         {
             builder.AlsoListen(url);

@@ -38,7 +38,7 @@ public sealed class LimitOptions
     public int HeaderBytesMax { get; set; } = 16 * 1024;
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (Burst > 0 && RequestsPerSecond == 0)
         {

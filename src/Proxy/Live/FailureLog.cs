@@ -5,7 +5,7 @@ namespace Billing.Proxy.Live;
 internal sealed class FailureLog(TimeProvider time)
 {
     /// <summary>The most kinds of failures that are kept.</summary>
-    public const int SortsMax = 40;
+    public const int KindsMax = 40;
 
     /// <summary>How long a kind of failure is kept after it last occurred.</summary>
     public static readonly TimeSpan Lifetime = TimeSpan.FromMinutes(15);
@@ -27,7 +27,7 @@ internal sealed class FailureLog(TimeProvider time)
         {
             var count = _sorts.TryGetValue(sort, out var before) ? before.Count + 1 : 1;
             _sorts[sort] = new Failed(sort.Item1, status, sort.Item3, Shorten(detail ?? ""), time.GetUtcNow().ToUnixTimeMilliseconds(), count);
-            if (_sorts.Count > SortsMax)
+            if (_sorts.Count > KindsMax)
             {
                 _sorts.Remove(_sorts.MinBy(entry => entry.Value.At).Key);
             }

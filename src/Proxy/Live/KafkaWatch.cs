@@ -50,7 +50,7 @@ internal sealed partial class KafkaWatch(
         view = await PartAsync(survey, view, async () => view with { Members = Of(await survey.MembersAsync()) });
         view = await PartAsync(survey, view, async () =>
         {
-            var letters = await survey.PutAsideAsync();
+            var letters = await survey.DeadLettersAsync();
             return view with { DeadLetterCount = letters.Count, DeadLetters = [.. letters.Newest.Select(Of)] };
         });
         _view = view.Problem is null ? view with { At = time.GetUtcNow().ToUnixTimeMilliseconds() } : view;

@@ -41,7 +41,7 @@ internal sealed partial class LiveFeed(
                 {
                     return;
                 }
-                TakeTurn(record, isWatched);
+                RunTurn(record, isWatched);
             }
             while (await turns.WaitForNextTickAsync(stopping));
         }
@@ -52,7 +52,7 @@ internal sealed partial class LiveFeed(
         }
     }
 
-    private void TakeTurn(LiveRecord record, bool isWatched)
+    private void RunTurn(LiveRecord record, bool isWatched)
     {
         try
         {
@@ -63,7 +63,7 @@ internal sealed partial class LiveFeed(
                 return;
             }
             kafka?.Ask();
-            watchers.Tell(view.Snapshot(record));
+            watchers.Publish(view.Snapshot(record));
         }
         catch (Exception e)
         {

@@ -33,7 +33,7 @@ public sealed class LiveOptions
     public TimeSpan KafkaInterval { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>One message for each invalid setting, naming it.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (KeepFor < TimeSpan.Zero || KeepFor > KeepForMax)
         {

@@ -44,11 +44,11 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
     public Task SomebodyAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
 
     /// <summary>Sends a message to all pages.</summary>
-    public void Tell(ReadOnlyMemory<byte> message)
+    public void Publish(ReadOnlyMemory<byte> message)
     {
         lock (_gate)
         {
-            _watchers.ForEach(watcher => watcher.Tell(message));
+            _watchers.ForEach(watcher => watcher.Publish(message));
         }
     }
 
@@ -81,7 +81,7 @@ internal sealed class Watcher(Action<Watcher> leave) : IDisposable
     public CancellationToken TooSlow => _tooSlow.Token;
 
     /// <summary>Queues a message for it.</summary>
-    public void Tell(ReadOnlyMemory<byte> message)
+    public void Publish(ReadOnlyMemory<byte> message)
     {
         if (!_messages.Writer.TryWrite(message))
         {

@@ -14,7 +14,7 @@ public sealed class RestOptions
 
     /// <summary>One message for each invalid setting, naming it.</summary>
     /// <param name="urls">The value of <c>Urls</c>, where the proxy listens for gRPC.</param>
-    public IEnumerable<string> Problems(string? urls)
+    public IEnumerable<string> ValidationErrors(string? urls)
     {
         if (Url.Length > 0 && ServiceAddresses.Problem(Url, urls) is { } problem)
         {

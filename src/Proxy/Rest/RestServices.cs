@@ -20,7 +20,7 @@ public static class RestServices
         var configuration = builder.Configuration;
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
         builder.Services.AddSingleton<IValidateOptions<RestOptions>>(
-            new ProblemValidation<RestOptions>(options => options.Problems(urls)));
+            new ProblemValidation<RestOptions>(options => options.ValidationErrors(urls)));
         if (!IsOn(configuration))
         {
             return;

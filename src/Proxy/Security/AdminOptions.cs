@@ -21,7 +21,7 @@ public sealed class AdminOptions
 
     /// <summary>One message for each invalid setting, naming it.</summary>
     /// <param name="urls">The addresses at which the proxy listens for its callers, separated by semicolons.</param>
-    public IEnumerable<string> Problems(string? urls)
+    public IEnumerable<string> ValidationErrors(string? urls)
     {
         if (Url.Length > 0 && ServiceAddresses.Problem(Url, urls) is { } problem)
         {

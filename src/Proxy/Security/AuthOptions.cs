@@ -41,7 +41,7 @@ public sealed class AuthOptions
     public bool TakesTokens => JwksFile.Length > 0 || Authority.Length > 0;
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         if (JwksFile.Length > 0 && Authority.Length > 0)
         {

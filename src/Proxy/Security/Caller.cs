@@ -59,14 +59,14 @@ public sealed class Caller : ClaimsIdentity
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
 
     /// <summary>Whether the caller may access an account.</summary>
-    public bool Reaches(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
+    public bool MayAccess(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
         || _beginnings.Exists(beginning => accountId.StartsWith(beginning, StringComparison.Ordinal));
 
     /// <summary>Refuses an account that the caller may not access. The error does not reveal whether the account exists.</summary>
     /// <exception cref="RpcException">PERMISSION_DENIED.</exception>
-    public void MustReach(string accountId)
+    public void RequireAccess(string accountId)
     {
-        if (!Reaches(accountId))
+        if (!MayAccess(accountId))
         {
             throw Failure.Create(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed,
                 "The caller's token does not include this account.");

@@ -29,7 +29,7 @@ public sealed class TlsOptions
     public bool KnowsClients => ClientCaFile.Length > 0;
 
     /// <summary>One message for each invalid setting, naming it. The files' contents are checked later, at startup.</summary>
-    public IEnumerable<string> Problems()
+    public IEnumerable<string> ValidationErrors()
     {
         foreach (var (name, file) in (ReadOnlySpan<(string, string)>)[(nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile)])
         {

@@ -24,7 +24,7 @@ internal sealed class Circuit
         _break = (long)(options.CircuitBreak.TotalSeconds * time.TimestampFrequency);
         _pipeline = new ResiliencePipelineBuilder { TimeProvider = new SteadyTime(time) }.AddCircuitBreaker(new CircuitBreakerStrategyOptions
         {
-            ShouldHandle = a => ValueTask.FromResult(a.Outcome.Exception is RpcException e && ProxyFailure.IsItsOwn(e)),
+            ShouldHandle = a => ValueTask.FromResult(a.Outcome.Exception is RpcException e && ProxyFailure.IsProxySpecific(e)),
             FailureRatio = 0.5,
             MinimumThroughput = options.CircuitCallsMin,
             SamplingDuration = Window,
@@ -44,7 +44,7 @@ internal sealed class Circuit
 
     /// <summary>Returns whether the next call may go to the proxy. While the circuit is open, one trial call is allowed after
     /// each break.</summary>
-    public bool LetsThrough()
+    public bool TryAllowCall()
     {
         var until = Volatile.Read(ref _openUntil);
         if (until == 0)
@@ -59,7 +59,7 @@ internal sealed class Circuit
     public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
 
     /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>
-    public async ValueTask LearnAsync(RpcException? failure)
+    public async ValueTask RecordOutcomeAsync(RpcException? failure)
     {
         var context = ResilienceContextPool.Shared.Get();
         // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other proxy was available.

@@ -7,7 +7,7 @@ namespace Billing.Client;
 internal sealed class Proxy : IDisposable
 {
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan SilenceMax = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan InactivityMax = TimeSpan.FromSeconds(5);
 
     private readonly GrpcChannel _channel;
 
@@ -41,8 +41,8 @@ internal sealed class Proxy : IDisposable
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
             // Detects a proxy whose host or zone has failed silently, so that its calls are retried on another one. Long enough
             // for a proxy that is only overloaded, because retries would add to its load.
-            KeepAlivePingDelay = SilenceMax,
-            KeepAlivePingTimeout = 2 * SilenceMax,
+            KeepAlivePingDelay = InactivityMax,
+            KeepAlivePingTimeout = 2 * InactivityMax,
             // Streams have no deadline that would end a connection attempt to an unresponsive host.
             ConnectTimeout = ConnectTimeout,
             SslOptions = Certificates.Load(tls),

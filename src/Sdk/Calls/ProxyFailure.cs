@@ -14,7 +14,7 @@ internal static class ProxyFailure
     /// <summary>Returns whether the failure is specific to this proxy, so that another one may succeed: this one cannot be
     /// reached, is shutting down, or has lost its broker. Failures of the back ends and overload affect the other proxies too.
     /// </summary>
-    public static bool IsItsOwn(RpcException failure) =>
+    public static bool IsProxySpecific(RpcException failure) =>
         IsBrokenConnection(failure.Status)
         || (failure.StatusCode == StatusCode.Unavailable
             && BillingClient.Reason(failure) is "" or ErrorReasons.ShuttingDown or ErrorReasons.BrokerUnavailable);

@@ -21,7 +21,7 @@ internal sealed class ProxyPool : IDisposable
         for (var skipped = 0u; skipped < _proxies.Length; skipped++)
         {
             var proxy = _proxies[(turn + skipped) % (uint)_proxies.Length];
-            if (proxy.Circuit.LetsThrough())
+            if (proxy.Circuit.TryAllowCall())
             {
                 turn += skipped;
                 return proxy;

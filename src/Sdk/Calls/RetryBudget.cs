@@ -12,7 +12,7 @@ internal sealed class RetryBudget(double? share, int reserve)
     private long _left = reserve * Retry;
 
     /// <summary>Adds the share of one call.</summary>
-    public void Earn()
+    public void AddShare()
     {
         // One read if nothing fails. Concurrent calls may exceed the reserve by their shares.
         if (Volatile.Read(ref _left) < _max)

@@ -33,12 +33,12 @@ internal sealed class UnaryCall<TRequest, TAnswer>(
         try
         {
             var answer = await send(proxy, request, Options);
-            await proxy.Circuit.LearnAsync(failure: null);
+            await proxy.Circuit.RecordOutcomeAsync(failure: null);
             return answer;
         }
         catch (RpcException e)
         {
-            await proxy.Circuit.LearnAsync(e);
+            await proxy.Circuit.RecordOutcomeAsync(e);
             throw;
         }
     }

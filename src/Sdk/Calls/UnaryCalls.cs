@@ -19,7 +19,7 @@ internal sealed class UnaryCalls(
             token.IsFixed ? token.FixedHeaders : await token.HeadersAsync(cancellationToken),
             (time.GetUtcNow() + (deadline ?? options.Deadline)).UtcDateTime, cancellationToken);
         call.Turn = proxies.NextTurn();
-        budget.Earn();
+        budget.AddShare();
         try
         {
             var answer = await TryAsync(call, cancellationToken);

@@ -15,7 +15,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     public async IAsyncEnumerable<MakePaymentResponse> RunAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        using var payments = new PaymentsInHand(window, streams.Retries);
+        using var payments = new InFlightPayments(window, streams.Retries);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var taking = TakeAsync(requests, payments, ended.Token);
         var sending = KeepSendingAsync(payments, ended.Token);
@@ -24,7 +24,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
             await foreach (var answer in payments.Answers.ReadAllAsync(cancellationToken))
             {
                 yield return answer;
-                payments.FreePlace();
+                payments.ReleaseSlot();
             }
         }
         finally
@@ -36,18 +36,18 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task TakeAsync(
-        IAsyncEnumerable<MakePaymentRequest> requests, PaymentsInHand payments, CancellationToken cancellationToken)
+        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments, CancellationToken cancellationToken)
     {
         try
         {
-            await payments.WaitForPlaceAsync(cancellationToken);
+            await payments.WaitForSlotAsync(cancellationToken);
             await foreach (var request in requests.WithCancellation(cancellationToken))
             {
                 payments.Add(request ?? throw new ArgumentException("A request is null.", nameof(requests)));
-                budget.Earn();
-                await payments.WaitForPlaceAsync(cancellationToken);
+                budget.AddShare();
+                await payments.WaitForSlotAsync(cancellationToken);
             }
-            payments.NoMore(fault: null);
+            payments.CompleteRequests(fault: null);
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
@@ -56,11 +56,11 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         catch (Exception e)
         {
             // Thrown to the caller after the answers to the requests that were read before.
-            payments.NoMore(e);
+            payments.CompleteRequests(e);
         }
     }
 
-    private async Task KeepSendingAsync(PaymentsInHand payments, CancellationToken cancellationToken)
+    private async Task KeepSendingAsync(InFlightPayments payments, CancellationToken cancellationToken)
     {
         try
         {
@@ -87,7 +87,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     /// one answer.</summary>
     /// <exception cref="RpcException">The stream broke before its first answer, or with a failure that is not retried.
     /// </exception>
-    private async ValueTask<bool> StreamAsync(PaymentsInHand payments, CancellationToken cancellationToken)
+    private async ValueTask<bool> StreamAsync(InFlightPayments payments, CancellationToken cancellationToken)
     {
         var before = payments.Answered;
         using var broken = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -104,7 +104,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         catch (RpcException e)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            await proxy.Circuit.LearnAsync(e);
+            await proxy.Circuit.RecordOutcomeAsync(e);
             if (payments.Answered == before || !streams.Retries.Handles(e))
             {
                 throw;
@@ -119,13 +119,13 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task ReadAsync(
-        Proxy proxy, IAsyncStreamReader<MakePaymentResponse> answers, PaymentsInHand payments, CancellationToken cancellationToken)
+        Proxy proxy, IAsyncStreamReader<MakePaymentResponse> answers, InFlightPayments payments, CancellationToken cancellationToken)
     {
         for (var first = true; await answers.MoveNext(cancellationToken); first = false)
         {
             if (first)
             {
-                await proxy.Circuit.LearnAsync(failure: null);
+                await proxy.Circuit.RecordOutcomeAsync(failure: null);
             }
             if (payments.Take(answers.Current) is { } again)
             {
@@ -135,7 +135,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         }
     }
 
-    private async Task SendLaterAsync(PaymentInHand payment, PaymentsInHand payments, CancellationToken cancellationToken)
+    private async Task SendLaterAsync(InFlightPayment payment, InFlightPayments payments, CancellationToken cancellationToken)
     {
         try
         {
@@ -149,7 +149,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task WriteAsync(
-        IClientStreamWriter<MakePaymentRequest> requests, PaymentsInHand payments, CancellationTokenSource broken)
+        IClientStreamWriter<MakePaymentRequest> requests, InFlightPayments payments, CancellationTokenSource broken)
     {
         try
         {
@@ -176,7 +176,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private static Task SendAsync(
-        IClientStreamWriter<MakePaymentRequest> requests, PaymentInHand payment, bool flush, CancellationToken cancellationToken)
+        IClientStreamWriter<MakePaymentRequest> requests, InFlightPayment payment, bool flush, CancellationToken cancellationToken)
     {
         payment.WasSent = true;
         requests.WriteOptions = flush ? null : Buffered;

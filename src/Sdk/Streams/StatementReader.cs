@@ -54,7 +54,7 @@ internal sealed class StatementReader : IDisposable
             }
             if (isNew)
             {
-                await _proxy!.Circuit.LearnAsync(failure: null);
+                await _proxy!.Circuit.RecordOutcomeAsync(failure: null);
             }
             _rest.AfterVersion = _call.ResponseStream.Current.Version;
             // Never reduced to zero, which means no limit; ReadAsync stops after the last entry.
@@ -67,7 +67,7 @@ internal sealed class StatementReader : IDisposable
             _call = null;
             _again = true;
             cancellationToken.ThrowIfCancellationRequested();
-            await _proxy!.Circuit.LearnAsync(e);
+            await _proxy!.Circuit.RecordOutcomeAsync(e);
             throw;
         }
     }

@@ -95,7 +95,7 @@ internal sealed class Brokers
     public long AwayUntil { get; set; }
 
     /// <summary>Whether the brokers cannot be reached.</summary>
-    public bool IsAway => AwayUntil > Scheduler.Now;
+    public bool IsUnavailable => AwayUntil > Scheduler.Now;
 
     /// <summary>The longest latency of a record to the brokers, and of the acknowledgement back, in milliseconds.</summary>
     public double LatencyMs { get; set; } = 3;

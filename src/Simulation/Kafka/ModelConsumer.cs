@@ -95,7 +95,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     public ConsumeResult<byte[], byte[]> Consume(TimeSpan timeout)
     {
         HeedGroup();
-        if (_brokers.IsAway)
+        if (_brokers.IsUnavailable)
         {
             return null!;
         }
@@ -119,7 +119,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         {
             throw new KafkaException(new Error(ErrorCode.Local_NoOffset, "no offset is stored"));
         }
-        if (_brokers.IsAway)
+        if (_brokers.IsUnavailable)
         {
             throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"));
         }
@@ -159,7 +159,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsAway
+    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsUnavailable
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : new WatermarkOffsets(_brokers[topicPartition].First, _brokers[topicPartition].End);
 
@@ -331,7 +331,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
 
-    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsAway
+    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsUnavailable
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : [.. partitions.Select(p => new TopicPartitionOffset(p, _group!.Committed.TryGetValue(p, out var offset) ? offset : Offset.Unset))];
 

@@ -72,7 +72,7 @@ internal sealed class ModelProducer : PlainProducer
         var now = _brokers.Scheduler.Now;
         while (now <= _cutAt && queue.TryPeek(out var sent) && sent.Arrives <= now)
         {
-            if (_brokers.IsAway)
+            if (_brokers.IsUnavailable)
             {
                 Wait(queue);
                 return;

@@ -14,7 +14,7 @@ namespace Billing.Simulation.Runs;
 /// <param name="books">The books.</param>
 /// <param name="proxies">The current proxies.</param>
 /// <param name="trace">The trace.</param>
-internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
+internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel books, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
     // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.
     private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
@@ -195,10 +195,10 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
                     return null;
                 }
                 HasAskedAgain = true;
-                Books.Require(
+                ReferenceModel.Require(
                     e.StatusCode != StatusCode.DeadlineExceeded || scheduler.Now - began >= deadline.Ticks - Early,
                     $"{operation} was told {e.Status} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
-                Books.Require(
+                ReferenceModel.Require(
                     e.StatusCode is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,
                     $"{operation} ended with {e.Status}");
             }
@@ -209,7 +209,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, Books books, Func<
     private void CheckWait(long began, TimeSpan deadline)
     {
         var waited = TimeSpan.FromTicks(scheduler.Now - Math.Max(began, FrozenUntil));
-        Books.Require(waited <= deadline + Late, $"a call with a deadline of {deadline} took {waited}");
+        ReferenceModel.Require(waited <= deadline + Late, $"a call with a deadline of {deadline} took {waited}");
     }
 
     private void Know(string stream, long version) => _known[stream] = Math.Max(version, _known.GetValueOrDefault(stream));

@@ -32,7 +32,7 @@ internal sealed class Run
     private readonly Dice _dice;
     private readonly Trace _trace;
     private readonly Platform _platform;
-    private readonly Books _books;
+    private readonly ReferenceModel _books;
     private readonly Node _world;
     private readonly Clients _clients;
     private int _badRecords;
@@ -51,7 +51,7 @@ internal sealed class Run
             _platform.Store.Appended = stored =>
                 _trace.Write("event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
         }
-        _books = new Books(_platform.Store);
+        _books = new ReferenceModel(_platform.Store);
         _world = new Node("clients", _scheduler);
         _clients = new Clients(_world, _scheduler, _books, () => _platform.Proxies, _trace);
     }
@@ -94,9 +94,9 @@ internal sealed class Run
         var end = _schedule.Faults.Count == 0 ? TimeSpan.Zero : Healed;
         _scheduler.RunUntil(end.Ticks, () => Failure is not null);
         _scheduler.RunUntil((end + Patience).Ticks, () => Failure is not null || (_clients.Open == 0 && IsAtRest()));
-        Books.Require(Failure is null, Failure ?? "");
-        Books.Require(_clients.Open == 0, $"{_clients.Open} calls have no answer long after the last fault: {Unrest()}");
-        Books.Require(IsAtRest(), "the platform does not come to rest: " + Unrest());
+        ReferenceModel.Require(Failure is null, Failure ?? "");
+        ReferenceModel.Require(_clients.Open == 0, $"{_clients.Open} calls have no answer long after the last fault: {Unrest()}");
+        ReferenceModel.Require(IsAtRest(), "the platform does not come to rest: " + Unrest());
         _scheduler.Run(Settling);
         CheckEnd();
     }
@@ -273,7 +273,7 @@ internal sealed class Run
     private void CheckEnd()
     {
         _books.CheckStore();
-        Books.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
+        ReferenceModel.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
         CheckDeadLetters();
         if (_schedule.Faults.Count == 0 && !_clients.HasAskedAgain)
         {
@@ -297,7 +297,7 @@ internal sealed class Run
         {
             var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).ToList();
             var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).Select(c => c.TransactionId).Distinct(StringComparer.Ordinal);
-            Books.Require(
+            ReferenceModel.Require(
                 asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
         }
     }
@@ -327,14 +327,14 @@ internal sealed class Run
             }
             var last = published.GetValueOrDefault(recorded.StreamId);
             all.Add((recorded.StreamId, recorded.Version));
-            Books.Require(_platform.Brokers.HadTwoOwners || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
+            ReferenceModel.Require(_platform.Brokers.HadTwoOwners || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
             published[recorded.StreamId] = Math.Max(last, recorded.Version);
         }
         foreach (var account in Clients.Streams)
         {
             foreach (var stored in _platform.Store.Stream(account))
             {
-                Books.Require(all.Contains((account, stored.Version)), $"{account}@{stored.Version} was not published");
+                ReferenceModel.Require(all.Contains((account, stored.Version)), $"{account}@{stored.Version} was not published");
             }
         }
     }
@@ -345,7 +345,7 @@ internal sealed class Run
         var letters = _platform.Brokers.Find(Topics.DeadLetters)![0].All
             .Select(letter => (Header(letter, DeadLetters.TopicHeader), Header(letter, DeadLetters.PartitionHeader), Header(letter, DeadLetters.OffsetHeader)))
             .Distinct().Count();
-        Books.Require(
+        ReferenceModel.Require(
             letters == _badRecords || (_requestsLost && letters < _badRecords),
             $"there are {letters} dead letters; {_badRecords} records were bad");
     }

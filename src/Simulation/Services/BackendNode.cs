@@ -51,7 +51,7 @@ internal abstract class BackendNode
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
         _intake = new CommandIntake(inFlightMax, handler, Publisher, Node.Wait, Node.Time, NullLogger.Instance);
-        _turns = new TurnLoop(_scheduler, _dice, Node, TakeTurn);
+        _turns = new TurnLoop(_scheduler, _dice, Node, RunTurn);
         _consumer = new ModelConsumer(
             _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
         _consumer.Subscribe(topics);
@@ -78,9 +78,9 @@ internal abstract class BackendNode
         _scheduler.After(TimeSpan.FromMilliseconds(200), null, Node.Crash);
     });
 
-    private TimeSpan TakeTurn()
+    private TimeSpan RunTurn()
     {
-        _intake!.TakeTurn(_consumer!);
+        _intake!.RunTurn(_consumer!);
         return TimeSpan.FromMilliseconds(_consumer!.HasMore ? 1 : _intake.Tracked > 0 ? 5 : 200);
     }
 }

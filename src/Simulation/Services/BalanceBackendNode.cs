@@ -38,7 +38,7 @@ internal sealed class BalanceBackendNode : BackendNode
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
         _reader = new EventReader(_model, NullLogger.Instance);
-        _following = new TurnLoop(scheduler, dice, node, TakeTurn);
+        _following = new TurnLoop(scheduler, dice, node, RunTurn);
         _events = new ModelConsumer(brokers, node, _following.Wake);
         _join = () => Join(Topics.AllBalances, Groups.Balances, settings.InFlightMax, processor);
         _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
@@ -70,7 +70,7 @@ internal sealed class BalanceBackendNode : BackendNode
     {
         try
         {
-            _reader.NoteEnds(_events, _partitions);
+            _reader.StoreEndOffsets(_events, _partitions);
             return true;
         }
         catch (KafkaException)
@@ -79,9 +79,9 @@ internal sealed class BalanceBackendNode : BackendNode
         }
     }
 
-    private TimeSpan TakeTurn()
+    private TimeSpan RunTurn()
     {
-        if (_built && !_reader.TakeTurn(_events))
+        if (_built && !_reader.RunTurn(_events))
         {
             _built = false;
             _events.Unassign();

@@ -28,7 +28,7 @@ internal sealed class ProxyNode
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
         _sender = new CommandSender(new CommandPublisher(Producer.Pair(), Pending, ReplyTopic), Settings.Proxy, node.Time);
         _replies = new ReplyReader(Pending, NullLogger.Instance);
-        _turns = new TurnLoop(scheduler, dice, node, TakeTurn);
+        _turns = new TurnLoop(scheduler, dice, node, RunTurn);
         _consumer = new ModelConsumer(brokers, node, _turns.Wake);
         _consumer.Assign(new TopicPartitionOffset(ReplyTopic, 0, 0));
         _turns.Wake();
@@ -86,7 +86,7 @@ internal sealed class ProxyNode
         }
     }
 
-    private TimeSpan TakeTurn()
+    private TimeSpan RunTurn()
     {
         while (_consumer.Consume(TimeSpan.Zero) is { } record)
         {

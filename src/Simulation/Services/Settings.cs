@@ -32,7 +32,7 @@ internal sealed record Settings
 
     public required int Seed { get; init; }
 
-    public static TimeSpan StoreAwayMax { get; } = TimeSpan.FromSeconds(2);
+    public static TimeSpan StoreUnavailableMax { get; } = TimeSpan.FromSeconds(2);
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers");
@@ -43,7 +43,7 @@ internal sealed record Settings
         InFlightMax = InFlightMax,
         CachedAccountsMax = CachedAccountsMax,
         DefaultCreditLimit = DefaultCreditLimit,
-        StoreAwayMax = StoreAwayMax,
+        StoreUnavailableMax = StoreUnavailableMax,
     });
 
     public IOptions<JitterOptions> CardNetwork => Options.Create(new JitterOptions

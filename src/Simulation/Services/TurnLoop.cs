@@ -35,10 +35,10 @@ internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<T
         }
         _next?.Dispose();
         _at = at;
-        _next = scheduler.After(wait, node, TakeTurn);
+        _next = scheduler.After(wait, node, RunTurn);
     }
 
-    private void TakeTurn()
+    private void RunTurn()
     {
         if (_taking)
         {

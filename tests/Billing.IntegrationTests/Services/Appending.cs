@@ -130,7 +130,7 @@ public sealed class Appending(EventStoreFixture store)
         Assert.IsType<MartenCommandException>(refused);
         Assert.True(EventStoreFailure.IsReceiptCollision(refused));
         Assert.False(EventStoreFailure.IsConflict(refused));
-        Assert.False(EventStoreFailure.IsAway(refused));
+        Assert.False(EventStoreFailure.IsUnavailable(refused));
     }
 
     [Fact]
@@ -159,7 +159,7 @@ public sealed class Appending(EventStoreFixture store)
             [New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], CancellationToken.None));
 
         Assert.NotNull(failure);
-        Assert.True(EventStoreFailure.IsAway(failure), $"{failure}");
+        Assert.True(EventStoreFailure.IsUnavailable(failure), $"{failure}");
         Assert.False(EventStoreFailure.IsConflict(failure));
         Assert.False(EventStoreFailure.IsReceiptCollision(failure));
     }
@@ -169,7 +169,7 @@ public sealed class Appending(EventStoreFixture store)
         Assert.NotNull(failure);
         Assert.True(EventStoreFailure.IsConflict(failure), $"{failure}");
         Assert.False(EventStoreFailure.IsReceiptCollision(failure));
-        Assert.False(EventStoreFailure.IsAway(failure));
+        Assert.False(EventStoreFailure.IsUnavailable(failure));
     }
 
     private IDocumentSession Sessions() => store.Backend.GetRequiredService<IDocumentStore>().LightweightSession();

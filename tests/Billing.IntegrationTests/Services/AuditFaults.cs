@@ -223,7 +223,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         Assert.Equal(fault is null ? "" : Fill(fault), string.Join("", audit.Unbalanced));
         Assert.Equal(fault is null, audit.IsClean);
-        Assert.Equal((1, 0, _answers.Count), (audit.BalancesTold, audit.Unanswered, audit.Acknowledged));
+        Assert.Equal((1, 0, _answers.Count), (audit.BalancesInAnswers, audit.Unanswered, audit.Acknowledged));
     }
 
     [Fact]
@@ -308,7 +308,7 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         var changed = await AuditAsync(stack.Stack.ProxyAddresses);
 
         Assert.True(clean.IsClean);
-        Assert.Equal(2, clean.BalancesAsked);
+        Assert.Equal(2, clean.BalancesRead);
         Assert.Contains(changed.Unbalanced, found => found.StartsWith(Fill("{short}: the proxies return balance 10 at version 5; the events up to version 5 sum up to 11"), StringComparison.Ordinal));
     }
 

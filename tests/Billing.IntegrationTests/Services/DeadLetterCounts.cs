@@ -25,11 +25,11 @@ public sealed class DeadLetterCounts
     public async Task Only_dead_letters_since_the_start_are_counted_and_a_missing_one_is_not()
     {
         var brokers = _stack.Stack.BootstrapServers!;
-        var before = await PutAside.FromNowOnAsync(brokers);
+        var before = await DeadLetterCount.StartCountingAsync(brokers);
         await SendAsync(brokers, 3);
         Assert.Equal(3, await before.CountAsync(3, Patience, TimeProvider.System, CancellationToken.None));
 
-        var since = await PutAside.FromNowOnAsync(brokers);
+        var since = await DeadLetterCount.StartCountingAsync(brokers);
         await SendAsync(brokers, 2);
 
         Assert.Equal(2, await since.CountAsync(2, Patience, TimeProvider.System, CancellationToken.None));

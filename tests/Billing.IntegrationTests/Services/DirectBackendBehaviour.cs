@@ -11,7 +11,7 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The answers of a backend that is called directly, without a proxy.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class DirectBackendBehaviour(DirectGrpcStack grpc, DirectRestStack rest)
 {
     [Fact]

@@ -17,40 +17,40 @@ public sealed class DirectRestStack() : DirectStack("rest");
 public sealed class DirectRpcxStack() : DirectStack("rpcx");
 
 /// <summary>By direct calls over gRPC.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class BillingOverDirectGrpc(DirectGrpcStack stack) : BillingBehaviour(stack);
 
 /// <summary>By direct calls over REST.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class BillingOverDirectRest(DirectRestStack stack) : BillingBehaviour(stack);
 
 /// <summary>By direct calls over gRPC.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class StreamsOverDirectGrpc(DirectGrpcStack stack) : StreamBehaviour(stack);
 
 /// <summary>By direct calls over REST.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class StreamsOverDirectRest(DirectRestStack stack) : StreamBehaviour(stack);
 
 /// <summary>By direct calls over gRPC.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectGrpc(DirectGrpcStack stack)
     : LimitsAndStatements(stack);
 
 /// <summary>By direct calls over REST.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectRest(DirectRestStack stack)
     : LimitsAndStatements(stack);
 
 /// <summary>By direct calls over RPCX.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class BillingOverDirectRpcx(DirectRpcxStack stack) : BillingBehaviour(stack);
 
 /// <summary>By direct calls over RPCX.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class StreamsOverDirectRpcx(DirectRpcxStack stack) : StreamBehaviour(stack);
 
 /// <summary>By direct calls over RPCX.</summary>
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class LimitsAndStatementsOverDirectRpcx(DirectRpcxStack stack)
     : LimitsAndStatements(stack);

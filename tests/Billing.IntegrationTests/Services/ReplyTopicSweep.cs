@@ -14,7 +14,7 @@ namespace Billing.IntegrationTests.Services;
 public sealed class ReplyTopicSweep
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan LongAgo = KafkaTopics.SilenceMax * 4;
+    private static readonly TimeSpan LongAgo = KafkaTopics.InactivityMax * 4;
 
     private readonly KafkaStack _stack;
     private readonly KafkaTopics _topics;
@@ -33,10 +33,10 @@ public sealed class ReplyTopicSweep
     {
         var others = Existing();
         var empty = await CreateAsync(LongAgo);
-        var silent = await CreateAsync(LongAgo, heartbeats: KafkaTopics.SilenceMax + TimeSpan.FromMinutes(1));
+        var silent = await CreateAsync(LongAgo, heartbeats: KafkaTopics.InactivityMax + TimeSpan.FromMinutes(1));
         var alive = await CreateAsync(LongAgo, heartbeats: KafkaTopics.HeartbeatInterval);
-        var lateHeartbeat = await CreateAsync(LongAgo, LongAgo, KafkaTopics.SilenceMax - TimeSpan.FromMinutes(1));
-        var young = await CreateAsync(KafkaTopics.SilenceMax - TimeSpan.FromMinutes(1));
+        var lateHeartbeat = await CreateAsync(LongAgo, LongAgo, KafkaTopics.InactivityMax - TimeSpan.FromMinutes(1));
+        var young = await CreateAsync(KafkaTopics.InactivityMax - TimeSpan.FromMinutes(1));
         var otherName = await CreateAsync("made-by-hand-" + Guid.NewGuid().ToString("N"));
 
         await _topics.SweepReplyTopicsAsync();

@@ -15,7 +15,7 @@ public sealed class LongestFirst : ITestCollectionOrderer
 {
     private static readonly string[] Longest =
     [
-        OverFailingKafka.Name, nameof(LoadScenarios), OverKafka.Name, nameof(Measurements), InOneProcess.Name, OneStackAtATime.Name, nameof(EventFollowing),
+        OverFailingKafka.Name, nameof(LoadScenarios), OverKafka.Name, nameof(Measurements), InOneProcess.Name, SequentialStackTests.Name, nameof(EventFollowing),
         nameof(BackgroundStacks), OverTls.Name, nameof(CommandLine), nameof(ReadSideOverKafka), nameof(Profiles), OverEventStore.Name,
     ];
 
@@ -65,7 +65,7 @@ public sealed class OverEventStore : ICollectionFixture<EventStoreFixture>
 
 /// <summary>Tests that share one stack for each protocol of direct calls.</summary>
 [CollectionDefinition(Name)]
-public sealed class ByDirectCalls
+public sealed class OverDirectCalls
     : ICollectionFixture<DirectGrpcStack>, ICollectionFixture<DirectRestStack>, ICollectionFixture<DirectRpcxStack>
 {
     public const string Name = "By direct calls";

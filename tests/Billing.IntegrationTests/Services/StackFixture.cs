@@ -8,7 +8,7 @@ using Npgsql;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Receives the telemetry of the services of a stack.</summary>
-public interface IStackWatch : IAsyncDisposable
+public interface ITelemetryReceiver : IAsyncDisposable
 {
     /// <summary>The settings of the services that make them send their telemetry.</summary>
     IReadOnlyDictionary<string, string> Settings { get; }
@@ -17,7 +17,7 @@ public interface IStackWatch : IAsyncDisposable
 /// <summary>A whole stack of real processes, shared by the tests of one transport.</summary>
 /// <param name="options">The services of the stack and their settings.</param>
 /// <param name="watch">Starts the receiver of the services' telemetry; null for none.</param>
-public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>? watch = null) : IAsyncLifetime
+public abstract class StackFixture(StackOptions options, Func<Task<ITelemetryReceiver>>? watch = null) : IAsyncLifetime
 {
     private readonly List<IDisposable> _clients = [];
     private BillingStack? _stack;
@@ -25,7 +25,7 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
     public BillingStack Stack => _stack ?? throw new InvalidOperationException("The stack was not started.");
 
     /// <summary>The telemetry of the services; null without a receiver.</summary>
-    public IStackWatch? Watch { get; private set; }
+    public ITelemetryReceiver? Watch { get; private set; }
 
     /// <summary>The reason why the stack cannot run on this machine; null if it can.</summary>
     public string? Missing { get; protected init; }
@@ -110,7 +110,7 @@ public abstract class StackFixture(StackOptions options, Func<Task<IStackWatch>>
 /// <summary>A stack over its own Kafka.</summary>
 public abstract class KafkaFixture : StackFixture
 {
-    protected KafkaFixture(StackOptions options, Func<Task<IStackWatch>>? watch = null)
+    protected KafkaFixture(StackOptions options, Func<Task<ITelemetryReceiver>>? watch = null)
         : base(options, watch)
     {
         Missing = KafkaPrograms.FindHome() is null

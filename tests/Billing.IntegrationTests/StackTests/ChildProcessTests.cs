@@ -4,7 +4,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.StackTests;
 
 [AnyPackages("processes")]
-[Collection(OneStackAtATime.Name)]
+[Collection(SequentialStackTests.Name)]
 public sealed class ChildProcessTests : IAsyncLifetime
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(30);

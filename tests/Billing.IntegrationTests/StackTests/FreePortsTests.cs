@@ -5,7 +5,7 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.StackTests;
 
 [AnyPackages("ports")]
-[Collection(OneStackAtATime.Name)]
+[Collection(SequentialStackTests.Name)]
 public sealed class FreePortsTests
 {
     [Fact]

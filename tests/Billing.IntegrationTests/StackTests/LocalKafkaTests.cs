@@ -6,7 +6,7 @@ using Confluent.Kafka.Admin;
 namespace Billing.IntegrationTests.StackTests;
 
 [AnyPackages("the brokers' processes")]
-[Collection(OneStackAtATime.Name)]
+[Collection(SequentialStackTests.Name)]
 public sealed class LocalKafkaTests
 {
     private const string Topic = "stack-test";

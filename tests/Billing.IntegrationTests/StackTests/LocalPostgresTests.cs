@@ -5,7 +5,7 @@ using Npgsql;
 namespace Billing.IntegrationTests.StackTests;
 
 [AnyPackages("the database's processes")]
-[Collection(OneStackAtATime.Name)]
+[Collection(SequentialStackTests.Name)]
 public sealed class LocalPostgresTests
 {
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;

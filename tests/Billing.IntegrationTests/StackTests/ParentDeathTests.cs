@@ -5,7 +5,7 @@ namespace Billing.IntegrationTests.StackTests;
 
 /// <summary>The clean-up of a stack whose owner is killed. The owner is a second process of this test program.</summary>
 [AnyPackages("processes")]
-[Collection(OneStackAtATime.Name)]
+[Collection(SequentialStackTests.Name)]
 public sealed class ParentDeathTests
 {
     private const string ReportVariable = "BILLING_TEST_OWNER_REPORT";

@@ -23,7 +23,7 @@ internal static class StackTelemetry
 }
 
 /// <summary>Receives OTLP data like a collector: over gRPC on one port, as protobuf over HTTP on another.</summary>
-public sealed class OtlpReceiver : IStackWatch
+public sealed class OtlpReceiver : ITelemetryReceiver
 {
     private readonly WebApplication _app;
     private readonly ConcurrentQueue<ReceivedSpan> _spans = new();
@@ -74,7 +74,7 @@ public sealed class OtlpReceiver : IStackWatch
         ["OTEL_METRIC_EXPORT_INTERVAL"] = "3000",
     };
 
-    public static async Task<IStackWatch> WatchAsync() => await StartAsync();
+    public static async Task<ITelemetryReceiver> WatchAsync() => await StartAsync();
 
     public static async Task<OtlpReceiver> StartAsync()
     {

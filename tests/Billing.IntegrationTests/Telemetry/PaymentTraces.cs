@@ -148,14 +148,14 @@ public sealed class KafkaTraces(KafkaStack stack) : PaymentTraces(
 [Collection(InOneProcess.Name)]
 public sealed class EmbeddedTraces(EmbeddedStack stack) : PaymentTraces(stack, ["billing.v1.Billing/MakePayment", "process"], []);
 
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class DirectGrpcTraces(DirectGrpcStack stack) : PaymentTraces(
     stack, ["billing.v1.Billing/MakePayment", "billing.wire.v1.Backend/Execute", "POST", "POST /billing.wire.v1.Backend/Execute", "process"], []);
 
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(
     stack, ["billing.v1.Billing/MakePayment", Billing.Messaging.Telemetry.Tracing.ExecuteSpan, "process"], []);
 
-[Collection(ByDirectCalls.Name)]
+[Collection(OverDirectCalls.Name)]
 public sealed class DirectRestTraces(DirectRestStack stack) : PaymentTraces(
     stack, ["billing.v1.Billing/MakePayment", "POST", "POST /wire/v1/commands", "process"], []);

@@ -11,13 +11,13 @@ public sealed class AccountLedgerTests
 
     private readonly Findings _unbalanced = new();
     private readonly TransactionLedger _transactions;
-    private readonly ToldBalances _told;
+    private readonly AnsweredBalances _told;
     private readonly AccountLedger _accounts;
 
     public AccountLedgerTests()
     {
         _transactions = new TransactionLedger(0, _unbalanced);
-        _told = new ToldBalances(_unbalanced);
+        _told = new AnsweredBalances(_unbalanced);
         _accounts = new AccountLedger(10_000, _transactions, _told, _unbalanced);
     }
 

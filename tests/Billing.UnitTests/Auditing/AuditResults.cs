@@ -14,7 +14,7 @@ internal static class AuditResults
         Recorded = acknowledged,
         Unanswered = 0,
         UnansweredRecorded = 0,
-        BalancesTold = balancesTold,
+        BalancesInAnswers = balancesTold,
         Lost = new Findings(),
         Doubled = new Findings(),
         Wrong = new Findings(),

@@ -120,7 +120,7 @@ public sealed class IndependentFoldTests
     private (AccountLedger Ledger, Findings Unbalanced) Audit(List<AccountEvent> history)
     {
         var unbalanced = new Findings();
-        var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced), new ToldBalances(unbalanced), unbalanced);
+        var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced), new AnsweredBalances(unbalanced), unbalanced);
         var folded = Folded(history);
         ledger.AddSnapshot(Stream, new StoredSnapshot(folded.Version, folded.Balance, folded.CreditLimit, folded.Currency));
         for (var i = 0; i < history.Count; i++)

@@ -64,7 +64,7 @@ public sealed class AnswerSettlerTests
     [Fact]
     public void A_caller_can_be_answered_while_its_command_stays_in_flight()
     {
-        _settler.Tell([(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "unavailable"))]);
+        _settler.Answer([(_delivery, Replies.Error(7, StatusCode.Unavailable, "EVENT_STORE_UNAVAILABLE", "unavailable"))]);
         _publisher.Acknowledged.SetResult();
         Assert.Equal("unavailable", Assert.Single(_publisher.Answers).Reply.Error.Message);
         Assert.False(_delivery.IsSettled);

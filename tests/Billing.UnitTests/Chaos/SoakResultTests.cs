@@ -9,7 +9,7 @@ public sealed class SoakResultTests
     {
         Payments = 100,
         Declined = 5,
-        Twins = 5,
+        Duplicates = 5,
         Balances = 10,
         Unanswered = 0,
         Retried = 3,
@@ -19,7 +19,7 @@ public sealed class SoakResultTests
     };
 
     private static readonly SoakResult Clean = new(
-        Faults: [], LongestCalls: [], Offsets: [], Slowest: [], Traffic, EndedThemselves: 0, BadRecords: 28, PutAside: 28, Direct: 10,
+        Faults: [], LongestCalls: [], Offsets: [], Slowest: [], Traffic, EndedThemselves: 0, BadRecords: 28, DeadLetters: 28, Direct: 10,
         Forgotten: [], Unpublished: [], AuditResults.Clean(acknowledged: 100, balancesTold: 10));
 
     [Fact]

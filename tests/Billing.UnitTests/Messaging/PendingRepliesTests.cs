@@ -61,13 +61,13 @@ public sealed class PendingRepliesTests : IDisposable
             Payment = new V1.MakePaymentResponse { TransactionId = transactionId },
         };
 
-        Assert.True(_pending.IsAbout(Paid(Samples.TransactionId)));
-        Assert.True(_pending.IsAbout(Paid(Samples.TransactionId.ToUpperInvariant())));
-        Assert.False(_pending.IsAbout(Paid(Guid.NewGuid().ToString())));
-        Assert.False(_pending.IsAbout(Paid("")));
+        Assert.True(_pending.MatchesCall(Paid(Samples.TransactionId)));
+        Assert.True(_pending.MatchesCall(Paid(Samples.TransactionId.ToUpperInvariant())));
+        Assert.False(_pending.MatchesCall(Paid(Guid.NewGuid().ToString())));
+        Assert.False(_pending.MatchesCall(Paid("")));
         var status = new PaymentStatus { Payment = Paid(Guid.NewGuid().ToString()).Payment };
-        Assert.False(_pending.IsAbout(new Reply { CorrelationId = command.CorrelationId, PaymentStatus = status }));
-        Assert.True(_pending.IsAbout(new Reply { CorrelationId = command.CorrelationId, Error = new Error() }));
+        Assert.False(_pending.MatchesCall(new Reply { CorrelationId = command.CorrelationId, PaymentStatus = status }));
+        Assert.True(_pending.MatchesCall(new Reply { CorrelationId = command.CorrelationId, Error = new Error() }));
     }
 
     [Fact]

@@ -168,8 +168,8 @@ public sealed class WireFormatTests
     {
         var route = CommandRoute.Of(command);
         var key = System.Text.Encoding.UTF8.GetBytes(route.AccountId);
-        Assert.Equal([route.Topic], Topics.AllRequests.Where(topic => WireFormat.Misplacement(command, topic, key) is null));
-        Assert.NotNull(WireFormat.Misplacement(command, route.Topic, []));
-        Assert.NotNull(WireFormat.Misplacement(command, route.Topic, [.. key, 0]));
+        Assert.Equal([route.Topic], Topics.AllRequests.Where(topic => WireFormat.RoutingError(command, topic, key) is null));
+        Assert.NotNull(WireFormat.RoutingError(command, route.Topic, []));
+        Assert.NotNull(WireFormat.RoutingError(command, route.Topic, [.. key, 0]));
     });
 }

@@ -6,7 +6,7 @@ namespace Billing.UnitTests.Proxy;
 public sealed class ProxyOptionsTests
 {
     [Fact]
-    public void The_defaults_have_no_problem() => Assert.Empty(new ProxyOptions().Problems());
+    public void The_defaults_have_no_problem() => Assert.Empty(new ProxyOptions().ValidationErrors());
 
     [Theory]
     [InlineData(0, 10)]
@@ -18,7 +18,7 @@ public sealed class ProxyOptionsTests
             DeadlineDefault = TimeSpan.FromSeconds(seconds),
             DeadlineMax = TimeSpan.FromSeconds(maxSeconds),
         };
-        var problem = Assert.Single(options.Problems());
+        var problem = Assert.Single(options.ValidationErrors());
         Assert.StartsWith("Billing:Proxy:DeadlineDefault", problem, StringComparison.Ordinal);
     }
 
@@ -28,7 +28,7 @@ public sealed class ProxyOptionsTests
     [InlineData(86_401)]
     public void An_idle_time_out_of_range_is_reported_by_name(int seconds) => Assert.StartsWith(
         "Billing:Proxy:StreamIdleMax",
-        Assert.Single(new ProxyOptions { StreamIdleMax = TimeSpan.FromSeconds(seconds) }.Problems()),
+        Assert.Single(new ProxyOptions { StreamIdleMax = TimeSpan.FromSeconds(seconds) }.ValidationErrors()),
         StringComparison.Ordinal);
 
     [Fact]
@@ -46,11 +46,11 @@ public sealed class ProxyOptionsTests
     [Fact]
     public void A_negative_drain_timeout_is_reported_by_name() => Assert.StartsWith(
         "Billing:Proxy:DrainTimeout",
-        Assert.Single(new ProxyOptions { DrainTimeout = TimeSpan.FromTicks(-1) }.Problems()),
+        Assert.Single(new ProxyOptions { DrainTimeout = TimeSpan.FromTicks(-1) }.ValidationErrors()),
         StringComparison.Ordinal);
 
     [Fact]
     public void A_stream_window_above_the_in_flight_limit_is_reported_with_both_settings() => Assert.Equal(
         "Billing:Proxy:StreamWindow (256) must not be above Billing:Proxy:InFlightMax (255).",
-        Assert.Single(new ProxyOptions { InFlightMax = 255 }.Problems()));
+        Assert.Single(new ProxyOptions { InFlightMax = 255 }.ValidationErrors()));
 }

@@ -66,7 +66,7 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
                 return RoundOf(burst);
             },
             cancellationToken);
-        _audits.Add(await Books.AuditAsync(stack, journals, answered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, journals, answered, console, cancellationToken));
     }
 
     private async Task RunCaseAsync(

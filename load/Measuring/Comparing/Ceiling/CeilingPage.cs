@@ -14,7 +14,7 @@ internal static class CeilingPage
             : "Throughput of the whole path as a share of the echo's: " + string.Join(", ", result.Cases.Select(c => $"{Numbers.Whole(c.Share * 100)} % with {c.Shape}")) + ".",
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits),
             new Fact("Sides", $"{result.Proxies} proxies with the platform behind them, and {result.Proxies} gRPC servers that answer at once; the same clients and loads"),
             new Fact("Method", $"the sides alternate; {result.Rounds} rounds, after one that is dropped; figures are medians (minimum to maximum); p50 and p99 of a burst count from its start"),
         ],

@@ -23,7 +23,7 @@ internal sealed record CeilingResult : IResults
 
     bool IResults.HasFigures => Cases.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
+    bool IResults.IsGood => StoreAudit.AreClean(Audits) && Cases.Count > 0 && Cases.All(c => c.Full.Rounds.Concat(c.Echo.Rounds).All(r => r.Failed == 0));
 }
 
 /// <summary>The figures of both sides under one load.</summary>

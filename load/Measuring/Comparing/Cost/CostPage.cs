@@ -14,7 +14,7 @@ internal static class CostPage
         Subtitle = string.Join(' ', result.Sides.Skip(1).Select(side => $"{side.Name}: {Share(result, side)} of the throughput without them.")),
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits),
             new Fact("Method", $"{result.InFlight} payments in flight in a closed loop; one stack for each side; the sides alternate; {result.Rounds} rounds, after one that is dropped; figures are medians (minimum to maximum)"),
         ],
         Sections =

@@ -25,7 +25,7 @@ internal sealed record CostResult : IResults
 
     bool IResults.HasFigures => Sides.Count > 0 && Sides.All(s => s.Rounds.Count > 0);
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Sides.All(s => s.Rounds.All(r => r.Failed == 0));
+    bool IResults.IsGood => StoreAudit.AreClean(Audits) && Sides.All(s => s.Rounds.All(r => r.Failed == 0));
 }
 
 /// <summary>The figures of one setup of the platform.</summary>

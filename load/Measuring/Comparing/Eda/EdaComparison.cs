@@ -55,7 +55,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
             side => KillingAsync(side, cancellationToken), cancellationToken);
         foreach (var side in new[] { kafka, direct })
         {
-            _audits.Add(await Books.AuditAsync(side.Stack, [], side.PaymentsAnswered, console, cancellationToken));
+            _audits.Add(await StoreAudit.AuditAsync(side.Stack, [], side.PaymentsAnswered, console, cancellationToken));
         }
     }
 
@@ -107,7 +107,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
 
     /// <summary>Kills a process some time after the first measured request, when the load tool has started and warmed up.
     /// </summary>
-    private sealed class DelayedKill(ChildProcess victim, TimeSpan after, TimeProvider time) : IDriveWatch, IAsyncDisposable
+    private sealed class DelayedKill(ChildProcess victim, TimeSpan after, TimeProvider time) : IMeasurementObserver, IAsyncDisposable
     {
         private readonly CancellationTokenSource _ended = new();
         private Task _killing = Task.CompletedTask;
@@ -154,7 +154,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
 
         public long PaymentsAnswered => _fleet.PaymentsAnswered;
 
-        public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken, IDriveWatch? watch = null) =>
+        public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken, IMeasurementObserver? watch = null) =>
             _fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken, watch);
 
         public ValueTask DisposeAsync() => stack.DisposeAsync();

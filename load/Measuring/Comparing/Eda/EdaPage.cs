@@ -12,7 +12,7 @@ internal static class EdaPage
         Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.EventDriven.Fact(),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits), Sources.EventDriven.Fact(),
             new Fact("Sides", Sides(result)),
             new Fact("Method", $"open loop: latency counts from the moment that a request was due; {result.Rounds} rounds of the ramps (at most 3 of the others), after one that is dropped; figures are medians (minimum to maximum)"),
         ],

@@ -45,7 +45,7 @@ internal sealed record EdaResult : IResults
     bool IResults.HasFigures => Cases.Count > 0;
 
     // Under overload, and with a backend killed, requests may fail: the number of failures is one of the figures.
-    bool IResults.IsGood => Books.AreClean(Audits) && Cases.Count > 0
+    bool IResults.IsGood => StoreAudit.AreClean(Audits) && Cases.Count > 0
         && Cases.Where(c => c.Phase is EdaPhase.Ramped or EdaPhase.Long)
             .SelectMany(c => c.Kafka.Rounds.Concat(c.Direct.Rounds)).All(r => r.Sent > 0 && r.ErrorPercent == 0);
 }

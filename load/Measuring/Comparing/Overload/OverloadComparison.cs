@@ -53,7 +53,7 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
         await PhaseAsync("Next 20 s", fleet, Spec(stack, NormalPerS, Normally), cancellationToken);
         await FloodAsync(stack, fleet, cancellationToken);
         _memory = memory.Figures();
-        _audits.Add(await Books.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
     }
 
     // Proxies identify callers without tokens by their addresses.

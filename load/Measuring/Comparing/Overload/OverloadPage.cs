@@ -12,7 +12,7 @@ internal static class OverloadPage
         Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits),
             new Fact("Method", $"open loop: payments are sent when they are due, independent of answers; latency counts from that moment; there are no retries; the simulated card network allows {Numbers.Whole(result.CapacityPerS)}/s; the proxies' LatencyTarget is {Numbers.Whole(result.TargetMs)} ms"),
         ],
         Sections =

@@ -32,7 +32,7 @@ internal sealed record OverloadResult : IResults
 
     bool IResults.HasFigures => Phases.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Phases.All(p => p.OtherErrors == 0);
+    bool IResults.IsGood => StoreAudit.AreClean(Audits) && Phases.All(p => p.OtherErrors == 0);
 }
 
 /// <summary>One phase.</summary>

@@ -12,7 +12,7 @@ internal static class PaperPage
         Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.Prototype.Fact(),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits), Sources.Prototype.Fact(),
             new Fact("Setup", $"{result.Clients} clients, {result.Proxies} proxies, {Numbers.Counted(result.Brokers, "Kafka broker")}, transport {result.Transport}, one partition of each topic per backend, all on this machine; one stack for each number of backends, both running all the time; the paper's setup ran on fifteen machines and stored nothing"),
             new Fact("Method", $"each client sends {Numbers.Whole(result.WarmUp)} unmeasured payments first; {result.Rounds} rounds, after one that is dropped; each round measures all sizes and numbers of backends; figures are medians (minimum to maximum)"),
             new Fact("Times", "since the start of the burst: all payments are due at that moment, so the time that the clients take to send them counts. The time of a single call begins when its client sends it; the paper's clients used one stopwatch per request"),

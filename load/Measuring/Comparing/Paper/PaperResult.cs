@@ -29,7 +29,7 @@ internal sealed record PaperResult : IResults
 
     bool IResults.HasFigures => Cases.Any(c => c.Rounds.Count > 0);
 
-    bool IResults.IsGood => Books.AreClean(Audits)
+    bool IResults.IsGood => StoreAudit.AreClean(Audits)
         && Cases.All(c => c.Rounds.All(r => r.Errors == 0));
 }
 

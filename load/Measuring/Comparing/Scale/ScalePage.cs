@@ -19,7 +19,7 @@ internal static class ScalePage
         Subtitle = Sentence(result),
         Facts =
         [
-            .. Facts.Of(result.Run), Books.Fact(result.Audits), Sources.Thesis.Fact(),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audits), Sources.Thesis.Fact(),
             new Fact("Method", $"closed loop with {result.Work.InFlight} requests in flight for every number of backends; {result.Rounds} rounds, after one that is dropped; the numbers of backends alternately ascend and descend; figures are medians (minimum to maximum)"),
         ],
         Sections =

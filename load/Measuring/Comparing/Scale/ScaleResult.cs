@@ -28,7 +28,7 @@ internal sealed record ScaleResult : IResults
 
     bool IResults.HasFigures => Costs.Count > 0;
 
-    bool IResults.IsGood => Books.AreClean(Audits) && Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)))
+    bool IResults.IsGood => StoreAudit.AreClean(Audits) && Series.All(s => s.Steps.All(t => t.Rounds.All(r => r.Failed == 0)))
         && Costs.All(c => c.Samples.All(s => s.Failed == 0));
 }
 

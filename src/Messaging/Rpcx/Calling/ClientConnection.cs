@@ -44,15 +44,15 @@ internal sealed class ClientConnection : IDisposable
     public bool IsOpen => !_goingAway && !_closing;
 
     /// <summary>Reserves a slot in the server's window if one is free. <see cref="TrySend"/> must be called afterwards.</summary>
-    public bool TryTakePlace() => _output.HasRoom && _window.Wait(0, CancellationToken.None);
+    public bool TryReserveSlot() => _output.HasCapacity && _window.Wait(0, CancellationToken.None);
 
     /// <summary>Waits for a slot in the server's window and reserves it. Also completes when the connection is closed.</summary>
-    public async Task TakePlaceAsync(CancellationToken cancellationToken)
+    public async Task ReserveSlotAsync(CancellationToken cancellationToken)
     {
         await _window.WaitAsync(cancellationToken);
         try
         {
-            await _output.RoomAsync().WaitAsync(cancellationToken);
+            await _output.WaitForCapacityAsync().WaitAsync(cancellationToken);
         }
         catch (OperationCanceledException)
         {
@@ -213,7 +213,7 @@ internal sealed class ClientConnection : IDisposable
     private long Expire(long now)
     {
         var overdue = new List<(ulong Id, IPendingCall Call)>();
-        var next = _calls.TakeOverdue(now, overdue);
+        var next = _calls.RemoveOverdue(now, overdue);
         foreach (var (id, call) in overdue)
         {
             _window.Release();

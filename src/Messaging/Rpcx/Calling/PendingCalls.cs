@@ -60,7 +60,7 @@ internal sealed class PendingCalls
     /// <param name="now">The current timestamp.</param>
     /// <param name="overdue">Receives the removed calls, with their ids.</param>
     /// <returns>The earliest deadline of the remaining calls.</returns>
-    public long TakeOverdue(long now, List<(ulong Id, IPendingCall Call)> overdue)
+    public long RemoveOverdue(long now, List<(ulong Id, IPendingCall Call)> overdue)
     {
         var next = CallClock.Never;
         lock (_gate)

@@ -29,7 +29,7 @@ public sealed class RpcxClient : IAsyncDisposable
     public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
         ArgumentNullException.ThrowIfNull(options);
-        OptionsCheck.ThrowIfWrong(options, options.Problems(), nameof(options));
+        OptionsCheck.ThrowIfInvalid(options, options.ValidationErrors(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         var connector = new Connector(options, _methods, _clock, logger);
@@ -85,7 +85,7 @@ public sealed class RpcxClient : IAsyncDisposable
         var slot = Choose();
         try
         {
-            if (slot.Open is { } connection && connection.TryTakePlace()
+            if (slot.Open is { } connection && connection.TryReserveSlot()
                 && connection.TrySend(method, request, call, dueAt))
             {
                 return call.Task;
@@ -140,7 +140,7 @@ public sealed class RpcxClient : IAsyncDisposable
         for (var attempt = 1; attempt <= AttemptsMax; attempt++)
         {
             var connection = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
-            await connection.TakePlaceAsync(cancellationToken);
+            await connection.ReserveSlotAsync(cancellationToken);
             if (connection.TrySend(method, request, call, dueAt))
             {
                 return;

@@ -16,7 +16,7 @@ internal sealed class CallsInFlight(int max)
     public int Count => Volatile.Read(ref _running);
 
     /// <summary>Whether another call is allowed.</summary>
-    public bool HasRoom => Count < max;
+    public bool HasCapacity => Count < max;
 
     /// <summary>Adds a call.</summary>
     /// <returns>False if its id is in use or the connection is closed.</returns>
@@ -69,7 +69,7 @@ internal sealed class CallsInFlight(int max)
     /// <param name="now">The current timestamp.</param>
     /// <param name="overdue">Receives the removed calls.</param>
     /// <returns>The earliest deadline of the remaining calls.</returns>
-    public long TakeOverdue(long now, List<ServerCall> overdue)
+    public long RemoveOverdue(long now, List<ServerCall> overdue)
     {
         var next = CallClock.Never;
         lock (_gate)
@@ -107,11 +107,11 @@ internal sealed class CallsInFlight(int max)
     }
 
     /// <summary>Completes when another call may be allowed, or the connection is closed. For one waiter.</summary>
-    public Task RoomAsync()
+    public Task WaitForCapacityAsync()
     {
         lock (_gate)
         {
-            return HasRoom || _closed ? Task.CompletedTask : (_roomMade ??= Signal()).Task;
+            return HasCapacity || _closed ? Task.CompletedTask : (_roomMade ??= Signal()).Task;
         }
     }
 

@@ -31,7 +31,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        OptionsCheck.ThrowIfWrong(options, options.Problems(), nameof(options));
+        OptionsCheck.ThrowIfInvalid(options, options.ValidationErrors(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         _logger = logger;

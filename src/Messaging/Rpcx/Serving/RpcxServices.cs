@@ -20,7 +20,7 @@ public static class RpcxServices
         services.AddOptions<RpcxServerOptions>().Bind(configuration.GetSection(RpcxServerOptions.Section))
             .ValidateDataAnnotations().ValidateOnStart();
         services.AddSingleton<IValidateOptions<RpcxServerOptions>>(
-            new ProblemValidation<RpcxServerOptions>(options => options.Problems()));
+            new ProblemValidation<RpcxServerOptions>(options => options.ValidationErrors()));
         services.AddServiceTime();
         services.AddSingleton(provider =>
         {

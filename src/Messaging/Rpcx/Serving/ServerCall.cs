@@ -25,5 +25,5 @@ internal sealed class ServerCall : CancellationTokenSource
     }
 
     /// <summary>Cancels the call on another thread, because callbacks of the implementation may run synchronously.</summary>
-    public void GiveUp() => _ = CancelAsync();
+    public void CancelInBackground() => _ = CancelAsync();
 }

@@ -106,7 +106,7 @@ internal sealed class ServerConnection : IDisposable
         _deadlines.Dispose();
         _socket.Dispose();
         // The read loop may be waiting for calls to end instead of for bytes.
-        _calls.Close().ForEach(call => call.GiveUp());
+        _calls.Close().ForEach(call => call.CancelInBackground());
     }
 
     /// <summary>Creates a call from the header of a request frame.</summary>
@@ -124,7 +124,7 @@ internal sealed class ServerConnection : IDisposable
     {
         if (!_calls.TryEnter(call))
         {
-            call.GiveUp();
+            call.CancelInBackground();
             throw new ProtocolException($"call {call.Id} uses an id that is in use");
         }
         _deadlines.Set(call.DueAt);
@@ -233,9 +233,9 @@ internal sealed class ServerConnection : IDisposable
             while (FrameReader.TryRead(ref unread, _options.FrameBytesMax, out var header, out var payload))
             {
                 Take(header, payload);
-                if (!_calls.HasRoom || !_output.HasRoom)
+                if (!_calls.HasCapacity || !_output.HasCapacity)
                 {
-                    await RoomAsync();
+                    await WaitForCapacityAsync();
                 }
             }
             _input.AdvanceTo(unread.Start, unread.End);
@@ -247,11 +247,11 @@ internal sealed class ServerConnection : IDisposable
         }
     }
 
-    private async Task RoomAsync()
+    private async Task WaitForCapacityAsync()
     {
         FlushHeld();
-        await _calls.RoomAsync();
-        await _output.RoomAsync();
+        await _calls.WaitForCapacityAsync();
+        await _output.WaitForCapacityAsync();
         ObjectDisposedException.ThrowIf(_disposed, this);
     }
 
@@ -263,7 +263,7 @@ internal sealed class ServerConnection : IDisposable
                 Start(header, payload);
                 break;
             case FrameKind.Cancel:
-                _calls.Take(header.CallId)?.GiveUp();
+                _calls.Take(header.CallId)?.CancelInBackground();
                 break;
             case FrameKind.Names:
                 _methods.Add(payload);
@@ -325,11 +325,11 @@ internal sealed class ServerConnection : IDisposable
     private long Expire(long now)
     {
         var overdue = new List<ServerCall>();
-        var next = _calls.TakeOverdue(now, overdue);
+        var next = _calls.RemoveOverdue(now, overdue);
         foreach (var call in overdue)
         {
             WriteError(call.Id, StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime, "The deadline passed before the call ended.");
-            call.GiveUp();
+            call.CancelInBackground();
         }
         return next;
     }
@@ -380,7 +380,7 @@ internal sealed class ServerConnection : IDisposable
 
     private async Task EndAsync(Task sending)
     {
-        _calls.Close().ForEach(call => call.GiveUp());
+        _calls.Close().ForEach(call => call.CancelInBackground());
         _output.Complete();
         using (var timeout = new CancellationTokenSource(CloseTimeout, _clock.Time))
         {

@@ -15,7 +15,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
 
     private readonly Lock _gate = new();
 
-    // The pipe itself never blocks writers: answers are always accepted, and writers of new requests check HasRoom first.
+    // The pipe itself never blocks writers: answers are always accepted, and writers of new requests check HasCapacity first.
     private readonly Pipe _pipe = new(new PipeOptions(
         readerScheduler: PipeScheduler.ThreadPool,
         pauseWriterThreshold: 0,
@@ -27,7 +27,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
     private bool _completed;
 
     /// <summary>Whether the unsent bytes are within the limit, so that new requests may be written.</summary>
-    public bool HasRoom => Volatile.Read(ref _unsent) <= unsentMax;
+    public bool HasCapacity => Volatile.Read(ref _unsent) <= unsentMax;
 
     /// <summary>Writes a frame without a payload.</summary>
     /// <returns>False if the output is completed.</returns>
@@ -101,11 +101,11 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
     }
 
     /// <summary>Completes when new requests may be written or the output is completed.</summary>
-    public Task RoomAsync()
+    public Task WaitForCapacityAsync()
     {
         lock (_gate)
         {
-            if (_completed || HasRoom)
+            if (_completed || HasCapacity)
             {
                 return Task.CompletedTask;
             }

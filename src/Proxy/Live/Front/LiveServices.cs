@@ -17,7 +17,7 @@ public static class LiveServices
         var services = builder.Services;
         services.AddOptions<LiveOptions>().Bind(builder.Configuration.GetSection(LiveOptions.Section))
             .ValidateDataAnnotations().ValidateOnStart();
-        services.AddSingleton<IValidateOptions<LiveOptions>>(new ProblemValidation<LiveOptions>(options => options.Problems()));
+        services.AddSingleton<IValidateOptions<LiveOptions>>(new ProblemValidation<LiveOptions>(options => options.ValidationErrors()));
         if (!IsOn(builder.Configuration))
         {
             return;

@@ -5,11 +5,11 @@ namespace Billing.UnitTests.Backends.CardNetwork;
 public sealed class JitterOptionsTests
 {
     [Fact]
-    public void The_defaults_are_valid() => Assert.Empty(new JitterOptions().Problems());
+    public void The_defaults_are_valid() => Assert.Empty(new JitterOptions().ValidationErrors());
 
     [Fact]
     public void A_range_of_one_value_is_valid() =>
-        Assert.Empty(new JitterOptions { PaymentMin = TimeSpan.Zero, PaymentMax = TimeSpan.Zero }.Problems());
+        Assert.Empty(new JitterOptions { PaymentMin = TimeSpan.Zero, PaymentMax = TimeSpan.Zero }.ValidationErrors());
 
     [Fact]
     public void Negative_or_reversed_ranges_are_reported()
@@ -19,7 +19,7 @@ public sealed class JitterOptionsTests
         foreach (var options in new[] { negative, reversed })
         {
             Assert.Collection(
-                options.Problems(),
+                options.ValidationErrors(),
                 problem => Assert.StartsWith("Billing:Jitter:PaymentMin", problem, StringComparison.Ordinal),
                 problem => Assert.StartsWith("Billing:Jitter:BalanceMin", problem, StringComparison.Ordinal));
         }
@@ -30,5 +30,5 @@ public sealed class JitterOptionsTests
     [InlineData(1_000_001)]
     public void A_concurrency_limit_out_of_range_is_reported(int bound) => Assert.StartsWith(
         "Billing:Jitter:ConcurrencyMax",
-        Assert.Single(new JitterOptions { ConcurrencyMax = bound }.Problems()), StringComparison.Ordinal);
+        Assert.Single(new JitterOptions { ConcurrencyMax = bound }.ValidationErrors()), StringComparison.Ordinal);
 }

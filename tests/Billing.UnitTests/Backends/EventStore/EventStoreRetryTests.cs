@@ -24,7 +24,7 @@ public sealed class EventStoreRetryTests
     [InlineData(PostgresErrorCodes.OutOfMemory)]
     [InlineData(PostgresErrorCodes.QueryCanceled)]
     public void A_failure_not_caused_by_the_data_means_that_the_store_is_unavailable(string sqlState) =>
-        Assert.True(EventStoreFailure.IsAway(new InvalidOperationException("wrapped", Postgres(sqlState))));
+        Assert.True(EventStoreFailure.IsUnavailable(new InvalidOperationException("wrapped", Postgres(sqlState))));
 
     [Theory]
     [InlineData(PostgresErrorCodes.UniqueViolation)]
@@ -32,20 +32,20 @@ public sealed class EventStoreRetryTests
     [InlineData(PostgresErrorCodes.NumericValueOutOfRange)]
     [InlineData(PostgresErrorCodes.UntranslatableCharacter)]
     public void A_failure_caused_by_the_data_does_not_mean_that_the_store_is_unavailable(string sqlState) =>
-        Assert.False(EventStoreFailure.IsAway(Postgres(sqlState)));
+        Assert.False(EventStoreFailure.IsUnavailable(Postgres(sqlState)));
 
     [Fact]
     public void A_broken_connection_means_that_the_store_is_unavailable()
     {
-        Assert.True(EventStoreFailure.IsAway(new NpgsqlException("broken", new IOException())));
-        Assert.False(EventStoreFailure.IsAway(new IOException()));
+        Assert.True(EventStoreFailure.IsUnavailable(new NpgsqlException("broken", new IOException())));
+        Assert.False(EventStoreFailure.IsUnavailable(new IOException()));
     }
 
     [Fact]
     public async Task Briefly_gives_up_after_ten_retries_with_the_last_failure()
     {
         var calls = 0;
-        var pipeline = new EventStoreRetry(_time).Briefly((_, attempt) => _retries.Add(attempt));
+        var pipeline = new EventStoreRetry(_time).Limited((_, attempt) => _retries.Add(attempt));
         var work = pipeline.ExecuteAsync(_ => throw Away(++calls), CancellationToken.None);
         var e = await Assert.ThrowsAsync<NpgsqlException>(() => _time.RunToEndAsync(work));
         Assert.Equal("11", e.Message);
@@ -55,7 +55,7 @@ public sealed class EventStoreRetryTests
     [Fact]
     public async Task Briefly_does_not_retry_a_permanent_failure()
     {
-        var pipeline = new EventStoreRetry(_time).Briefly((_, attempt) => _retries.Add(attempt));
+        var pipeline = new EventStoreRetry(_time).Limited((_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAsync<PostgresException>(
             async () => await pipeline.ExecuteAsync(_ => throw Postgres(PostgresErrorCodes.UniqueViolation), CancellationToken.None));
         Assert.Empty(_retries);
@@ -65,7 +65,7 @@ public sealed class EventStoreRetryTests
     public async Task Forever_retries_until_success_and_never_waits_longer_than_the_maximum()
     {
         var calls = 0;
-        var pipeline = new EventStoreRetry(_time).Forever(EventStoreFailure.IsAway, (_, attempt) => _retries.Add(attempt));
+        var pipeline = new EventStoreRetry(_time).Unlimited(EventStoreFailure.IsUnavailable, (_, attempt) => _retries.Add(attempt));
         await _time.RunToEndAsync(pipeline.ExecuteAsync(_ => ++calls < 60 ? throw Away(calls) : Task.CompletedTask, CancellationToken.None));
         Assert.Equal(60, calls);
         Assert.Equal(Enumerable.Range(1, 59), _retries);
@@ -76,7 +76,7 @@ public sealed class EventStoreRetryTests
     public async Task Forever_ends_when_its_token_is_cancelled()
     {
         using var stop = new CancellationTokenSource();
-        var pipeline = new EventStoreRetry(_time).Forever(_ => true, (_, attempt) =>
+        var pipeline = new EventStoreRetry(_time).Unlimited(_ => true, (_, attempt) =>
         {
             if (attempt == 5)
             {
@@ -90,7 +90,7 @@ public sealed class EventStoreRetryTests
     [Fact]
     public async Task Cancelled_work_is_not_retried()
     {
-        var pipeline = new EventStoreRetry(_time).Forever(_ => true, (_, attempt) => _retries.Add(attempt));
+        var pipeline = new EventStoreRetry(_time).Unlimited(_ => true, (_, attempt) => _retries.Add(attempt));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
             async () => await pipeline.ExecuteAsync(_ => throw new OperationCanceledException(), CancellationToken.None));
         Assert.Empty(_retries);

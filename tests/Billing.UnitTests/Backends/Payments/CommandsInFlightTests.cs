@@ -180,9 +180,9 @@ public sealed class CommandsInFlightTests
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
         _inFlight.Enter([Deliver(2)], 20);
-        Assert.Empty(_inFlight.TellWaiting(since: 9));
-        Assert.Equal(1UL, Assert.Single(_inFlight.TellWaiting(since: 15)).Command.CorrelationId);
-        Assert.Empty(_inFlight.TellWaiting(since: 15));
+        Assert.Empty(_inFlight.AnswerWaiting(since: 9));
+        Assert.Equal(1UL, Assert.Single(_inFlight.AnswerWaiting(since: 15)).Command.CorrelationId);
+        Assert.Empty(_inFlight.AnswerWaiting(since: 15));
         command.Record(Accepted(10));
         Assert.Equal([null, 2UL], command.Answers(0).Select(a => a.Reply?.CorrelationId));
     }
@@ -191,7 +191,7 @@ public sealed class CommandsInFlightTests
     public void A_command_whose_callers_were_all_answered_has_expired()
     {
         var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
-        _inFlight.TellWaiting(since: 10);
+        _inFlight.AnswerWaiting(since: 10);
         Assert.True(command.IsExpired(0));
         _inFlight.Enter([Deliver(2)], 20);
         Assert.False(command.IsExpired(0));

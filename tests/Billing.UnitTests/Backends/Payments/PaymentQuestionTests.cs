@@ -60,8 +60,8 @@ public sealed class PaymentQuestionTests
     {
         var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
         var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
-        Assert.True(question.IsQuestion);
-        Assert.False(payment.IsQuestion);
+        Assert.True(question.IsStatusQuery);
+        Assert.False(payment.IsStatusQuery);
         question.RefuseAsNotRecorded(0);
         Assert.Empty(_inFlight.Leave([question], 0));
         Assert.Empty(_inFlight.Enter([Deliver(3)], 0));

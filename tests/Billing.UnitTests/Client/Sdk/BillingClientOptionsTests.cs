@@ -7,7 +7,7 @@ public sealed class BillingClientOptionsTests
     [Theory]
     [InlineData("http://localhost:5000")]
     [InlineData("https://billing.example/")]
-    public void An_http_or_https_address_is_valid(string address) => Assert.Empty(With(address).Problems());
+    public void An_http_or_https_address_is_valid(string address) => Assert.Empty(With(address).ValidationErrors());
 
     [Theory]
     [InlineData("localhost:5000")]
@@ -16,7 +16,7 @@ public sealed class BillingClientOptionsTests
     [InlineData("")]
     public void An_invalid_address_is_named(string address)
     {
-        var problem = Assert.Single(With("http://localhost:5000", address).Problems());
+        var problem = Assert.Single(With("http://localhost:5000", address).ValidationErrors());
         Assert.StartsWith($"Billing:Client:Proxies: '{address}'", problem, StringComparison.Ordinal);
     }
 
@@ -25,7 +25,7 @@ public sealed class BillingClientOptionsTests
     {
         var options = With("http://localhost:5000");
         options.Deadline = TimeSpan.Zero;
-        Assert.StartsWith("Billing:Client:Deadline", Assert.Single(options.Problems()), StringComparison.Ordinal);
+        Assert.StartsWith("Billing:Client:Deadline", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -35,7 +35,7 @@ public sealed class BillingClientOptionsTests
     {
         var options = With("http://localhost:5000");
         options.StreamWindow = window;
-        Assert.StartsWith("Billing:Client:StreamWindow", Assert.Single(options.Problems()), StringComparison.Ordinal);
+        Assert.StartsWith("Billing:Client:StreamWindow", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -15,15 +15,15 @@ public sealed class RetryBudgetTests
 
         for (var call = 0; call < 3; call++)
         {
-            budget.Earn();
+            budget.AddShare();
         }
         Assert.Equal([false], Spend(budget, 1));
-        budget.Earn();
+        budget.AddShare();
         Assert.Equal([true, false], Spend(budget, 2));
 
         for (var call = 0; call < 100; call++)
         {
-            budget.Earn();
+            budget.AddShare();
         }
         Assert.Equal([true, true, false], Spend(budget, 3));
     }

@@ -67,7 +67,7 @@ public sealed class SecurityTests : IDisposable
     {
         var options = new BillingClientOptions { Proxies = { address }, Token = "abc", AllowTokenOverHttp = allowed };
 
-        Assert.Equal(isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.Problems().Select(p => p.Split(',')[0]));
+        Assert.Equal(isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.ValidationErrors().Select(p => p.Split(',')[0]));
     }
 
     [Fact]

@@ -68,7 +68,7 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    public static SweepResult Sweep(IReadOnlyList<AuditCounts> audits, IReadOnlyList<SweepCell> cells, params IReadOnlyList<FinalPlace> finals) => new()
+    public static SweepResult Sweep(IReadOnlyList<AuditCounts> audits, IReadOnlyList<SweepMeasurement> cells, params IReadOnlyList<RepeatedConfiguration> finals) => new()
     {
         Mode = finals.Count > 0 ? "dynamic" : "static",
         Run = Complete,
@@ -79,7 +79,7 @@ internal static class ExampleResults
         Audits = audits,
     };
 
-    public static SweepCell Cell(int connections, int inFlight, double perSecond, int failed = 0, double p99Ms = 5) => new()
+    public static SweepMeasurement Cell(int connections, int inFlight, double perSecond, int failed = 0, double p99Ms = 5) => new()
     {
         Connections = connections,
         InFlight = inFlight,

@@ -55,9 +55,9 @@ public sealed class GoodResultsTests
         var (good, failing) = (ExampleResults.Cell(4, 8, 1000), ExampleResults.Cell(4, 16, 2000, failed: 1));
 
         Assert.True(IsGood(ExampleResults.Sweep([], [good, failing])));
-        Assert.True(IsGood(ExampleResults.Sweep([], [good, failing], new FinalPlace(4, 8, [good]))));
+        Assert.True(IsGood(ExampleResults.Sweep([], [good, failing], new RepeatedConfiguration(4, 8, [good]))));
         Assert.False(IsGood(ExampleResults.Sweep([], [failing])));
-        Assert.False(IsGood(ExampleResults.Sweep([], [good, failing], new FinalPlace(4, 8, [good]), new FinalPlace(4, 16, [good, failing]))));
+        Assert.False(IsGood(ExampleResults.Sweep([], [good, failing], new RepeatedConfiguration(4, 8, [good]), new RepeatedConfiguration(4, 16, [good, failing]))));
     }
 
     [Theory]
@@ -82,7 +82,7 @@ public sealed class GoodResultsTests
         using var output = new StringWriter();
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output) });
 
-        var counts = Books.Count(AuditResults.Clean(acknowledged: events), answered, console);
+        var counts = StoreAudit.Count(AuditResults.Clean(acknowledged: events), answered, console);
 
         Assert.Equal(miscounted, counts.Miscounted);
         Assert.Equal(miscounted == 0, counts.IsClean);

@@ -58,7 +58,7 @@ public sealed class PagesTests : IDisposable
     [Fact]
     public void A_sweep_names_its_best_configurations()
     {
-        var cell = new SweepCell
+        var cell = new SweepMeasurement
         {
             Connections = 4,
             InFlight = 8,

@@ -7,10 +7,10 @@ namespace Billing.UnitTests.Measuring.Sweeping;
 /// <summary>The choice of the best measured configuration of a sweep.</summary>
 public sealed class BestConfigurationTests
 {
-    private static readonly SweepCell Modest = ExampleResults.Cell(1, 8, 1000);
-    private static readonly SweepCell Middling = ExampleResults.Cell(2, 8, 1500, p99Ms: 300);
-    private static readonly SweepCell Greatest = ExampleResults.Cell(4, 8, 2000, p99Ms: 500);
-    private static readonly SweepCell Failing = ExampleResults.Cell(8, 8, 9000, failed: 1);
+    private static readonly SweepMeasurement Modest = ExampleResults.Cell(1, 8, 1000);
+    private static readonly SweepMeasurement Middling = ExampleResults.Cell(2, 8, 1500, p99Ms: 300);
+    private static readonly SweepMeasurement Greatest = ExampleResults.Cell(4, 8, 2000, p99Ms: 500);
+    private static readonly SweepMeasurement Failing = ExampleResults.Cell(8, 8, 9000, failed: 1);
 
     [Fact]
     public void A_configuration_with_a_failed_request_is_never_the_best()
@@ -28,8 +28,8 @@ public sealed class BestConfigurationTests
     [Fact]
     public void Of_repeated_configurations_the_one_with_the_best_median_is_the_best()
     {
-        var lucky = new FinalPlace(4, 8, [Greatest with { PerSecond = 1200 }, Greatest with { PerSecond = 9999 }, Greatest with { PerSecond = 1100 }]);
-        var steady = new FinalPlace(2, 8, [Middling, Middling with { PerSecond = 1400 }, Middling with { PerSecond = 1600 }]);
+        var lucky = new RepeatedConfiguration(4, 8, [Greatest with { PerSecond = 1200 }, Greatest with { PerSecond = 9999 }, Greatest with { PerSecond = 1100 }]);
+        var steady = new RepeatedConfiguration(2, 8, [Middling, Middling with { PerSecond = 1400 }, Middling with { PerSecond = 1600 }]);
         var sweep = Sweep([Modest, Middling, Greatest], lucky, steady);
 
         Assert.Equal(steady, sweep.BestPlace);
@@ -41,11 +41,11 @@ public sealed class BestConfigurationTests
     [Fact]
     public void A_configuration_that_fails_when_repeated_is_not_the_best()
     {
-        var failing = new FinalPlace(4, 8, [Greatest, Greatest with { Errors = Failing.Errors }]);
+        var failing = new RepeatedConfiguration(4, 8, [Greatest, Greatest with { Errors = Failing.Errors }]);
 
-        Assert.Equal(2, Sweep([Greatest, Middling], failing, new FinalPlace(2, 8, [Middling])).BestPlace!.Connections);
+        Assert.Equal(2, Sweep([Greatest, Middling], failing, new RepeatedConfiguration(2, 8, [Middling])).BestPlace!.Connections);
     }
 
-    private static ProtocolSweep Sweep(IReadOnlyList<SweepCell> cells, params IReadOnlyList<FinalPlace> finals) =>
+    private static ProtocolSweep Sweep(IReadOnlyList<SweepMeasurement> cells, params IReadOnlyList<RepeatedConfiguration> finals) =>
         new(DriveProtocol.Unary, cells, 100) { Finals = finals };
 }

@@ -75,9 +75,9 @@ public sealed class TraceTests : IDisposable
         var steps = LegSummary.Of([payment]).ToDictionary(s => s.Name, StringComparer.Ordinal);
 
         Assert.Equal(250, steps["wait to be sent"].P50Ms, 6);
-        Assert.Equal(250 + payment.Milliseconds(Moment.Sent, Moment.Returned)!.Value, steps[Leg.WholeName].P50Ms, 6);
+        Assert.Equal(250 + payment.Milliseconds(Moment.Sent, Moment.Returned)!.Value, steps[Leg.TotalName].P50Ms, 6);
         Assert.Equal(250 + payment.Milliseconds(Moment.Sent, Moment.Stored)!.Value, steps["until stored"].P50Ms, 6);
-        Assert.Equal("planned", steps[Leg.WholeName].From);
+        Assert.Equal("planned", steps[Leg.TotalName].From);
     }
 
     [Fact]

@@ -50,5 +50,5 @@ public sealed class ReadinessTests
         return ((int)response.StatusCode, await response.Content.ReadAsStringAsync());
     }
 
-    private sealed record Part(string? WhyNotReady) : IReadyPart;
+    private sealed record Part(string? NotReadyReason) : IReadyPart;
 }

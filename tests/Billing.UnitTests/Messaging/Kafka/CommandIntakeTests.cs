@@ -109,14 +109,14 @@ public sealed class CommandIntakeTests : IDisposable
         using var consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(intake.Assigned, intake.Revoked, intake.Lost));
         consumer.Subscribe([Topic]);
-        intake.TakeTurn(consumer);
-        intake.TakeTurn(consumer);
+        intake.RunTurn(consumer);
+        intake.RunTurn(consumer);
         Assert.Empty(second.HandOvers);
-        intake.TakeTurn(consumer);
+        intake.RunTurn(consumer);
         Assert.Equal([Backlog], second.HandOvers);
 
         Send(1, Samples.PaymentCommand().ToByteArray());
-        intake.TakeTurn(consumer);
+        intake.RunTurn(consumer);
         Assert.Equal([Backlog, 1], second.HandOvers);
     }
 
@@ -124,7 +124,7 @@ public sealed class CommandIntakeTests : IDisposable
     {
         for (var turn = 0; turn < count; turn++)
         {
-            _intake.TakeTurn(_consumer);
+            _intake.RunTurn(_consumer);
         }
     }
 

@@ -9,7 +9,7 @@ public sealed class KafkaOptionsTests
     [InlineData("a:9092, b:9093,c:65535")]
     [InlineData("[::1]:9092")]
     public void Addresses_with_ports_are_valid(string servers) =>
-        Assert.Empty(new KafkaOptions { BootstrapServers = servers }.Problems());
+        Assert.Empty(new KafkaOptions { BootstrapServers = servers }.ValidationErrors());
 
     [Theory]
     [InlineData("localhost", "'localhost'")]
@@ -21,7 +21,7 @@ public sealed class KafkaOptionsTests
     [InlineData(",", "','")]
     public void An_address_without_a_valid_port_is_reported(string servers, string named)
     {
-        var problem = Assert.Single(new KafkaOptions { BootstrapServers = servers }.Problems());
+        var problem = Assert.Single(new KafkaOptions { BootstrapServers = servers }.ValidationErrors());
         Assert.StartsWith("Billing:Kafka:BootstrapServers", problem, StringComparison.Ordinal);
         Assert.Contains(named, problem, StringComparison.Ordinal);
     }
@@ -37,21 +37,21 @@ public sealed class KafkaOptionsTests
             HeartbeatInterval = TimeSpan.FromSeconds(heartbeatS),
             SessionTimeout = TimeSpan.FromSeconds(sessionS),
         };
-        var problem = Assert.Single(options.Problems());
+        var problem = Assert.Single(options.ValidationErrors());
         Assert.Contains("Billing:Kafka:HeartbeatInterval", problem, StringComparison.Ordinal);
         Assert.Contains("Billing:Kafka:SessionTimeout", problem, StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_heartbeat_interval_of_exactly_a_third_is_valid() =>
-        Assert.Empty(new KafkaOptions { HeartbeatInterval = TimeSpan.FromSeconds(2), SessionTimeout = TimeSpan.FromSeconds(6) }.Problems());
+        Assert.Empty(new KafkaOptions { HeartbeatInterval = TimeSpan.FromSeconds(2), SessionTimeout = TimeSpan.FromSeconds(6) }.ValidationErrors());
 
     [Theory]
     [InlineData(-1)]
     [InlineData(1001)]
     public void The_linger_must_be_between_zero_and_one_second(int milliseconds)
     {
-        var problem = Assert.Single(new KafkaOptions { Linger = TimeSpan.FromMilliseconds(milliseconds) }.Problems());
+        var problem = Assert.Single(new KafkaOptions { Linger = TimeSpan.FromMilliseconds(milliseconds) }.ValidationErrors());
         Assert.Contains("Billing:Kafka:Linger", problem, StringComparison.Ordinal);
     }
 
@@ -77,7 +77,7 @@ public sealed class KafkaOptionsTests
     [Fact]
     public void A_producer_without_batching_sends_at_once_regardless_of_requests_in_flight()
     {
-        var producer = new KafkaOptions { BootstrapServers = "a:9092" }.Producer("test", TimeSpan.FromSeconds(5), gathers: false);
+        var producer = new KafkaOptions { BootstrapServers = "a:9092" }.Producer("test", TimeSpan.FromSeconds(5), batches: false);
         Assert.Equal(0, producer.LingerMs);
         Assert.Equal(5, producer.MaxInFlight);
     }

@@ -75,10 +75,10 @@ public sealed class PendingCallsTests
         _calls.TryEnter(new Call(), 30, out _);
         _calls.TryEnter(new Call(), 20, out _);
         var overdue = new List<(ulong Id, IPendingCall Call)>();
-        Assert.Equal(20, _calls.TakeOverdue(10, overdue));
+        Assert.Equal(20, _calls.RemoveOverdue(10, overdue));
         Assert.Equal(due, Assert.Single(overdue).Id);
         Assert.Equal(2, _calls.Count);
-        Assert.Equal(CallClock.Never, _calls.TakeOverdue(30, overdue));
+        Assert.Equal(CallClock.Never, _calls.RemoveOverdue(30, overdue));
         Assert.Equal(0, _calls.Count);
     }
 

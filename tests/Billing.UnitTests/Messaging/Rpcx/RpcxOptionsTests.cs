@@ -11,8 +11,8 @@ public sealed class RpcxOptionsTests
     [Fact]
     public void The_defaults_have_no_problem()
     {
-        Assert.Empty(new RpcxServerOptions().Problems());
-        Assert.Empty(new RpcxClientOptions { Address = "backend-1:7070" }.Problems());
+        Assert.Empty(new RpcxServerOptions().ValidationErrors());
+        Assert.Empty(new RpcxClientOptions { Address = "backend-1:7070" }.ValidationErrors());
     }
 
     [Theory]
@@ -21,7 +21,7 @@ public sealed class RpcxOptionsTests
     [InlineData("*:0")]
     [InlineData("localhost:7070")]
     public void A_valid_listen_address_is_accepted(string listen) =>
-        Assert.Empty(new RpcxServerOptions { Listen = listen }.Problems());
+        Assert.Empty(new RpcxServerOptions { Listen = listen }.ValidationErrors());
 
     [Theory]
     [InlineData("127.0.0.1")]
@@ -32,12 +32,12 @@ public sealed class RpcxOptionsTests
     [InlineData("backend:7070")]
     public void An_invalid_listen_address_is_reported(string listen) => Assert.Equal(
         $"Billing:Rpcx:Listen: '{listen}' is not of the form IP:port.",
-        Assert.Single(new RpcxServerOptions { Listen = listen }.Problems()));
+        Assert.Single(new RpcxServerOptions { Listen = listen }.ValidationErrors()));
 
     [Fact]
     public void A_first_backoff_above_the_maximum_is_reported() => Assert.StartsWith(
         "Billing:Rpcx:BackoffFirst (00:00:03)",
-        Assert.Single(new RpcxClientOptions { Address = "a:1", BackoffFirst = TimeSpan.FromSeconds(3) }.Problems()),
+        Assert.Single(new RpcxClientOptions { Address = "a:1", BackoffFirst = TimeSpan.FromSeconds(3) }.ValidationErrors()),
         StringComparison.Ordinal);
 
     [Fact]

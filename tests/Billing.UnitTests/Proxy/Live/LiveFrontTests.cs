@@ -135,7 +135,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
 
         for (var i = 0; i < 10; i++)
         {
-            watchers.Tell(new byte[] { 1 });
+            watchers.Publish(new byte[] { 1 });
             Assert.True(await messages.MoveNextAsync());
         }
 
@@ -167,8 +167,8 @@ public sealed class LiveFrontTests : IAsyncLifetime
 
         Assert.Equal(
             ["Billing:Live:KafkaInterval", "Billing:Live:KeepFor", "Billing:Live:SamplesPerSecond", "Billing:Live:WatchersMax"],
-            results.Select(r => r.ErrorMessage!).Concat(options.Problems()).Select(p => p.Split(' ')[0]).Order(StringComparer.Ordinal));
-        Assert.Empty(new LiveOptions().Problems());
+            results.Select(r => r.ErrorMessage!).Concat(options.ValidationErrors()).Select(p => p.Split(' ')[0]).Order(StringComparer.Ordinal));
+        Assert.Empty(new LiveOptions().ValidationErrors());
     }
 
     private async Task<Events> WatchAsync()

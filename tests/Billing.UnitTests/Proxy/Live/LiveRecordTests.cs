@@ -94,13 +94,13 @@ public sealed class LiveRecordTests
     public void With_too_many_kinds_of_failures_the_oldest_are_discarded()
     {
         var failures = new FailureLog(_time);
-        for (var i = 0; i < FailureLog.SortsMax + 5; i++)
+        for (var i = 0; i < FailureLog.KindsMax + 5; i++)
         {
             failures.Add("method " + i, "400", null, null);
             _time.Advance(TimeSpan.FromSeconds(1));
         }
 
-        Assert.Equal(FailureLog.SortsMax, failures.Latest().Count);
+        Assert.Equal(FailureLog.KindsMax, failures.Latest().Count);
         Assert.DoesNotContain(failures.Latest(), failed => failed.Method == "method 4");
     }
 

@@ -11,7 +11,7 @@ public sealed class RestOptionsTests
     [InlineData("http://*:5080", "http://*:5000")]
     [InlineData("http://0.0.0.0:5080", "http://localhost:5000;http://localhost:5001")]
     public void A_valid_address_has_no_problem(string url, string? urls) =>
-        Assert.Empty(new RestOptions { Url = url }.Problems(urls));
+        Assert.Empty(new RestOptions { Url = url }.ValidationErrors(urls));
 
     [Theory]
     [InlineData("5080", null)]
@@ -20,5 +20,5 @@ public sealed class RestOptionsTests
     [InlineData("http://localhost:5000", null)]
     [InlineData("http://localhost:5001", "http://localhost:5000;http://127.0.0.1:5001")]
     public void Any_other_address_is_reported(string url, string? urls) => Assert.StartsWith(
-        $"Billing:Rest:Url: '{url}' ", Assert.Single(new RestOptions { Url = url }.Problems(urls)), StringComparison.Ordinal);
+        $"Billing:Rest:Url: '{url}' ", Assert.Single(new RestOptions { Url = url }.ValidationErrors(urls)), StringComparison.Ordinal);
 }

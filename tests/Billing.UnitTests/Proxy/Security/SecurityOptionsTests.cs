@@ -18,7 +18,7 @@ public sealed class SecurityOptionsTests : IDisposable
     [InlineData("http://127.9.9.9:5000")]
     [InlineData("http://unix:/run/billing.sock")]
     [InlineData(null)]
-    public void A_proxy_without_security_may_listen_on_loopback_addresses(string? urls) => Assert.Empty(Problems(("urls", urls)));
+    public void A_proxy_without_security_may_listen_on_loopback_addresses(string? urls) => Assert.Empty(ValidationErrors(("urls", urls)));
 
     [Theory]
     [InlineData("urls", "http://0.0.0.0:5000", "Urls: 'http://0.0.0.0:5000'")]
@@ -31,77 +31,77 @@ public sealed class SecurityOptionsTests : IDisposable
     [InlineData("Billing:Admin:Url", "http://10.0.0.1:5090", "Billing:Admin:Url: 'http://10.0.0.1:5090'")]
     public void A_reachable_address_needs_security_or_the_setting_Insecure(string setting, string url, string expected)
     {
-        Assert.StartsWith(expected, Assert.Single(Problems((setting, url))), StringComparison.Ordinal);
-        Assert.Empty(Problems((setting, url), ("Billing:Insecure", "true")));
+        Assert.StartsWith(expected, Assert.Single(ValidationErrors((setting, url))), StringComparison.Ordinal);
+        Assert.Empty(ValidationErrors((setting, url), ("Billing:Insecure", "true")));
     }
 
     [Fact]
     public void Tokens_from_other_machines_need_TLS()
     {
-        Assert.Contains("tokens without TLS", Assert.Single(Exposure.Problems(Configuration(("urls", "http://0.0.0.0:5000")), knowsCallers: true)), StringComparison.Ordinal);
-        Assert.Empty(Exposure.Problems(Configuration(("urls", "https://0.0.0.0:5000")), knowsCallers: true));
+        Assert.Contains("tokens without TLS", Assert.Single(Exposure.ValidationErrors(Configuration(("urls", "http://0.0.0.0:5000")), knowsCallers: true)), StringComparison.Ordinal);
+        Assert.Empty(Exposure.ValidationErrors(Configuration(("urls", "https://0.0.0.0:5000")), knowsCallers: true));
     }
 
     [Fact]
     public void Ports_that_the_server_ignores_are_not_checked() =>
-        Assert.Empty(Problems(("urls", "http://localhost:5000"), ("http_ports", "8080")));
+        Assert.Empty(ValidationErrors(("urls", "http://localhost:5000"), ("http_ports", "8080")));
 
     [Fact]
     public void An_address_of_two_settings_is_reported_once_with_its_own_setting() =>
-        Assert.StartsWith("Billing:Rest:Url:", Assert.Single(Problems(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))), StringComparison.Ordinal);
+        Assert.StartsWith("Billing:Rest:Url:", Assert.Single(ValidationErrors(("Billing:Rest:Url", "http://*:5080"), ("urls", "http://localhost:5000;http://*:5080"))), StringComparison.Ordinal);
 
     [Fact]
     public void Valid_settings_have_no_problem()
     {
-        Assert.Empty(new TlsOptions().Problems());
-        Assert.Empty(new TlsOptions { CertificateFile = _file, KeyFile = _file, ClientCaFile = _file, RequireClientCertificate = true }.Problems());
-        Assert.Empty(new AuthOptions().Problems());
-        Assert.Empty(new AuthOptions { JwksFile = _file, Issuer = "i", Audience = "a" }.Problems());
-        Assert.Empty(new AuthOptions { Authority = "https://login.example", Audience = "a" }.Problems());
-        Assert.Empty(new AuthOptions { Authority = "http://localhost:8080", Audience = "a" }.Problems());
-        Assert.Empty(new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5091" }.Problems("http://localhost:5000"));
-        Assert.Empty(new LimitOptions { RequestsPerSecond = 5, Burst = 10 }.Problems());
+        Assert.Empty(new TlsOptions().ValidationErrors());
+        Assert.Empty(new TlsOptions { CertificateFile = _file, KeyFile = _file, ClientCaFile = _file, RequireClientCertificate = true }.ValidationErrors());
+        Assert.Empty(new AuthOptions().ValidationErrors());
+        Assert.Empty(new AuthOptions { JwksFile = _file, Issuer = "i", Audience = "a" }.ValidationErrors());
+        Assert.Empty(new AuthOptions { Authority = "https://login.example", Audience = "a" }.ValidationErrors());
+        Assert.Empty(new AuthOptions { Authority = "http://localhost:8080", Audience = "a" }.ValidationErrors());
+        Assert.Empty(new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5091" }.ValidationErrors("http://localhost:5000"));
+        Assert.Empty(new LimitOptions { RequestsPerSecond = 5, Burst = 10 }.ValidationErrors());
     }
 
     [Fact]
     public void Invalid_certificate_settings_are_reported_by_name()
     {
-        Named("Billing:Tls:CertificateFile", new TlsOptions { CertificateFile = "/nowhere" }.Problems());
-        Named("Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.Problems());
-        Named("Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCaFile = "/nowhere" }.Problems());
-        Named("Billing:Tls:CertificateFile is missing", new TlsOptions { KeyFile = _file }.Problems());
-        Named("Billing:Tls:RequireClientCertificate", new TlsOptions { CertificateFile = _file, RequireClientCertificate = true }.Problems());
+        Named("Billing:Tls:CertificateFile", new TlsOptions { CertificateFile = "/nowhere" }.ValidationErrors());
+        Named("Billing:Tls:KeyFile", new TlsOptions { CertificateFile = _file, KeyFile = "/nowhere" }.ValidationErrors());
+        Named("Billing:Tls:ClientCaFile", new TlsOptions { CertificateFile = _file, ClientCaFile = "/nowhere" }.ValidationErrors());
+        Named("Billing:Tls:CertificateFile is missing", new TlsOptions { KeyFile = _file }.ValidationErrors());
+        Named("Billing:Tls:RequireClientCertificate", new TlsOptions { CertificateFile = _file, RequireClientCertificate = true }.ValidationErrors());
     }
 
     [Fact]
     public void Invalid_token_settings_are_reported_by_name()
     {
-        Named("Billing:Auth: set JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.Problems());
-        Named("Billing:Auth:JwksFile", new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.Problems());
-        Named("Billing:Auth:Authority", new AuthOptions { Authority = "http://login.example", Audience = "a" }.Problems());
-        Named("Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.Problems());
-        Named("Billing:Auth:Audience is missing", new AuthOptions { JwksFile = _file, Issuer = "i" }.Problems());
-        Named("Billing:Auth: Issuer and Audience", new AuthOptions { Issuer = "i" }.Problems());
-        Named("Billing:Auth:ClockSkew", new AuthOptions { ClockSkew = TimeSpan.FromHours(1) }.Problems());
-        Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.Problems());
-        Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.Problems());
+        Named("Billing:Auth: set JwksFile or Authority", new AuthOptions { JwksFile = _file, Authority = "https://a", Issuer = "i", Audience = "a" }.ValidationErrors());
+        Named("Billing:Auth:JwksFile", new AuthOptions { JwksFile = "/nowhere", Issuer = "i", Audience = "a" }.ValidationErrors());
+        Named("Billing:Auth:Authority", new AuthOptions { Authority = "http://login.example", Audience = "a" }.ValidationErrors());
+        Named("Billing:Auth:Issuer is missing", new AuthOptions { JwksFile = _file, Audience = "a" }.ValidationErrors());
+        Named("Billing:Auth:Audience is missing", new AuthOptions { JwksFile = _file, Issuer = "i" }.ValidationErrors());
+        Named("Billing:Auth: Issuer and Audience", new AuthOptions { Issuer = "i" }.ValidationErrors());
+        Named("Billing:Auth:ClockSkew", new AuthOptions { ClockSkew = TimeSpan.FromHours(1) }.ValidationErrors());
+        Named("Billing:Auth:AccountClaim", new AuthOptions { AccountClaim = "" }.ValidationErrors());
+        Named("Billing:Auth:CertificateScopes: there is no scope 'all'", new AuthOptions { CertificateScopes = "admin all" }.ValidationErrors());
     }
 
     [Fact]
     public void Invalid_addresses_and_limits_are_reported_by_name()
     {
-        Named("Billing:Admin:Url", new AdminOptions { Url = "http://localhost:5000" }.Problems("http://localhost:5000"));
-        Named("Billing:Admin:GrpcUrl", new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }.Problems(null));
-        Named("Billing:Limits:Burst", new LimitOptions { Burst = 5 }.Problems());
-        Named("Billing:Limits:ConnectionIdleMax", new LimitOptions { ConnectionIdleMax = TimeSpan.Zero }.Problems());
-        Named("Billing:Limits:HeadersTimeout", new LimitOptions { HeadersTimeout = TimeSpan.FromDays(2) }.Problems());
+        Named("Billing:Admin:Url", new AdminOptions { Url = "http://localhost:5000" }.ValidationErrors("http://localhost:5000"));
+        Named("Billing:Admin:GrpcUrl", new AdminOptions { Url = "http://localhost:5090", GrpcUrl = "http://localhost:5090" }.ValidationErrors(null));
+        Named("Billing:Limits:Burst", new LimitOptions { Burst = 5 }.ValidationErrors());
+        Named("Billing:Limits:ConnectionIdleMax", new LimitOptions { ConnectionIdleMax = TimeSpan.Zero }.ValidationErrors());
+        Named("Billing:Limits:HeadersTimeout", new LimitOptions { HeadersTimeout = TimeSpan.FromDays(2) }.ValidationErrors());
     }
 
     private static void Named(string expected, IEnumerable<string> problems) =>
         Assert.StartsWith(expected, Assert.Single(problems), StringComparison.Ordinal);
 
-    private static IEnumerable<string> Problems(params (string Name, string? Value)[] settings) =>
-        Exposure.Problems(Configuration(settings), knowsCallers: false);
+    private static IEnumerable<string> ValidationErrors(params (string Name, string? Value)[] settings) =>
+        Exposure.ValidationErrors(Configuration(settings), knowsCallers: false);
 
     private static IConfiguration Configuration(params (string Name, string? Value)[] settings) =>
         new ConfigurationBuilder().AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Name, s.Value))).Build();

@@ -6,7 +6,7 @@ namespace Billing.Proxy.Limits;
 /// <summary>The places of one stream: one for each payment in flight, up to its window, and at least one while it is open.
 /// Places are taken as requests are read, and released as answers are written. One task at a time may take, and another one
 /// may release.</summary>
-internal sealed class StreamPlaces : IDisposable
+internal sealed class StreamSlots : IDisposable
 {
     private readonly Admission _admission;
     private readonly CallerShares.Share _share;
@@ -21,7 +21,7 @@ internal sealed class StreamPlaces : IDisposable
     /// <param name="window">The most payments of the stream in flight; at least 1.</param>
     /// <exception cref="RpcException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
     /// UNAVAILABLE if the proxy is shutting down.</exception>
-    public StreamPlaces(Admission admission, Caller caller, int window)
+    public StreamSlots(Admission admission, Caller caller, int window)
     {
         _share = admission.EnterStream(caller);
         _admission = admission;
@@ -71,7 +71,7 @@ internal sealed class StreamPlaces : IDisposable
 
     /// <summary>Releases places.</summary>
     /// <param name="count">Number of payments answered.</param>
-    public void GiveBack(int count)
+    public void Release(int count)
     {
         TaskCompletionSource? waiting;
         lock (_gate)

@@ -4,14 +4,14 @@ namespace Billing.Chaos;
 
 /// <summary>Counts the records that were sent to the dead letters since a point in time. Each origin (topic, partition and
 /// offset) counts once, because a record that is delivered again can be sent to the dead letters twice.</summary>
-public sealed class PutAside
+public sealed class DeadLetterCount
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(500);
 
     private readonly KafkaOptions _kafka;
     private readonly HashSet<(string Topic, string Partition, string Offset)> _before;
 
-    private PutAside(KafkaOptions kafka)
+    private DeadLetterCount(KafkaOptions kafka)
     {
         _kafka = kafka;
         _before = Origins();
@@ -19,8 +19,8 @@ public sealed class PutAside
 
     /// <summary>Starts the count.</summary>
     /// <param name="bootstrapServers">The brokers.</param>
-    public static Task<PutAside> FromNowOnAsync(string bootstrapServers) =>
-        Task.Run(() => new PutAside(new KafkaOptions { BootstrapServers = bootstrapServers }));
+    public static Task<DeadLetterCount> StartCountingAsync(string bootstrapServers) =>
+        Task.Run(() => new DeadLetterCount(new KafkaOptions { BootstrapServers = bootstrapServers }));
 
     /// <summary>Waits until the expected number of records is in the dead letters.</summary>
     /// <param name="expected">The expected number.</param>

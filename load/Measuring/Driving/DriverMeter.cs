@@ -5,7 +5,7 @@ namespace Billing.Measuring.Driving;
 
 /// <summary>Counts the outcomes of requests from its creation on. Thread-safe; its memory does not grow with the number of
 /// requests.</summary>
-internal sealed class DriveMeter
+internal sealed class DriverMeter
 {
     private const int SecondsMax = 24 * 3600;
 
@@ -27,7 +27,7 @@ internal sealed class DriveMeter
     private long _declined;
     private long _last;
 
-    public DriveMeter(TimeProvider time)
+    public DriverMeter(TimeProvider time)
     {
         _time = time;
         _start = time.GetTimestamp();

@@ -12,16 +12,16 @@ public sealed class StreamPlacesTests : IDisposable
     [Fact]
     public async Task An_open_stream_has_one_place_and_takes_more_for_its_payments()
     {
-        var places = new StreamPlaces(_admission, Admissions.Caller, window: 3);
+        var places = new StreamSlots(_admission, Admissions.Caller, window: 3);
         Assert.Equal(1, _admission.InFlight);
         await places.TakeAsync(CancellationToken.None);
         Assert.Equal(1, _admission.InFlight);
         await places.TakeAsync(CancellationToken.None);
         await places.TakeAsync(CancellationToken.None);
         Assert.Equal((3, 3), (places.Held, _admission.InFlight));
-        places.GiveBack(2);
+        places.Release(2);
         Assert.Equal((1, 1), (places.Held, _admission.InFlight));
-        places.GiveBack(1);
+        places.Release(1);
         Assert.Equal((0, 1), (places.Held, _admission.InFlight));
         places.Dispose();
         Assert.Equal((0, 0), (_admission.InFlight, _admission.OfStreams));
@@ -32,7 +32,7 @@ public sealed class StreamPlacesTests : IDisposable
     [InlineData(4, 4)]
     public async Task Above_its_window_or_the_share_a_stream_waits_until_one_of_its_own_places_is_released(int window, int share)
     {
-        using var places = new StreamPlaces(_admission, Admissions.Caller, window);
+        using var places = new StreamSlots(_admission, Admissions.Caller, window);
         var full = Math.Min(window, share);
         for (var i = 0; i < full; i++)
         {
@@ -41,7 +41,7 @@ public sealed class StreamPlacesTests : IDisposable
 
         var next = places.TakeAsync(CancellationToken.None).AsTask();
         Assert.False(next.IsCompleted);
-        places.GiveBack(1);
+        places.Release(1);
         await next;
 
         Assert.Equal(full, places.Held);
@@ -51,7 +51,7 @@ public sealed class StreamPlacesTests : IDisposable
     [Fact]
     public async Task Waiting_for_a_place_can_be_cancelled()
     {
-        using var places = new StreamPlaces(_admission, Admissions.Caller, window: 1);
+        using var places = new StreamSlots(_admission, Admissions.Caller, window: 1);
         await places.TakeAsync(CancellationToken.None);
         using var cancellation = new CancellationTokenSource();
 
@@ -67,7 +67,7 @@ public sealed class StreamPlacesTests : IDisposable
     {
         var most = 0;
         // All are opened before any grows: a stream opened later would be refused if the share were used up.
-        var streams = Enumerable.Range(0, 3).Select(_ => new StreamPlaces(_admission, Admissions.Caller, window: 4)).ToList();
+        var streams = Enumerable.Range(0, 3).Select(_ => new StreamSlots(_admission, Admissions.Caller, window: 4)).ToList();
         await Task.WhenAll(streams.Select(stream => Task.Run(async () =>
         {
             using var places = stream;
@@ -77,7 +77,7 @@ public sealed class StreamPlacesTests : IDisposable
                 if (!taken.IsCompleted)
                 {
                     // All of them: another stream might take a single released place first.
-                    places.GiveBack(places.Held);
+                    places.Release(places.Held);
                 }
                 await taken;
                 var now = _admission.InFlight;
@@ -87,7 +87,7 @@ public sealed class StreamPlacesTests : IDisposable
                 }
                 if (places.Held > i % 3)
                 {
-                    places.GiveBack(places.Held);
+                    places.Release(places.Held);
                 }
             }
         })));

@@ -8,7 +8,7 @@ using Google.Protobuf;
 namespace Billing.Cli.DeadLetters;
 
 /// <summary>Dead letters as text. Their content is untrusted: only printable characters of it reach the terminal.</summary>
-internal static class LetterText
+internal static class DeadLetterText
 {
     private const int DumpBytesMax = 2048;
     private const int DumpWidth = 16;

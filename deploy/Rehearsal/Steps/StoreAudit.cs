@@ -3,7 +3,7 @@ using Billing.Rehearsal.Machines;
 namespace Billing.Rehearsal.Steps;
 
 /// <summary>The audit, by the command line of the release, on the machine that an operator has for that.</summary>
-internal static class Books
+internal static class StoreAudit
 {
     /// <summary>Audits all that clients were told against the event store, and against what the proxies say.</summary>
     /// <returns>Whether it is clean, and what it printed.</returns>

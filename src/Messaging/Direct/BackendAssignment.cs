@@ -6,7 +6,7 @@ namespace Billing.Messaging.Direct;
 /// highest score together with the account's stream id. The scores are the same in every process and on every machine,
 /// independent of the order of the addresses. A backend that is added receives accounts evenly from all others; when one is
 /// removed, only its accounts move.</summary>
-public sealed class BackendShares
+public sealed class BackendAssignment
 {
     private const ulong FnvOffset = 14695981039346656037;
     private const ulong FnvPrime = 1099511628211;
@@ -18,7 +18,7 @@ public sealed class BackendShares
 
     /// <summary>Creates the assignment for some backends.</summary>
     /// <param name="addresses">At least one address, the same at every proxy except for upper and lower case.</param>
-    public BackendShares(IEnumerable<string> addresses)
+    public BackendAssignment(IEnumerable<string> addresses)
     {
         _addresses = [.. addresses.Select(a => Hash(a.ToLowerInvariant()))];
         ArgumentOutOfRangeException.ThrowIfZero(_addresses.Length, nameof(addresses));

@@ -5,7 +5,7 @@ namespace Billing.Auditing;
 /// <summary>The balances that clients received, each of an account at a version. Each is compared with the sum of the events
 /// when the computation reaches its version. Not thread-safe.</summary>
 /// <param name="unbalanced">Receives the differences.</param>
-internal sealed class ToldBalances(Findings unbalanced)
+internal sealed class AnsweredBalances(Findings unbalanced)
 {
     private readonly Dictionary<(string StreamId, long Version), decimal> _unmatched = [];
 

@@ -6,7 +6,7 @@ namespace Billing.ChaosTests;
 
 /// <summary>Faults of the environment of the services: of the clock and of the network.</summary>
 [Collection(OverBrokers.Name)]
-public sealed class Surroundings(BrokerStack stack) : IAsyncLifetime
+public sealed class EnvironmentFaults(BrokerStack stack) : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();
 

@@ -8,7 +8,7 @@ namespace Billing.Measuring;
 
 /// <summary>The audit of the event store after a measurement: the figures of a system that lost or doubled payments are not
 /// valid.</summary>
-internal static class Books
+internal static class StoreAudit
 {
     /// <summary>Audits a stack's event store and prints the result.</summary>
     /// <param name="stack">The stack, which is no longer under load.</param>

@@ -7,11 +7,11 @@ namespace Billing.IntegrationTests.Services;
 /// <summary>One transaction id, used at the same time for accounts of two payment types: only the receipts table detects the
 /// conflict between the two backends.</summary>
 [Collection(OverKafka.Name)]
-public sealed class OneIdTwoAccounts
+public sealed class TransactionIdUsedForTwoAccounts
 {
     private readonly KafkaStack _stack;
 
-    public OneIdTwoAccounts(KafkaStack stack)
+    public TransactionIdUsedForTwoAccounts(KafkaStack stack)
     {
         Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
         _stack = stack;

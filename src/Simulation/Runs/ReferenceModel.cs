@@ -10,7 +10,7 @@ namespace Billing.Simulation.Runs;
 /// <summary>An independent record that checks the platform: the requests, the answers, and the state that each account must have
 /// after each of its events, by a second implementation of the rules. Throws a <see cref="SimulationException"/> at the first
 /// wrong answer or event.</summary>
-internal sealed class Books(StoreServer store)
+internal sealed class ReferenceModel(StoreServer store)
 {
     private readonly Dictionary<Guid, HashSet<(string StreamId, decimal Amount, string Currency)>> _asked = [];
     private readonly Dictionary<Guid, MakePaymentResponse> _paid = [];

@@ -7,7 +7,7 @@ using Spectre.Console;
 namespace Billing.Cli.DeadLetters;
 
 /// <summary>The commands of <c>dead-letters</c>: <c>list</c>, <c>show</c>, <c>replay</c>.</summary>
-internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
+internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsole console)
 {
     public int List(int limit)
     {
@@ -28,9 +28,9 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
         foreach (var letter in letters)
         {
             table.AddRow(
-                new Text(letter.Id.ToString()), new Text(LetterText.Time(letter)), new Text(LetterText.Origin(letter)),
-                new Text(LetterText.OfBytes(letter.Key)), new Text(LetterText.Size(letter)),
-                new Text(LetterText.Printable(letter.Reason)), new Text(LetterText.Printable(letter.ReplayedFrom ?? "")));
+                new Text(letter.Id.ToString()), new Text(DeadLetterText.Time(letter)), new Text(DeadLetterText.Origin(letter)),
+                new Text(DeadLetterText.OfBytes(letter.Key)), new Text(DeadLetterText.Size(letter)),
+                new Text(DeadLetterText.Printable(letter.Reason)), new Text(DeadLetterText.Printable(letter.ReplayedFrom ?? "")));
         }
         console.Write(table);
         console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{letters.Count} of {archive.Count} dead letters, the newest first."));
@@ -42,17 +42,17 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
         using var archive = new DeadLetterArchive(options);
         var letter = archive.Find(id) ?? throw NoSuchLetter(id);
         Line($"Id         {letter.Id}");
-        Line($"Time       {LetterText.Time(letter)}");
-        Line($"Reason     {LetterText.Printable(letter.Reason)}");
-        Line($"Origin     {LetterText.Origin(letter)}");
-        Line($"Key        {LetterText.OfBytes(letter.Key)}");
-        Line($"Bytes      {LetterText.Size(letter)}");
+        Line($"Time       {DeadLetterText.Time(letter)}");
+        Line($"Reason     {DeadLetterText.Printable(letter.Reason)}");
+        Line($"Origin     {DeadLetterText.Origin(letter)}");
+        Line($"Key        {DeadLetterText.OfBytes(letter.Key)}");
+        Line($"Bytes      {DeadLetterText.Size(letter)}");
         foreach (var (name, value) in letter.Headers)
         {
-            Line($"Header     {LetterText.Printable(name)}: {LetterText.OfBytes(value)}");
+            Line($"Header     {DeadLetterText.Printable(name)}: {DeadLetterText.OfBytes(value)}");
         }
-        Line(LetterText.TryDecode(letter, out var decoded) ? decoded : $"The value is not a message: {decoded}");
-        foreach (var line in LetterText.Dump(letter.Value ?? []))
+        Line(DeadLetterText.TryDecode(letter, out var decoded) ? decoded : $"The value is not a message: {decoded}");
+        foreach (var line in DeadLetterText.Dump(letter.Value ?? []))
         {
             Line(line);
         }
@@ -76,7 +76,7 @@ internal sealed class LetterDesk(KafkaOptions options, IAnsiConsole console)
             if (DeadLetterReplay.Refusal(letter) is { } refusal)
             {
                 refused++;
-                Line($"{letter.Id} is not replayed: {LetterText.Printable(refusal)}");
+                Line($"{letter.Id} is not replayed: {DeadLetterText.Printable(refusal)}");
                 continue;
             }
             try

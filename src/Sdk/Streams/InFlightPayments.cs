@@ -7,7 +7,7 @@ namespace Billing.Client;
 /// <summary>A payment in flight: read from the requests and not yet answered.</summary>
 /// <param name="number">Its position in the order of the requests.</param>
 /// <param name="request">The payment.</param>
-internal sealed class PaymentInHand(long number, MakePaymentRequest request)
+internal sealed class InFlightPayment(long number, MakePaymentRequest request)
 {
     public long Number => number;
 
@@ -20,21 +20,21 @@ internal sealed class PaymentInHand(long number, MakePaymentRequest request)
     public bool WasSent { get; set; }
 
     /// <summary>Whether it waits for the back-off between such a failure and the retry.</summary>
-    public bool Rests { get; set; }
+    public bool IsBackingOff { get; set; }
 }
 
 /// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered, at most one
 /// window of them. Thread-safe.</summary>
-internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposable
+internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly SemaphoreSlim _places = new(window);
 
     // A list for each id, because a caller may send the same payment twice: then two answers are expected.
-    private readonly Dictionary<string, List<PaymentInHand>> _unanswered = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, List<InFlightPayment>> _unanswered = new(StringComparer.Ordinal);
 
-    private readonly Channel<PaymentInHand> _outbox =
-        Channel.CreateUnbounded<PaymentInHand>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<InFlightPayment> _outbox =
+        Channel.CreateUnbounded<InFlightPayment>(new UnboundedChannelOptions { SingleReader = true });
 
     private readonly Channel<MakePaymentResponse> _answers =
         Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
@@ -45,7 +45,7 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
     private Exception? _fault;
 
     /// <summary>Payments to send, in order; completes when all payments are answered.</summary>
-    public ChannelReader<PaymentInHand> Outbox => _outbox.Reader;
+    public ChannelReader<InFlightPayment> Outbox => _outbox.Reader;
 
     /// <summary>Answers for the caller; completes when all payments are answered, with the exception of the requests if there was
     /// one.</summary>
@@ -70,20 +70,20 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
     }
 
     /// <summary>Waits for a free place in the window.</summary>
-    public Task WaitForPlaceAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
+    public Task WaitForSlotAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
 
     /// <summary>Frees a place in the window after an answer was returned to the caller.</summary>
-    public void FreePlace() => _places.Release();
+    public void ReleaseSlot() => _places.Release();
 
     /// <summary>Adds a payment to send.</summary>
     public void Add(MakePaymentRequest request)
     {
         lock (_gate)
         {
-            var payment = new PaymentInHand(_taken++, request);
+            var payment = new InFlightPayment(_taken++, request);
             if (!_unanswered.TryGetValue(request.TransactionId, out var copies))
             {
-                _unanswered[request.TransactionId] = copies = new List<PaymentInHand>(1);
+                _unanswered[request.TransactionId] = copies = new List<InFlightPayment>(1);
             }
             copies.Add(payment);
             _outbox.Writer.TryWrite(payment);
@@ -92,7 +92,7 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
 
     /// <summary>Marks the end of the requests.</summary>
     /// <param name="fault">The exception that ended them early, if any.</param>
-    public void NoMore(Exception? fault)
+    public void CompleteRequests(Exception? fault)
     {
         lock (_gate)
         {
@@ -104,7 +104,7 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
 
     /// <summary>Returns the payments that a new stream has to send first, in the order of the requests. The outbox then holds
     /// only later payments.</summary>
-    public List<PaymentInHand> BeginStream()
+    public List<InFlightPayment> BeginStream()
     {
         lock (_gate)
         {
@@ -113,26 +113,26 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
                 // It is also in the list of unanswered payments.
             }
             var all = _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number).ToList();
-            all.ForEach(payment => payment.Rests = false);
+            all.ForEach(payment => payment.IsBackingOff = false);
             return all;
         }
     }
 
     /// <summary>Processes an answer; unexpected answers are dropped.</summary>
     /// <returns>The payment, if it is to be retried; see <see cref="SendAgain"/>.</returns>
-    public PaymentInHand? Take(MakePaymentResponse answer)
+    public InFlightPayment? Take(MakePaymentResponse answer)
     {
         lock (_gate)
         {
             if (!_unanswered.TryGetValue(answer.TransactionId, out var copies)
-                || copies.Find(copy => copy.WasSent && !copy.Rests) is not { } payment)
+                || copies.Find(copy => copy.WasSent && !copy.IsBackingOff) is not { } payment)
             {
                 return null;
             }
             if (answer.Outcome == PaymentOutcome.Failed && answer.Error is { } error
                 && retries.Handles(error, ++payment.Failures))
             {
-                payment.Rests = true;
+                payment.IsBackingOff = true;
                 return payment;
             }
             copies.Remove(payment);
@@ -147,13 +147,13 @@ internal sealed class PaymentsInHand(int window, RetryPolicy retries) : IDisposa
     }
 
     /// <summary>Sends a payment again after its back-off, unless a new stream has sent it already.</summary>
-    public void SendAgain(PaymentInHand payment)
+    public void SendAgain(InFlightPayment payment)
     {
         lock (_gate)
         {
-            if (payment.Rests)
+            if (payment.IsBackingOff)
             {
-                payment.Rests = false;
+                payment.IsBackingOff = false;
                 _outbox.Writer.TryWrite(payment);
             }
         }

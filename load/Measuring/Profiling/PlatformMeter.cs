@@ -6,7 +6,7 @@ namespace Billing.Measuring.Profiling;
 
 /// <summary>Measures the resources that a stack used while workers loaded it. The slow readings are made first before the load
 /// and last after it, so that the processor times cover the load only.</summary>
-internal sealed class PlatformWatch(BillingStack stack, BrokerRequests requests, StatementTimes statements) : IDriveWatch, IDisposable
+internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests, StatementTimes statements) : IMeasurementObserver, IDisposable
 {
     private readonly HttpClient _http = new();
     private BrokerCounts? _countsBefore;

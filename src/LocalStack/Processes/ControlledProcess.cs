@@ -6,7 +6,7 @@ namespace Billing.LocalStack.Processes;
 /// <summary>A load-generating program as a separate process, controlled over its standard streams: it writes <c>ready</c> after
 /// its warm-up, begins when it reads <c>go</c>, and writes <c>done N</c> as its progress. At the end of its standard input it
 /// stops early and gracefully.</summary>
-public sealed class SteeredProcess : IAsyncDisposable
+public sealed class ControlledProcess : IAsyncDisposable
 {
     private readonly Process _process;
     private readonly string _name;
@@ -15,7 +15,7 @@ public sealed class SteeredProcess : IAsyncDisposable
     private readonly Task<string> _errors;
     private int _done;
 
-    private SteeredProcess(Process process, string name)
+    private ControlledProcess(Process process, string name)
     {
         _process = process;
         _name = name;
@@ -29,17 +29,17 @@ public sealed class SteeredProcess : IAsyncDisposable
     /// <param name="name">Its name in messages, e.g. <c>A client</c>.</param>
     /// <param name="project">The program's project.</param>
     /// <param name="arguments">Its command line.</param>
-    public static SteeredProcess Start(string name, string project, IEnumerable<string> arguments) =>
+    public static ControlledProcess Start(string name, string project, IEnumerable<string> arguments) =>
         Start(name, DotnetProgram.StartInfo(project, arguments));
 
     /// <param name="name">Its name in messages.</param>
     /// <param name="start">The program to start; its standard streams are redirected.</param>
-    public static SteeredProcess Start(string name, ProcessStartInfo start)
+    public static ControlledProcess Start(string name, ProcessStartInfo start)
     {
         start.RedirectStandardInput = true;
         start.RedirectStandardOutput = true;
         start.RedirectStandardError = true;
-        return new SteeredProcess(ChildProcess.Launch(start), name);
+        return new ControlledProcess(ChildProcess.Launch(start), name);
     }
 
     /// <summary>Waits until the program has warmed up.</summary>

@@ -10,12 +10,12 @@ public sealed class BackendSharesTests
     [InlineData("", 0xcbf29ce484222325)]
     [InlineData("a", 0xaf63dc4c8601ec8c)]
     [InlineData("foobar", 0x85944171f73967e8)]
-    public void The_hash_is_FNV_1a(string text, ulong expected) => Assert.Equal(expected, BackendShares.Hash(text));
+    public void The_hash_is_FNV_1a(string text, ulong expected) => Assert.Equal(expected, BackendAssignment.Hash(text));
 
     [Fact]
     public void The_shares_are_the_same_in_every_process_and_version()
     {
-        var shares = new BackendShares(Addresses);
+        var shares = new BackendAssignment(Addresses);
 
         Assert.Equal(
             [0, 0, 2, 2, 0, 2, 0, 1, 2, 2, 2, 1, 2, 0, 2, 0],
@@ -27,7 +27,7 @@ public sealed class BackendSharesTests
     {
         string[] names = ["one:1", "two:1", "three:1", "four:1"];
         string[] other = ["FOUR:1", "two:1", "One:1", "three:1"];
-        var (first, second) = (new BackendShares(names), new BackendShares(other));
+        var (first, second) = (new BackendAssignment(names), new BackendAssignment(other));
 
         Assert.All(Accounts(), account => Assert.Equal(
             names[first.IndexOf(account)], other[second.IndexOf(account)], ignoreCase: true));
@@ -39,7 +39,7 @@ public sealed class BackendSharesTests
     [InlineData(10)]
     public void Consecutively_numbered_accounts_are_distributed_evenly(int backends)
     {
-        var shares = new BackendShares(Enumerable.Range(0, backends).Select(n => $"127.0.0.1:{6000 + n}"));
+        var shares = new BackendAssignment(Enumerable.Range(0, backends).Select(n => $"127.0.0.1:{6000 + n}"));
 
         var counts = Accounts().CountBy(shares.IndexOf).ToDictionary();
 
@@ -50,13 +50,13 @@ public sealed class BackendSharesTests
     [Fact]
     public void Removing_a_backend_moves_only_its_own_accounts()
     {
-        var (all, fewer) = (new BackendShares(Addresses), new BackendShares(Addresses[..2]));
+        var (all, fewer) = (new BackendAssignment(Addresses), new BackendAssignment(Addresses[..2]));
 
         Assert.All(Accounts().Where(a => all.IndexOf(a) < 2), account => Assert.Equal(all.IndexOf(account), fewer.IndexOf(account)));
     }
 
     [Fact]
-    public void At_least_one_address_is_required() => Assert.Throws<ArgumentOutOfRangeException>(() => new BackendShares([]));
+    public void At_least_one_address_is_required() => Assert.Throws<ArgumentOutOfRangeException>(() => new BackendAssignment([]));
 
     private static IEnumerable<string> Accounts() => Enumerable.Range(0, 20_000).Select(n => $"visa/acct-{n}");
 }

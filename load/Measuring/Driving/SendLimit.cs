@@ -1,7 +1,7 @@
 namespace Billing.Measuring.Driving;
 
 /// <summary>The end of sending: after a duration, after a number of requests, or when it is interrupted. Thread-safe.</summary>
-internal sealed class DriveEnd(TimeProvider time, TimeSpan duration, long amount, CancellationToken stopped)
+internal sealed class SendLimit(TimeProvider time, TimeSpan duration, long amount, CancellationToken stopped)
 {
     private readonly long _start = time.GetTimestamp();
     private long _admitted;
