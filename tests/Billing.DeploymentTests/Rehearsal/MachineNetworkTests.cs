@@ -57,7 +57,7 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     {
         await BuildAsync([.. Rules, new("other", "proxy", 22)]);
 
-        Assert.Equal([$"{Other.Name} to {Proxy.Name} at 22: answered, and not allowed"], (await TryAsync(Rules)).Amiss);
+        Assert.Equal([$"{Other.Name} to {Proxy.Name} at 22: answered, but not allowed"], (await TryAsync(Rules)).Amiss);
     }
 
     [Fact]
@@ -65,7 +65,7 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     {
         await BuildAsync([.. Rules.Skip(1), new("client", "proxy", 5001)]);
 
-        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, and not answered"], (await TryAsync(Rules)).Amiss.Where(line => line.Contains("5000", StringComparison.Ordinal)));
+        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, but not answered"], (await TryAsync(Rules)).Amiss.Where(line => line.Contains("5000", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -77,7 +77,7 @@ public sealed class MachineNetworkTests : IAsyncLifetime
         var cutOff = await TryAsync(Rules);
         await _network.ReconnectAsync([Proxy], TestContext.Current.CancellationToken);
 
-        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, and not answered"], cutOff.Amiss);
+        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, but not answered"], cutOff.Amiss);
         Assert.Empty((await TryAsync(Rules)).Amiss);
     }
 
