@@ -5,7 +5,7 @@ using Spectre.Console;
 
 namespace Billing.Rehearsal;
 
-/// <summary>The whole of a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, audit.</summary>
+/// <summary>Rehearses a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, audit.</summary>
 internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 {
     private readonly RehearsalReport _report = new()
@@ -15,17 +15,17 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         Requests = options.Requests,
     };
 
-    /// <summary>Runs it.</summary>
-    /// <returns>The process's exit code: 0 only if nothing was found amiss.</returns>
+    /// <summary>Runs the rehearsal.</summary>
+    /// <returns>The process's exit code: 0 only if there were no findings.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        await SweepControlGroupsAsync();
+        await RemoveOldControlGroupsAsync();
         var (release, next) = (Release.Read(options.Release), Release.Read(options.NextRelease));
         (_report.Release, _report.NextRelease) = (release.Version, next.Version);
         Platform? platform = null;
         try
         {
-            await StepAsync("boots the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
+            await StepAsync("boot the machines", async () => platform = await Platform.BootAsync(options, release, cancellationToken));
             await DeployAsync(platform!, cancellationToken);
             await MeasureAsync(platform!, cancellationToken);
             await OperateAsync(platform!, next, cancellationToken);
@@ -33,7 +33,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         }
         catch (StackException e)
         {
-            // What was measured until then is shown all the same.
+            // The figures so far are printed nevertheless.
             _report.Amiss.Add(e.Message);
         }
         finally
@@ -50,15 +50,15 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 
     private async Task DeployAsync(Platform platform, CancellationToken cancellationToken)
     {
-        await StepAsync($"runs the user data of {platform.Topology.Machines.Count} machines", () => Installation.RunAsync(platform, cancellationToken));
-        await StepAsync("tries every way between machines", async () =>
+        await StepAsync($"run the user data of {platform.Topology.Machines.Count} machines", () => Installation.RunAsync(platform, cancellationToken));
+        await StepAsync("try every connection between machines", async () =>
         {
             _report.Access = await Installation.TryAccessAsync(platform, cancellationToken);
             _report.Amiss.AddRange(_report.Access.Amiss);
             var (up, down) = await Installation.TargetsAsync(platform, cancellationToken);
-            Expect(down == 0 && up == platform.Topology.Machines.Count, $"Prometheus reads {up} machines, and {down} not");
+            Expect(down == 0 && up == platform.Topology.Machines.Count, $"Prometheus scrapes {up} machines, and fails to scrape {down}");
         });
-        await StepAsync("backs the database up", () => RestoreDrill.BackUpAsync(platform, cancellationToken));
+        await StepAsync("back up the database", () => RestoreDrill.BackUpAsync(platform, cancellationToken));
     }
 
     private async Task MeasureAsync(Platform platform, CancellationToken cancellationToken)
@@ -66,13 +66,13 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         var experiment = new Experiment(options, platform);
         var cut = platform.Topology["payment-backend-2"];
         await StepAsync($"{platform.Tier("client").Count} x {options.Requests:N0} payments at once", async () => Add(await experiment.BurstAsync("burst", 1, [], cancellationToken)));
-        await StepAsync("notes what the services took", async () => _report.Memory.AddRange(await MemoryUse.OfAllAsync(platform, cancellationToken)));
-        await StepAsync($"the same with {cut.Name} cut off for {Experiment.CutOff.TotalSeconds:0} s", async () => Add(await experiment.BurstAsync("cut", 101, [cut], cancellationToken)));
+        await StepAsync("read the services' memory use", async () => _report.Memory.AddRange(await MemoryUse.OfAllAsync(platform, cancellationToken)));
+        await StepAsync($"the same burst with {cut.Name} cut off for {Experiment.CutOff.TotalSeconds:0} s", async () => Add(await experiment.BurstAsync("cut", 101, [cut], cancellationToken)));
         var zone = platform.Topology.Machines.Where(machine => machine.Zone == "b").ToList();
         var clients = platform.Tier("client").Where(client => client.Machine.Zone != "b").ToList();
-        await StepAsync($"zone b, {zone.Count} machines, lost for {Experiment.CutOff.TotalSeconds:0} s while payments go on", async () =>
+        await StepAsync($"zone b, {zone.Count} machines, lost for {Experiment.CutOff.TotalSeconds:0} s while payments continue", async () =>
             Add(await experiment.PayingAsync("zone", 201, clients, () => experiment.CutOffAsync(zone, cancellationToken), cancellationToken)));
-        await StepAsync("kill -9 of a proxy, two backends, a broker and the database while payments go on", async () =>
+        await StepAsync("kill -9 of a proxy, two backends, a broker and the database while payments continue", async () =>
             Add(await experiment.PayingAsync("killed", 251, platform.Tier("client"), () => Kills.RunAsync(platform, cancellationToken), cancellationToken)));
     }
 
@@ -80,48 +80,48 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     {
         var experiment = new Experiment(options, platform);
         var moment = "";
-        await StepAsync("notes the moment to restore to", async () => moment = await RestoreDrill.MomentAsync(platform, cancellationToken));
-        await StepAsync($"upgrades to {next.Version}, machine by machine, while payments go on", async () => Add(await experiment.PayingAsync(
+        await StepAsync("record the point in time to restore to", async () => moment = await RestoreDrill.MomentAsync(platform, cancellationToken));
+        await StepAsync($"upgrade to {next.Version}, machine by machine, while payments continue", async () => Add(await experiment.PayingAsync(
             "upgrade", 301, platform.Tier("client"),
             () => Upgrade.RunAsync(platform, next, machine => console.WriteLine("    " + machine), cancellationToken), cancellationToken)));
-        await StepAsync("adds a payment backend, a broker and partitions while payments go on", async () => Add(await experiment.PayingAsync(
+        await StepAsync("add a payment backend, a broker and partitions while payments continue", async () => Add(await experiment.PayingAsync(
             "growth", 401, platform.Tier("client"),
             async () =>
             {
                 var (members, working) = await Growth.RunAsync(platform, next, cancellationToken);
-                Expect(members == 4 && working == 4, $"of 4 payment backends {members} are in the group and {working} have partitions");
+                Expect(members == 4 && working == 4, $"of 4 payment backends, {members} are in the consumer group and {working} have partitions");
             },
             cancellationToken)));
-        await StepAsync($"restores the database as of {moment}, beside", async () =>
+        await StepAsync($"restore the database to {moment}, beside the running one", async () =>
         {
             var (isClean, printed) = await RestoreDrill.RunAsync(platform, moment, "/srv/billing/shared/{burst,cut,zone,killed}-*.csv", cancellationToken);
             console.WriteLine(printed);
             Expect(isClean, "the audit of the restored database is not clean");
         });
-        await StepAsync("restores it as of now, and lets that take over", async () =>
+        await StepAsync("restore the database to the current time, and replace the running one", async () =>
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
-        await StepAsync("pays once more", async () => Add(await experiment.PayingAsync(
+        await StepAsync("payments on the restored database", async () => Add(await experiment.PayingAsync(
             "restored", 501, platform.Tier("client"), () => Task.Delay(Experiment.CutOff, cancellationToken), cancellationToken)));
     }
 
     private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)
     {
-        await StepAsync("audits", async () =>
+        await StepAsync("audit", async () =>
         {
             var (isClean, printed) = await StoreAudit.AuditAsync(platform, cancellationToken);
             console.WriteLine(printed);
             _report.Audit = printed.Split('\n')[0];
             Expect(isClean, "the audit is not clean");
             var answered = _report.Runs.Sum(run => run.Answered);
-            Expect(printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, and the journals hold another number");
+            Expect(printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, but the journals contain a different number");
         });
         foreach (var use in _report.Memory)
         {
-            Expect(use.ResidentPeakBytes <= MemoryUse.BoundBytes, $"{use.Machine}: {use.Service} took {use.ResidentPeakBytes / 1e6:0} MB, above {MemoryUse.BoundBytes / 1e6:0} MB");
+            Expect(use.ResidentPeakBytes <= MemoryUse.BoundBytes, $"{use.Machine}: {use.Service} used {use.ResidentPeakBytes / 1e6:0} MB, above the limit of {MemoryUse.BoundBytes / 1e6:0} MB");
         }
         foreach (var machine in platform.Machines.Where(machine => machine.MemoryKills > 0))
         {
-            _report.Amiss.Add($"{machine.Machine.Name}: the kernel killed {machine.MemoryKills} processes for want of memory");
+            _report.Amiss.Add($"{machine.Machine.Name}: the kernel killed {machine.MemoryKills} processes because the machine was out of memory");
         }
     }
 
@@ -165,8 +165,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         }
     }
 
-    /// <summary>Removes what a rehearsal that was killed could not.</summary>
-    private static async Task SweepControlGroupsAsync()
+    /// <summary>Removes the control groups of rehearsals that were killed.</summary>
+    private static async Task RemoveOldControlGroupsAsync()
     {
         foreach (var left in ControlGroup.Left(Platform.GroupPrefix))
         {

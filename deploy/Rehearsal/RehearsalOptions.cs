@@ -1,15 +1,15 @@
 namespace Billing.Rehearsal;
 
-/// <summary>What a rehearsal does, and with what.</summary>
+/// <summary>The options of a rehearsal.</summary>
 internal sealed record RehearsalOptions
 {
     /// <summary>The repository's folder.</summary>
     public required string Repository { get; init; }
 
-    /// <summary>Everything of the rehearsal goes there; whoever starts it deletes the folder.</summary>
+    /// <summary>The folder for all files of the rehearsal; the process that starts it deletes the folder.</summary>
     public required string Folder { get; init; }
 
-    /// <summary>The file system that machines begin with, and the packages that they install from.</summary>
+    /// <summary>The folder with the machines' initial file system and the packages to install.</summary>
     public required string Image { get; init; }
 
     /// <summary>The release that is installed first.</summary>
@@ -18,18 +18,18 @@ internal sealed record RehearsalOptions
     /// <summary>The release that machines are upgraded to.</summary>
     public required string NextRelease { get; init; }
 
-    /// <summary>Payments that each client sends at once.</summary>
+    /// <summary>Number of payments that each client sends at once.</summary>
     public required int Requests { get; init; }
 
-    /// <summary>Payments per second of each client while something is done to the platform.</summary>
+    /// <summary>Payments per second of each client during operations on the platform.</summary>
     public required int Rate { get; init; }
 
-    /// <summary>How long a packet takes from one zone to another.</summary>
+    /// <summary>Latency of a packet from one zone to another.</summary>
     public required TimeSpan ZoneDelay { get; init; }
 
-    /// <summary>Where to write the figures as JSON; nowhere if null.</summary>
+    /// <summary>File for the figures as JSON; null for none.</summary>
     public string? Report { get; init; }
 
-    /// <summary>Where to keep logs, journals and the clients' reports; nowhere if null.</summary>
+    /// <summary>Folder for logs, journals and the clients' reports; null for none.</summary>
     public string? Logs { get; init; }
 }

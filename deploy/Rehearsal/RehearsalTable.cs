@@ -8,21 +8,20 @@ using Table = Spectre.Console.Table;
 
 namespace Billing.Rehearsal;
 
-/// <summary>Prints a rehearsal: the experiment beside the prototype's fifteen machines, what was done meanwhile, memory, and what
-/// was found amiss.</summary>
+/// <summary>Prints the report of a rehearsal: the runs beside the prototype's figures, memory use, access and findings.</summary>
 internal static class RehearsalTable
 {
     public static void Print(IAnsiConsole console, RehearsalReport report)
     {
         console.Write(Runs(report));
         console.WriteLine($"Paper: {Sources.Prototype.Citation}");
-        console.WriteLine(Text($"Its figures are of fifteen t2.micro, which stored nothing and replied without a delay of their own; these machines share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
+        console.WriteLine(Text($"The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
         console.Write(Memory(report));
         if (report.Access is { } access)
         {
-            console.WriteLine(Text($"{access.Tried} ways between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} amiss."));
+            console.WriteLine(Text($"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} findings."));
         }
-        console.WriteLine(report.Amiss.Count == 0 ? "Nothing was found amiss." : Text($"{report.Amiss.Count} findings:"));
+        console.WriteLine(report.Amiss.Count == 0 ? "No findings." : Text($"{report.Amiss.Count} findings:"));
         foreach (var finding in report.Amiss)
         {
             console.WriteLine("  " + finding);
@@ -31,7 +30,7 @@ internal static class RehearsalTable
 
     private static Table Runs(RehearsalReport report)
     {
-        var table = Table("Seconds until the answers: of each call, and of bursts since all were to be sent at once", "", "Payments", "Shortest", "Longest", "Average", "p50", "p99", "Total", "Sent again", "Errors");
+        var table = Table("Response times in seconds: per call and, for bursts, since the start of the burst", "", "Payments", "Min", "Max", "Mean", "p50", "p99", "Total", "Retries", "Errors");
         foreach (var run in report.Runs)
         {
             table.AddRow(
@@ -54,7 +53,7 @@ internal static class RehearsalTable
 
     private static Table Memory(RehearsalReport report)
     {
-        var table = Table("Memory after the burst, MB", "Machine", "Service", "Service's peak", "Machine's peak, page cache included");
+        var table = Table("Memory after the burst, MB", "Machine", "Service", "Service's peak", "Machine's peak, including page cache");
         foreach (var use in report.Memory)
         {
             table.AddRow(use.Machine, use.Service, Text($"{use.ResidentPeakBytes / 1e6:0}"), Text($"{use.MachinePeakBytes / 1e6:0}"));

@@ -4,20 +4,20 @@ using Spectre.Console;
 
 namespace Billing.Rehearsal;
 
-/// <summary><c>rehearse</c>: the deployment on one machine.</summary>
+/// <summary>The command <c>rehearse</c>: the deployment on one machine.</summary>
 internal static class RehearseCommand
 {
-    /// <param name="console">Where to print.</param>
+    /// <param name="console">The console to print to.</param>
     public static Command Create(IAnsiConsole console)
     {
         var requests = Flags.Number("--requests", "Payments that each of the three clients sends at once", 25_000, 100, 1_000_000);
         var rate = Flags.Number("--rate", "Payments per second of each client while machines are cut off, upgraded and added", 100, 1, 10_000);
-        var delay = Flags.Number("--zone-delay", "Microseconds that a packet takes from one zone to another", 500, 0, 1_000_000);
+        var delay = Flags.Number("--zone-delay", "Latency of a packet from one zone to another, in microseconds", 500, 0, 1_000_000);
         var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
-        var logs = new Option<string?>("--logs") { Description = "Folder to keep the machines' logs and the clients' journals in", HelpName = "FOLDER" };
-        var check = new Option<bool>("--check-flags") { Description = "Only says whether the flags can be used", Hidden = true };
+        var logs = new Option<string?>("--logs") { Description = "Folder for the machines' logs and the clients' journals", HelpName = "FOLDER" };
+        var check = new Option<bool>("--check-flags") { Description = "Only checks whether the flags are valid", Hidden = true };
         var (repository, folder, image, release, next) = (Hidden("--repository"), Hidden("--folder"), Hidden("--image"), Hidden("--release"), Hidden("--next-release"));
-        var command = new Command("rehearse", "Builds the machines of deploy/terraform on this one, installs them as a cloud would, runs the experiment, cuts machines off, upgrades, adds, restores, and audits. Needs root.")
+        var command = new Command("rehearse", "Boots the machines of deploy/terraform on this one, installs them as a cloud would, runs the experiment, cuts machines off, upgrades and adds machines, restores the database, and audits. Needs root.")
         {
             requests, rate, delay, report, logs, check, repository, folder, image, release, next,
         };
@@ -41,6 +41,6 @@ internal static class RehearseCommand
         return command;
     }
 
-    // Given by ./billing, which makes what they name.
+    // Passed by ./billing, which creates the folders.
     private static Option<string?> Hidden(string name) => new(name) { Hidden = true };
 }

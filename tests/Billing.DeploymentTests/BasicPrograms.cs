@@ -2,11 +2,11 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The programs that every system has, and none of those that may be missing: links to this machine's.</summary>
+/// <summary>A folder with links to the programs that every system has, without those that may be missing.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class BasicPrograms : IDisposable
 {
-    private static readonly HashSet<string> Lacking = new(StringComparer.Ordinal)
+    private static readonly HashSet<string> Excluded = new(StringComparer.Ordinal)
     {
         "dotnet", "gcc", "cc", "make", "npm", "curl", "java", "xz", "sudo", "apt-get", "apt-cache", "dpkg-deb", "dnf", "pacman",
         "pg_config", "postgres", "initdb", "prometheus", "promtool", "jq", "readelf",
@@ -18,7 +18,7 @@ public sealed class BasicPrograms : IDisposable
     {
         foreach (var program in Directory.EnumerateFiles("/usr/bin").Concat(Directory.EnumerateFiles("/bin")).DistinctBy(Path.GetFileName))
         {
-            if (!Lacking.Contains(Path.GetFileName(program)))
+            if (!Excluded.Contains(Path.GetFileName(program)))
             {
                 File.CreateSymbolicLink(Path.Combine(Folder, Path.GetFileName(program)), program);
             }
@@ -26,7 +26,7 @@ public sealed class BasicPrograms : IDisposable
         File.SetUnixFileMode(Folder, (UnixFileMode)0b111_101_101);
     }
 
-    /// <summary>Where they are.</summary>
+    /// <summary>The folder.</summary>
     public string Folder => _folder.FullName;
 
     public void Dispose() => _folder.Delete(recursive: true);

@@ -1,7 +1,7 @@
 namespace Billing.DeploymentTests;
 
-/// <summary>What <c>./billing</c> says of a command line before it installs, downloads or builds anything: in a copy that has nothing but
-/// its scripts.</summary>
+/// <summary>The checks of <c>./billing</c> on its command line before it installs, downloads or builds anything, in a copy that
+/// only has its scripts.</summary>
 public sealed class CommandLines : IDisposable
 {
     private readonly DirectoryInfo _copy = Directory.CreateTempSubdirectory("billing-scripts-");
@@ -28,12 +28,12 @@ public sealed class CommandLines : IDisposable
     [InlineData("--requests needs a value: <N>", "run", "--requests")]
     [InlineData("./billing status takes no argument 'now'", "status", "now")]
     [InlineData("there are no tests called 'Billing.Nope'", "test", "Billing.Nope")]
-    public async Task What_it_does_not_know_is_refused_and_nothing_is_made(string refusal, params string[] arguments)
+    public async Task An_invalid_command_line_is_rejected_and_nothing_is_created(string message, params string[] arguments)
     {
         var result = await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
 
         Assert.Equal(1, result.ExitCode);
-        Assert.Contains("billing: " + refusal, result.Errors, StringComparison.Ordinal);
+        Assert.Contains("billing: " + message, result.Errors, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(_copy.FullName, ".billing")));
     }
 
@@ -41,7 +41,7 @@ public sealed class CommandLines : IDisposable
     [InlineData("--requests <N>", "run", "--help")]
     [InlineData("dead-letters", "--help")]
     [InlineData("billing dead-letters list [options]", "dead-letters", "list", "-h")]
-    public async Task Help_is_printed_and_nothing_is_made(string text, params string[] arguments)
+    public async Task Help_is_printed_and_nothing_is_created(string text, params string[] arguments)
     {
         var result = (await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments])).Succeeded();
 

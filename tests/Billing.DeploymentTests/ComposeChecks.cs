@@ -2,16 +2,17 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>deploy/containers/compose.yaml keeps to Compose's schema and to our own rules, and each check finds what it is for.</summary>
+/// <summary>deploy/containers/compose.yaml conforms to Compose's schema and to our rules, and each check detects its mistake.
+/// </summary>
 public sealed class ComposeChecks
 {
     private static readonly string Text = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/compose.yaml"));
 
     [Fact]
-    public async Task The_file_keeps_to_the_schema() => Assert.Empty(await AgainstTheSchemaAsync(Text));
+    public async Task The_file_follows_the_schema() => Assert.Empty(await AgainstTheSchemaAsync(Text));
 
     [Fact]
-    public void The_file_keeps_to_our_rules() => Assert.Empty(ComposeRules.Problems(ReleaseYaml.Read(Text)[0]));
+    public void The_file_follows_our_rules() => Assert.Empty(ComposeRules.Problems(ReleaseYaml.Read(Text)[0]));
 
     [Theory]
     [InlineData("    healthcheck:", "    healtcheck:", "healtcheck")]
@@ -27,12 +28,12 @@ public sealed class ComposeChecks
     [InlineData("POSTGRES_PASSWORD: .*", "POSTGRES_PASSWORD: secret", "POSTGRES_PASSWORD holds a password")]
     [InlineData(@"Password=\$\{.*", "Password=secret", "Billing__EventStore__ConnectionString holds a password")]
     [InlineData("image: billing-proxy:0.1.0", "image: billing-proxy:latest", "its image is of version 'latest'")]
-    [InlineData("pull_policy: never", "pull_policy: always", "may be somebody else's")]
-    [InlineData("read_only: true", "read_only: false", "it may do more than it needs")]
+    [InlineData("pull_policy: never", "pull_policy: always", "may have another owner")]
+    [InlineData("read_only: true", "read_only: false", "it has more privileges than it needs")]
     [InlineData("Billing__Kafka__BootstrapServers", "Billing__Kafka__BootstrapServer", "no setting Billing__Kafka__BootstrapServer")]
     [InlineData("DrainTimeout: \"00:00:20\"", "DrainTimeout: \"00:00:40\"", "stop_grace_period")]
-    [InlineData("0.0.0.0:5001", "0.0.0.0:5002", "port 5002 is none of its tier's")]
-    [InlineData("5000-5002:5000", "5000-5002:5001", "port 5001 is none of its tier's")]
+    [InlineData("0.0.0.0:5001", "0.0.0.0:5002", "port 5002 is not one of its tier's")]
+    [InlineData("5000-5002:5000", "5000-5002:5001", "port 5001 is not one of its tier's")]
     [InlineData(@"networks: \[clients, kafka\]", "networks: [clients, kafka, postgres]", "postgres and proxy share a network")]
     public void The_rules_find_a_planted_mistake(string there, string planted, string found) =>
         Assert.Contains(

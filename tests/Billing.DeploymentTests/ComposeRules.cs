@@ -3,12 +3,12 @@ using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>What the Compose file has to keep to beyond the schema: each rule yields a line for each breach.</summary>
+/// <summary>The rules for the Compose file beyond the schema: each rule returns a line for each violation.</summary>
 internal static class ComposeRules
 {
     private static readonly string[] Limits = ["cpus", "memory"];
 
-    /// <summary>What is wrong with the file, by any rule.</summary>
+    /// <summary>Returns the violations of all rules in the file.</summary>
     public static IEnumerable<string> Problems(JsonNode file)
     {
         var services = file.Entries("services").Select(service => (Name: service.Key, Is: service.Value!)).ToList();
@@ -17,7 +17,7 @@ internal static class ComposeRules
             .. services.SelectMany(service => Service(service.Name, service.Is)),
             .. services.Where(service => IsOurs(service.Is)).SelectMany(service => Ours(service.Name, service.Is)),
             .. services.SelectMany(one => services.Where(other => MayNotMeet(one.Name, other.Name) && Networks(one.Is).Intersect(Networks(other.Is)).Any())
-                .Select(other => $"{one.Name} and {other.Name} share a network, and neither calls the other by deploy/README.md")),
+                .Select(other => $"{one.Name} and {other.Name} share a network, but deploy/README.md allows no connection between them")),
         ];
     }
 
@@ -36,10 +36,10 @@ internal static class ComposeRules
             var text = value?.ToString() ?? "";
             if (variable.Contains("PASSWORD", StringComparison.OrdinalIgnoreCase) || text.Contains("Password=", StringComparison.OrdinalIgnoreCase))
             {
-                // ${NAME:?...}: without it, Compose stops and says so.
+                // ${NAME:?...}: without the variable, Compose stops with a message.
                 if (!text.Contains("${BILLING_POSTGRES_PASSWORD:?", StringComparison.Ordinal))
                 {
-                    yield return $"{name}: {variable} holds a password, or none is asked for";
+                    yield return $"{name}: {variable} holds a password, or does not require the variable";
                 }
             }
         }
@@ -54,11 +54,11 @@ internal static class ComposeRules
         }
         if (service.Text("pull_policy") != "never")
         {
-            yield return $"{name}: a registry is asked for an image that may be somebody else's (pull_policy)";
+            yield return $"{name}: pulls from a registry, where the image may have another owner (pull_policy)";
         }
         if (service.Text("read_only") != "true" || service.Text("cap_drop.0") != "ALL")
         {
-            yield return $"{name}: it may do more than it needs (read_only, cap_drop)";
+            yield return $"{name}: it has more privileges than it needs (read_only, cap_drop)";
         }
         foreach (var (variable, _) in service.Entries("environment").Where(variable => !ReleaseContract.IsSetting(variable.Key)))
         {
@@ -67,20 +67,20 @@ internal static class ComposeRules
         var drain = service.Text("environment.Billing__Proxy__DrainTimeout");
         if (drain is not null && TimeSpan.Parse(drain, CultureInfo.InvariantCulture).TotalSeconds + 10 >= Seconds(service.Text("stop_grace_period")))
         {
-            yield return $"{name}: stop_grace_period is not above what stopping takes";
+            yield return $"{name}: stop_grace_period is not longer than stopping takes";
         }
         foreach (var port in Ports(service).Where(port => !(ReleaseContract.Ports.GetValueOrDefault(name)?.Contains(port) ?? false)))
         {
-            yield return $"{name}: port {port} is none of its tier's";
+            yield return $"{name}: port {port} is not one of its tier's";
         }
     }
 
     private static bool IsOurs(JsonNode service) => service.Text("image")?.StartsWith("billing-", StringComparison.Ordinal) ?? false;
 
-    // kafka-2 is of the tier kafka.
+    // kafka-2 belongs to the tier kafka.
     private static string Tier(string name) => name.StartsWith("kafka-", StringComparison.Ordinal) ? "kafka" : name;
 
-    // Services that call the same third one may meet in its network.
+    // Services that call the same third service may share its network.
     private static bool MayNotMeet(string one, string other) =>
         string.CompareOrdinal(one, other) < 0
         && !Calls(Tier(one), Tier(other))
@@ -94,7 +94,7 @@ internal static class ComposeRules
 
     private static IEnumerable<string> Networks(JsonNode service) => service.Items("networks").Select(network => network!.ToString());
 
-    // What a program listens at, and what is forwarded to it: HOST:CONTAINER.
+    // The ports that a program listens on, and those that are forwarded to it: HOST:CONTAINER.
     private static IEnumerable<int> Ports(JsonNode service) =>
     [
         .. service.Items("ports").Select(port => int.Parse(port!.ToString().Split(':')[^1], CultureInfo.InvariantCulture)),

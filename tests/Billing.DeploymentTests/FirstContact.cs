@@ -2,7 +2,7 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>What <c>./billing</c> does about what a machine lacks, and what it builds again.</summary>
+/// <summary>How <c>./billing</c> handles missing programs, and when it builds again.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicPrograms>, IDisposable
 {
@@ -26,7 +26,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         "ID=manjaro;ID_LIKE=arch",
         "please run: sudo pacman -S --needed postgresql xz jre-openjdk-headless gcc make npm glibc openssl zlib zstd")]
     [InlineData("ID=void", "to build librdkafka: gcc, make, npm, libc6-dev, libssl-dev, zlib1g-dev, libzstd-dev")]
-    public async Task Somebody_who_may_not_install_is_told_once_all_that_is_missing_and_the_one_command(string release, string end)
+    public async Task A_user_without_rights_gets_one_message_with_all_missing_programs_and_the_command(string release, string end)
     {
         _machine.Is(release);
         _machine.Write("kafka.tar.xz", "");
@@ -41,7 +41,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task Where_there_is_no_SDK_either_it_is_named_with_the_others_and_what_may_be_needed_besides()
+    public async Task A_missing_SDK_is_listed_with_the_other_programs_and_those_that_may_be_needed()
     {
         _machine.Is("ID=fedora");
         _machine.Remove("dotnet");
@@ -57,7 +57,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task What_a_command_does_not_need_is_not_asked_for()
+    public async Task Programs_that_a_command_does_not_need_are_not_required()
     {
         _machine.Is(Debian);
         _machine.AddPostgres("system/usr/lib/postgresql/17/bin", 17);
@@ -69,7 +69,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task A_PostgreSQL_that_is_too_old_is_none()
+    public async Task A_PostgreSQL_that_is_too_old_counts_as_missing()
     {
         _machine.Is("ID=arch");
         _machine.AddPostgres("bin", 13);
@@ -83,7 +83,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Root_and_whoever_needs_no_password_have_it_installed_in_one_go_and_no_server_of_the_system_is_made(bool asRoot)
+    public async Task Root_and_sudo_without_password_install_everything_at_once_and_create_no_system_database(bool asRoot)
     {
         _machine.Is(Debian);
         var environment = _machine.WithKafka();
@@ -113,7 +113,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     [InlineData("load payments --rate 1 --kafka broker:9092 --postgres Host=h", true)]
     [InlineData("dead-letters list", false)]
     [InlineData("rebuild --postgres Host=h", false)]
-    public async Task What_talks_to_brokers_that_run_already_has_a_librdkafka_to_do_it_with(string arguments, bool needed)
+    public async Task Commands_that_connect_to_existing_brokers_need_librdkafka(string arguments, bool needed)
     {
         _machine.Is(Debian);
 
@@ -124,7 +124,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task Brokers_of_the_environment_count_too()
+    public async Task Brokers_in_the_environment_count_too()
     {
         _machine.Is(Debian);
 
@@ -134,7 +134,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task A_report_written_into_the_checkout_builds_nothing_again_and_a_source_file_does()
+    public async Task A_new_source_file_causes_a_build_and_a_report_in_the_checkout_does_not()
     {
         _machine.Is(Debian);
         _machine.AddPostgres("bin", 17);
@@ -154,13 +154,13 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task Analyzers_have_their_say_in_tests_and_do_not_keep_anybody_else_waiting()
+    public async Task Analyzers_run_in_builds_for_tests_only()
     {
         _machine.Is(Debian);
         _machine.AddPostgres("bin", 17);
 
         (await _machine.BillingAsync("run --kafka embedded")).Succeeded();
-        // Its test programs are not there, since nothing was really built.
+        // The test programs do not exist, since nothing was really built.
         await _machine.BillingAsync("test --fast");
 
         var builds = _machine.Builds.Where(line => line.StartsWith("build ", StringComparison.Ordinal)).ToList();
@@ -168,7 +168,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
-    public async Task A_proxy_to_the_internet_is_not_asked_for_loopback_addresses()
+    public async Task An_http_proxy_is_not_used_for_loopback_addresses()
     {
         _machine.Is(Debian);
 
@@ -180,7 +180,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     [Theory]
     [InlineData("Darwin", "docker run")]
     [InlineData("MINGW64_NT-10.0", "WSL")]
-    public async Task A_system_that_cannot_run_it_is_told_where_it_runs_in_a_line(string system, string where)
+    public async Task On_an_unsupported_system_one_line_says_where_it_runs(string system, string where)
     {
         _machine.AddProgram("uname", $"echo {system}");
 

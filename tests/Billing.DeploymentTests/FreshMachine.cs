@@ -2,8 +2,8 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>A copy of <c>./billing</c> that has nothing but its scripts, on a machine that has the basic programs, an SDK that does as
-/// if, and what a test adds: its own PATH, and its own folder where the system's files are looked for.</summary>
+/// <summary>A copy of <c>./billing</c> that only has its scripts, on a simulated machine with the basic programs, a fake SDK, and
+/// the programs that a test adds: with its own PATH and its own folder for the system's files.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class FreshMachine : IDisposable
 {
@@ -34,20 +34,21 @@ public sealed class FreshMachine : IDisposable
             """);
     }
 
-    /// <summary>Everything that the SDK was asked to do, a line each.</summary>
+    /// <summary>The command lines of all calls of the SDK.</summary>
     public IReadOnlyList<string> Builds => File.Exists(At("dotnet.log")) ? File.ReadAllLines(At("dotnet.log")) : [];
 
-    /// <summary>The path of something on the machine.</summary>
+    /// <summary>Returns a path on the machine.</summary>
     public string At(string path) => Path.Combine(_folder.FullName, path);
 
-    /// <summary>Writes a file; its folders are made.</summary>
+    /// <summary>Writes a file, and creates its folders.</summary>
     public void Write(string path, string content)
     {
         Directory.CreateDirectory(Path.GetDirectoryName(At(path))!);
         File.WriteAllText(At(path), content);
     }
 
-    /// <summary>Adds a shell script, to the PATH where no folder is named; it finds the machine in MACHINE.</summary>
+    /// <summary>Adds a shell script, to the PATH if the name has no folder; the variable MACHINE has the machine's folder.
+    /// </summary>
     public void AddProgram(string name, string script)
     {
         var path = name.Contains('/', StringComparison.Ordinal) ? name : "bin/" + name;
@@ -55,12 +56,12 @@ public sealed class FreshMachine : IDisposable
         File.SetUnixFileMode(At(path), (UnixFileMode)0b111_101_101);
     }
 
-    /// <summary>Says which system this is, as /etc/os-release does.</summary>
+    /// <summary>Sets the operating system in /etc/os-release.</summary>
     public void Is(string release) => Write("system/etc/os-release", release.Replace(';', '\n') + "\n");
 
     public void Remove(string program) => File.Delete(At("bin/" + program));
 
-    /// <summary>Adds a Kafka, a Java, and a librdkafka.</summary>
+    /// <summary>Adds Kafka, Java and librdkafka.</summary>
     public Dictionary<string, string> WithKafka()
     {
         Write("kafka/libs/kafka-server-4.1.0.jar", "");
@@ -69,7 +70,7 @@ public sealed class FreshMachine : IDisposable
         return new() { ["KAFKA_HOME"] = At("kafka"), ["BILLING_LIBRDKAFKA"] = At("librdkafka.so") };
     }
 
-    /// <summary>Adds the programs of PostgreSQL to a folder.</summary>
+    /// <summary>Adds PostgreSQL's programs to a folder.</summary>
     public void AddPostgres(string folder, int version)
     {
         AddProgram(folder + "/initdb", "exit 0");
@@ -78,11 +79,12 @@ public sealed class FreshMachine : IDisposable
 
     /// <summary>Runs <c>./billing</c> from another folder than its own.</summary>
     /// <param name="arguments">The command line.</param>
-    /// <param name="environment">Variables of its environment, beside PATH and HOME.</param>
-    /// <param name="asRoot">Whether root runs it, which the test has to be itself; otherwise a user without rights.</param>
+    /// <param name="environment">Variables of its environment, in addition to PATH and HOME.</param>
+    /// <param name="asRoot">Whether root runs it, which requires that the test runs as root; otherwise a user without
+    /// rights.</param>
     internal async Task<ToolResult> BillingAsync(string arguments, IReadOnlyDictionary<string, string>? environment = null, bool asRoot = false)
     {
-        Assert.SkipWhen(asRoot && !Environment.IsPrivilegedProcess, "only root can try what root sees");
+        Assert.SkipWhen(asRoot && !Environment.IsPrivilegedProcess, "this test needs root");
         if (Environment.IsPrivilegedProcess)
         {
             (await Tool.RunAsync("chmod", ["-R", "a+rwX", _folder.FullName])).Succeeded();

@@ -4,27 +4,27 @@ using static Billing.DeploymentTests.KubernetesManifests;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>Network policies say the same as deploy/README.md's table of who calls whom, as far as it is about pods of this
+/// <summary>Compares the network policies with the allowed connections of deploy/README.md, as far as these concern pods of this
 /// namespace.</summary>
 internal static class KubernetesArrows
 {
     private const int Dns = 53;
 
-    /// <summary>What is wrong with the manifests' network policies.</summary>
+    /// <summary>Returns the problems of the manifests' network policies.</summary>
     public static IEnumerable<string> Problems(KubernetesManifests manifests)
     {
         var policies = manifests.Of("NetworkPolicy").ToList();
         if (!policies.Exists(policy => policy.At("spec.podSelector") is JsonObject { Count: 0 }
             && policy.At("spec.ingress") is null && policy.At("spec.egress") is null && ForBothWays(policy)))
         {
-            yield return "no NetworkPolicy refuses what the others do not allow";
+            yield return "no NetworkPolicy blocks the connections that the others do not allow";
         }
         foreach (var tier in manifests.Of("Deployment").Select(Tier))
         {
             var own = policies.Where(policy => (policy.At("spec.podSelector.matchLabels") as JsonObject)?["billing/tier"]?.ToString() == tier).ToList();
             if (own.Count != 1 || !ForBothWays(own[0]))
             {
-                yield return $"{tier} needs one NetworkPolicy, for both ways";
+                yield return $"{tier} needs one NetworkPolicy for both directions";
                 continue;
             }
             var problem = Difference("in", Callers(own[0]), ReleaseContract.Arrows.Where(arrow => arrow.To == tier).Select(arrow => (arrow.From, arrow.Port)))
@@ -44,7 +44,7 @@ internal static class KubernetesArrows
         from port in rule.Items("ports").DefaultIfEmpty()
         select ((peer.At("podSelector.matchLabels") as JsonObject)?["billing/tier"]?.ToString() ?? "anybody", PortOf(port));
 
-    // Brokers and the database are outside of the cluster: a port says which is meant.
+    // Brokers and the database are outside the cluster: the port identifies them.
     private static IEnumerable<(string Tier, int Port)> Called(JsonNode policy) =>
         from rule in policy.Items("spec.egress")
         from port in rule.Items("ports").DefaultIfEmpty()
@@ -58,6 +58,6 @@ internal static class KubernetesArrows
         var more = there.Except(wanted).Select(arrow => $"{arrow.Tier}:{arrow.Port} too much");
         var less = wanted.Except(there).Select(arrow => $"{arrow.Tier}:{arrow.Port} missing");
         var all = string.Join(", ", more.Concat(less));
-        return all.Length == 0 ? null : $"{way}: {all}, says deploy/README.md";
+        return all.Length == 0 ? null : $"{way}: {all}, according to deploy/README.md";
     }
 }

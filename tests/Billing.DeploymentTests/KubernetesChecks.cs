@@ -2,14 +2,14 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>deploy/kubernetes keeps to Kubernetes' schema and to our own rules, and each check finds what it is for.</summary>
+/// <summary>deploy/kubernetes conforms to Kubernetes' schema and to our rules, and each check detects its mistake.</summary>
 public sealed class KubernetesChecks
 {
     [Fact]
-    public async Task The_manifests_keep_to_the_schema() => Assert.Empty(await AgainstTheSchemaAsync(KubernetesManifests.Text));
+    public async Task The_manifests_follow_the_schema() => Assert.Empty(await AgainstTheSchemaAsync(KubernetesManifests.Text));
 
     [Fact]
-    public void The_manifests_keep_to_our_rules() => Assert.Empty(KubernetesRules.Problems(KubernetesManifests.Read(KubernetesManifests.Text)));
+    public void The_manifests_follow_our_rules() => Assert.Empty(KubernetesRules.Problems(KubernetesManifests.Read(KubernetesManifests.Text)));
 
     [Theory]
     [InlineData("readinessProbe:", "readynessProbe:", "readynessProbe")]
@@ -32,7 +32,7 @@ public sealed class KubernetesChecks
     [InlineData("maxUnavailable: 0", "maxUnavailable: 1", "maxUnavailable")]
     [InlineData("kind: PodDisruptionBudget", "kind: ConfigMap", "it has no PodDisruptionBudget")]
     [InlineData("topologyKey: topology.kubernetes.io/zone", "topologyKey: topology.kubernetes.io/region", "not spread over zones")]
-    [InlineData("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "may do more than it needs")]
+    [InlineData("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "has more privileges than it needs")]
     [InlineData("runAsNonRoot: true", "runAsNonRoot: false", "may run as root")]
     [InlineData("containerPort: 5001", "containerPort: 5002", "its ports are not those of its tier")]
     [InlineData("targetPort: grpc", "targetPort: gprc", "its pods have no port gprc")]
@@ -44,13 +44,13 @@ public sealed class KubernetesChecks
     [InlineData("billing/tier: client\n", "billing/tier: postgres\n", "postgres:5000 too much")]
     [InlineData("- port: 5432", "- port: 5433", ":5432 missing")]
     [InlineData("    - from:\n.*\n.*\n.*\n.*billing/tier: monitoring\n", "    - from: []\n", "anybody:")]
-    [InlineData("  podSelector: {}\n", "  podSelector: { matchLabels: { a: b } }\n", "no NetworkPolicy refuses")]
+    [InlineData("  podSelector: {}\n", "  podSelector: { matchLabels: { a: b } }\n", "no NetworkPolicy blocks")]
     public void The_rules_find_a_planted_mistake(string there, string planted, string found) =>
         Assert.Contains(
             KubernetesRules.Problems(KubernetesManifests.Read(Plant(there, planted))),
             problem => problem.Contains(found, StringComparison.Ordinal));
 
-    // Once, so that one mistake is enough to be found.
+    // Only once: a single mistake must be found.
     private static string Plant(string there, string planted)
     {
         var text = new Regex(there).Replace(KubernetesManifests.Text, planted, 1);

@@ -9,7 +9,7 @@ internal sealed class KubernetesManifests
 
     private KubernetesManifests(IReadOnlyList<JsonObject> all) => _all = all;
 
-    /// <summary>All of them.</summary>
+    /// <summary>All manifests.</summary>
     public IEnumerable<JsonObject> All => _all;
 
     /// <summary>The files' text, with the separators between documents.</summary>
@@ -19,25 +19,25 @@ internal sealed class KubernetesManifests
     /// <summary>Reads manifests.</summary>
     public static KubernetesManifests Read(string text) => new(ReleaseYaml.Read(text));
 
-    /// <summary>Those of one kind.</summary>
+    /// <summary>Returns the manifests of one kind.</summary>
     public IEnumerable<JsonObject> Of(string kind) => _all.Where(manifest => manifest.Text("kind") == kind);
 
-    /// <summary>What a message calls a manifest.</summary>
+    /// <summary>Returns the name of a manifest for messages.</summary>
     public static string Name(JsonNode manifest) => $"{manifest.Text("kind")}/{manifest.Text("metadata.name")}";
 
-    /// <summary>Whether a selector chooses the pods of a deployment.</summary>
+    /// <summary>Whether a selector selects the pods of a deployment.</summary>
     public static bool Selects(JsonNode? selector, JsonNode deployment) =>
         selector is JsonObject { Count: > 0 } labels
         && labels.All(label => Label(deployment, label.Key) == label.Value?.ToString());
 
-    /// <summary>The label of a deployment's pods.</summary>
+    /// <summary>Returns a label of a deployment's pods.</summary>
     public static string? Label(JsonNode deployment, string name) =>
         (deployment.At("spec.template.metadata.labels") as JsonObject)?[name]?.ToString();
 
-    /// <summary>The tier that a deployment's pods are.</summary>
+    /// <summary>Returns the tier of a deployment's pods.</summary>
     public static string Tier(JsonNode deployment) => Label(deployment, "billing/tier") ?? "";
 
-    /// <summary>The settings that a deployment's container gets from config maps and from its own list.</summary>
+    /// <summary>Returns the settings that a deployment's container gets from config maps.</summary>
     public IEnumerable<KeyValuePair<string, JsonNode?>> Settings(JsonNode deployment) => deployment.Items("spec.template.spec.containers")
         .SelectMany(container => container.Items("envFrom").Select(source => source.Text("configMapRef.name")))
         .SelectMany(name => Of("ConfigMap").Where(map => map.Text("metadata.name") == name))

@@ -4,14 +4,14 @@ using static Billing.DeploymentTests.KubernetesManifests;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>What manifests have to keep to beyond the schema: each rule yields a line for each breach.</summary>
+/// <summary>The rules for manifests beyond the schema: each rule returns a line for each violation.</summary>
 internal static class KubernetesRules
 {
     private static readonly string[] Probes = ["startupProbe", "readinessProbe", "livenessProbe"];
 
     private static readonly string[] Limits = ["requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
-    /// <summary>What is wrong with the manifests, by any rule.</summary>
+    /// <summary>Returns the violations of all rules in the manifests.</summary>
     public static IEnumerable<string> Problems(KubernetesManifests manifests) =>
     [
         .. manifests.All.Where(manifest => (manifest.Text("metadata.namespace") ?? manifest.Text("metadata.name")) != "billing"
@@ -27,18 +27,18 @@ internal static class KubernetesRules
     {
         var found = new List<string>();
         var pod = deployment.At("spec.template.spec");
-        Expect(Selects(deployment.At("spec.selector.matchLabels"), deployment), "its selector does not choose its own pods");
-        Expect(deployment.Text("spec.strategy.rollingUpdate.maxUnavailable") == "0", "a rolling update takes away what serves (maxUnavailable)");
-        Expect(deployment.Text("spec.strategy.rollingUpdate.maxSurge") == "1", "a rolling update adds one at a time (maxSurge)");
+        Expect(Selects(deployment.At("spec.selector.matchLabels"), deployment), "its selector does not select its own pods");
+        Expect(deployment.Text("spec.strategy.rollingUpdate.maxUnavailable") == "0", "a rolling update stops pods before their replacements are ready (maxUnavailable)");
+        Expect(deployment.Text("spec.strategy.rollingUpdate.maxSurge") == "1", "a rolling update must add one pod at a time (maxSurge)");
         Expect(Budgets(manifests, deployment).Count() == 1, "it has no PodDisruptionBudget");
-        Expect(GraceSeconds(deployment) > StopSeconds(manifests, deployment), "terminationGracePeriodSeconds is not above what stopping takes");
+        Expect(GraceSeconds(deployment) > StopSeconds(manifests, deployment), "terminationGracePeriodSeconds is not longer than stopping takes");
         Expect(
             pod.Items("topologySpreadConstraints").Any(spread => spread.Text("topologyKey") == "topology.kubernetes.io/zone"
                 && Selects(spread.At("labelSelector.matchLabels"), deployment)),
             "its pods are not spread over zones");
         Expect(pod.Text("securityContext.runAsNonRoot") == "true", "it may run as root");
         Expect(pod.Text("securityContext.seccompProfile.type") == "RuntimeDefault", "it has no seccomp profile");
-        Expect(pod.Text("automountServiceAccountToken") == "false", "it gets a token of the cluster's that it has no use for");
+        Expect(pod.Text("automountServiceAccountToken") == "false", "it gets a service account token that it does not need");
         Expect(Ports(deployment).SetEquals(ReleaseContract.Ports.GetValueOrDefault(Tier(deployment)) ?? new HashSet<int>()), "its ports are not those of its tier");
         found.AddRange(pod.Items("containers").SelectMany(container => Container(container!)));
         return found.Select(problem => $"{Name(deployment)}: {problem}");
@@ -75,7 +75,7 @@ internal static class KubernetesRules
             || container.Text("securityContext.allowPrivilegeEscalation") != "false"
             || container.Text("securityContext.capabilities.drop.0") != "ALL")
         {
-            yield return "its container may do more than it needs (securityContext)";
+            yield return "its container has more privileges than it needs (securityContext)";
         }
     }
 
@@ -92,7 +92,7 @@ internal static class KubernetesRules
         var chosen = manifests.Of("Deployment").Where(deployment => Selects(service.At("spec.selector"), deployment)).ToList();
         if (chosen.Count == 0)
         {
-            yield return $"{Name(service)} chooses no pods";
+            yield return $"{Name(service)} selects no pods";
         }
         foreach (var port in service.Items("spec.ports"))
         {
@@ -116,7 +116,7 @@ internal static class KubernetesRules
 
     private static double GraceSeconds(JsonNode deployment) => deployment.Number("spec.template.spec.terminationGracePeriodSeconds") ?? 30;
 
-    // What a host waits for by itself is 30 s; a proxy has its DrainTimeout and 10 s.
+    // A host waits 30 s by default; a proxy waits for its DrainTimeout and 10 s.
     private static double StopSeconds(KubernetesManifests manifests, JsonNode deployment)
     {
         var drain = manifests.Settings(deployment).FirstOrDefault(setting => setting.Key == "Billing__Proxy__DrainTimeout").Value?.ToString();

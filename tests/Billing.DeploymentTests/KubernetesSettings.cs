@@ -3,10 +3,10 @@ using static Billing.DeploymentTests.KubernetesManifests;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>Rules about what programs are told: settings that exist, from places that exist, and no secrets.</summary>
+/// <summary>The rules for settings: they exist, their sources exist, and they contain no secrets.</summary>
 internal static class KubernetesSettings
 {
-    /// <summary>What is wrong with the manifests' settings.</summary>
+    /// <summary>Returns the problems of the manifests' settings.</summary>
     public static IEnumerable<string> Problems(KubernetesManifests manifests) =>
     [
         .. manifests.Of("Secret").Select(secret => $"{Name(secret)}: a secret in the repository"),
@@ -17,7 +17,7 @@ internal static class KubernetesSettings
         .. manifests.Of("Deployment").SelectMany(deployment => Sources(manifests, deployment)),
     ];
 
-    /// <summary>What is wrong with one setting: it does not exist, or it is a secret in plain text.</summary>
+    /// <summary>Returns the problems of one setting: it does not exist, or it is a secret in plain text.</summary>
     public static IEnumerable<string> Setting(string where, string variable, JsonNode? value)
     {
         if (!ReleaseContract.IsSetting(variable))
@@ -45,7 +45,7 @@ internal static class KubernetesSettings
             {
                 yield return $"{Name(deployment)}: there is no config map {map}";
             }
-            // A pod waits for a secret that is not there; not every cluster has this one.
+            // A pod waits for a missing secret unless it is optional; not every cluster has this one.
             if (source.At("secretRef") is not null && source.Text("secretRef.optional") != "true")
             {
                 yield return $"{Name(deployment)}: the secret {source.Text("secretRef.name")} is not optional";

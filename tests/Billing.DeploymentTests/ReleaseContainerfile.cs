@@ -2,13 +2,13 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The Containerfile, as far as it can be judged without building it.</summary>
+/// <summary>Checks of the Containerfile that need no build.</summary>
 public sealed partial class ReleaseContainerfile
 {
     private static readonly string Text = File.ReadAllText(Path.Combine(Repository.Root, "deploy/containers/Containerfile"));
 
     [Fact]
-    public void The_Containerfile_keeps_to_our_rules() => Assert.Empty(Problems(Text));
+    public void The_Containerfile_follows_our_rules() => Assert.Empty(Problems(Text));
 
     [Theory]
     [InlineData("debian:bookworm-slim", "debian:latest", "its base is not pinned")]
@@ -17,8 +17,8 @@ public sealed partial class ReleaseContainerfile
     [InlineData("USER 10001:10001", "USER 0:0", "no user by number")]
     [InlineData("ENTRYPOINT [", "USER 0\nENTRYPOINT [", "no user by number")]
     [InlineData("${VERSION}-${RUNTIME}", "${VERSON}-${RUNTIME}", "no ARG VERSON")]
-    [InlineData("ARG RUNTIME=linux-x64", "ARG RUNTIME=linux-x64\nARG FURTHER", "build.sh gives no FURTHER")]
-    [InlineData("ENTRYPOINT [\"/usr/local/bin/billing\"]", "ENTRYPOINT /usr/local/bin/billing", "a shell stands before the program")]
+    [InlineData("ARG RUNTIME=linux-x64", "ARG RUNTIME=linux-x64\nARG FURTHER", "build.sh does not pass FURTHER")]
+    [InlineData("ENTRYPOINT [\"/usr/local/bin/billing\"]", "ENTRYPOINT /usr/local/bin/billing", "a shell starts the program")]
     public void The_rules_find_a_planted_mistake(string there, string planted, string found)
     {
         Assert.Contains(there, Text, StringComparison.Ordinal);
@@ -36,12 +36,12 @@ public sealed partial class ReleaseContainerfile
         }
         if (!Regex.IsMatch(User().Matches(text).LastOrDefault()?.Groups[1].Value ?? "", @"^[1-9]\d*:[1-9]\d*$"))
         {
-            yield return "no user by number, which Kubernetes cannot tell from root";
+            yield return "no user by number, so that Kubernetes cannot verify that it is not root";
         }
-        // A signal would end the shell, and not reach the program.
+        // A signal would end the shell and not reach the program.
         if (!text.Contains("\nENTRYPOINT [", StringComparison.Ordinal))
         {
-            yield return "a shell stands before the program";
+            yield return "a shell starts the program";
         }
         foreach (var name in Used().Matches(text).Select(match => match.Groups[1].Value).Where(name => name != "Status" && !arguments.Contains(name)).Distinct())
         {
@@ -49,7 +49,7 @@ public sealed partial class ReleaseContainerfile
         }
         foreach (var name in arguments.Where(name => !builder.Contains($"{name}=$", StringComparison.Ordinal)))
         {
-            yield return $"build.sh gives no {name}";
+            yield return $"build.sh does not pass {name}";
         }
     }
 

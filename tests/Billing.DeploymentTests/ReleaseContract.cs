@@ -3,18 +3,18 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>What the documents say that deployments have to keep to: deploy/README.md's tiers, ports and callers, and the settings
-/// of docs/operations.md.</summary>
+/// <summary>The documented contract of deployments: tiers, ports and connections of deploy/README.md, and the settings of
+/// docs/operations.md.</summary>
 internal static partial class ReleaseContract
 {
     /// <summary>The product's version.</summary>
     public static string Version { get; } = VersionElement().Match(Read("Directory.Build.props")).Groups[1].Value;
 
-    /// <summary>The ports that each tier listens at for others.</summary>
+    /// <summary>The ports that each tier listens on for others.</summary>
     public static IReadOnlyDictionary<string, IReadOnlySet<int>> Ports { get; } = Rows("deploy/README.md", "| tier | machines | listens at |")
         .ToDictionary(row => row[0], row => (IReadOnlySet<int>)Numbers(row[2]));
 
-    /// <summary>Who calls whom, and where.</summary>
+    /// <summary>The allowed connections.</summary>
     public static IReadOnlySet<(string From, string To, int Port)> Arrows { get; } = (
         from row in Rows("deploy/README.md", "| from | to | at |")
         from caller in row[0].Split(", ")
@@ -22,7 +22,7 @@ internal static partial class ReleaseContract
         from port in Numbers(row[2])
         select (caller, called, port)).ToHashSet();
 
-    /// <summary>Whether a variable of the environment is one of the platform's settings.</summary>
+    /// <summary>Whether an environment variable is one of the platform's settings.</summary>
     public static bool IsSetting(string variable)
     {
         var key = variable.Replace("__", ":", StringComparison.Ordinal);
@@ -40,7 +40,7 @@ internal static partial class ReleaseContract
                : names[0][..(names[0].LastIndexOf(':') + 1)] + name,
     ];
 
-    // A Markdown table's rows, by its first line.
+    // The rows of the Markdown table with the given first line.
     private static IEnumerable<string[]> Rows(string file, string head)
     {
         var lines = Repository.Lines(file).SkipWhile(line => line != head).ToList();

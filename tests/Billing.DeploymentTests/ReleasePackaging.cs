@@ -2,7 +2,8 @@ using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>The steps of <c>./billing package</c>, on little folders. <c>./billing package --check</c> is the test of all of them.</summary>
+/// <summary>The steps of <c>./billing package</c>, on small folders. <c>./billing package --check</c> tests the whole command.
+/// </summary>
 public sealed class ReleasePackaging : IDisposable
 {
     private readonly string _folder = Directory.CreateTempSubdirectory("billing-release-").FullName;
@@ -17,7 +18,7 @@ public sealed class ReleasePackaging : IDisposable
     [InlineData("--output /proc/nowhere", "--output: cannot write to /proc/nowhere")]
     [InlineData("--output deploy", "--output: ")]
     [InlineData("--outptu here", "./billing package has no option '--outptu'")]
-    public async Task A_flag_that_cannot_be_used_is_named_before_anything_is_done(string flags, string message)
+    public async Task An_invalid_option_is_reported_before_anything_is_done(string flags, string message)
     {
         var result = await Tool.RunAsync("/bin/bash", ["billing", "package", .. flags.Split(' ')]);
 
@@ -29,7 +30,7 @@ public sealed class ReleasePackaging : IDisposable
     [Theory]
     [InlineData("0.1.0")]
     [InlineData("10.20.30-rc.1.x-y")]
-    public async Task Versions_as_in_SemVer_are_taken(string version) => (await BashAsync($"check_version {version}")).Succeeded();
+    public async Task Versions_as_in_SemVer_are_accepted(string version) => (await BashAsync($"check_version {version}")).Succeeded();
 
     [Fact]
     public async Task Archives_of_the_same_content_have_the_same_bytes()
@@ -119,7 +120,7 @@ public sealed class ReleasePackaging : IDisposable
     }
 
     [Fact]
-    public async Task No_image_is_made_of_an_archive_that_is_not_what_its_checksum_says()
+    public async Task No_image_is_built_from_an_archive_with_a_wrong_checksum()
     {
         Write("SHA256SUMS", $"{new string('0', 64)}  billing-proxy.tar.gz\n");
         Write("billing-proxy.tar.gz", "something else");
@@ -139,7 +140,7 @@ public sealed class ReleasePackaging : IDisposable
         File.WriteAllText(path, text);
     }
 
-    // The functions of eng/, as ./billing has them.
+    // The functions of eng/, as in ./billing.
     private Task<ToolResult> BashAsync(string script) => Tool.RunAsync(
         "/bin/bash",
         ["-euo", "pipefail", "-c", $"for file in common cache needs packages sbom package; do . eng/$file.sh; done\n{script}"],

@@ -6,12 +6,12 @@ using YamlDotNet.RepresentationModel;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>YAML as the programs that read it see it: as JSON, with anchors and merges resolved.</summary>
+/// <summary>Converts YAML to JSON, with anchors and merges resolved.</summary>
 internal static class ReleaseYaml
 {
     private const string Merge = "<<";
 
-    /// <summary>The documents of a text.</summary>
+    /// <summary>Reads the documents of a text.</summary>
     public static IReadOnlyList<JsonObject> Read(string text)
     {
         var stream = new YamlStream();
@@ -19,7 +19,7 @@ internal static class ReleaseYaml
         return [.. stream.Documents.Select(document => (JsonObject)Convert(document.RootNode)!)];
     }
 
-    /// <summary>The node at a path of names and numbers with dots between; null where there is none.</summary>
+    /// <summary>Returns the node at a path of names and numbers separated by dots; null if there is none.</summary>
     public static JsonNode? At(this JsonNode? node, string path) => path.Split('.').Aggregate(node, (at, name) => at switch
     {
         JsonObject map => map[name],
@@ -27,17 +27,17 @@ internal static class ReleaseYaml
         _ => null,
     });
 
-    /// <summary>The text at a path, be it written with quotes or without; null where there is none.</summary>
+    /// <summary>Returns the text at a path, with or without quotes in the file; null if there is none.</summary>
     public static string? Text(this JsonNode? node, string path) => node.At(path)?.ToString();
 
-    /// <summary>The number at a path; null where there is none.</summary>
+    /// <summary>Returns the number at a path; null if there is none.</summary>
     public static double? Number(this JsonNode? node, string path) =>
         double.TryParse(node.Text(path), CultureInfo.InvariantCulture, out var number) ? number : null;
 
-    /// <summary>The items of the list at a path; none where there is no list.</summary>
+    /// <summary>Returns the items of the list at a path; none if there is no list.</summary>
     public static IEnumerable<JsonNode?> Items(this JsonNode? node, string path) => node.At(path) as JsonArray ?? [];
 
-    /// <summary>The entries of the map at a path; none where there is no map.</summary>
+    /// <summary>Returns the entries of the map at a path; none if there is no map.</summary>
     public static IEnumerable<KeyValuePair<string, JsonNode?>> Entries(this JsonNode? node, string path) =>
         node.At(path) as JsonObject ?? [];
 
@@ -47,10 +47,10 @@ internal static class ReleaseYaml
         YamlSequenceNode list => new JsonArray([.. list.Children.Select(Convert)]),
         YamlScalarNode { Style: ScalarStyle.Plain, Value: var value } => Plain(value),
         YamlScalarNode { Value: var value } => JsonValue.Create(value),
-        _ => throw new JsonException($"a {node.NodeType}, which JSON has not"),
+        _ => throw new JsonException($"JSON has no {node.NodeType}"),
     };
 
-    // What a map takes over from others by "<<" yields to its own entries.
+    // A map's own entries override those that it inherits by "<<".
     private static JsonObject Map(YamlMappingNode map)
     {
         var merged = new JsonObject();

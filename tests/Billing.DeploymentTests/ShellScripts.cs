@@ -4,7 +4,7 @@ namespace Billing.DeploymentTests;
 public sealed class ShellScripts
 {
     [Fact]
-    public async Task Shellcheck_has_nothing_to_say_of_any_script()
+    public async Task Shellcheck_finds_no_problem_in_any_script()
     {
         var shellcheck = Tool.Need("shellcheck");
 

@@ -2,11 +2,11 @@ using System.Diagnostics;
 
 namespace Billing.DeploymentTests;
 
-/// <summary>A program that a check needs and that not every machine has: looked for in the folder that BILLING_TOOLS names,
-/// then on the PATH.</summary>
+/// <summary>Finds and runs a program that a check needs and that not every machine has. It is searched in the folder in
+/// BILLING_TOOLS, then on the PATH.</summary>
 internal static class Tool
 {
-    /// <summary>The program's path. Where it is missing the test is skipped, and says so.</summary>
+    /// <summary>Returns the program's path. If it is missing, the test is skipped with a message.</summary>
     public static string Need(string name)
     {
         var found = Find(name);
@@ -14,7 +14,7 @@ internal static class Tool
         return found!;
     }
 
-    /// <summary>The program's path, or null.</summary>
+    /// <summary>Returns the program's path, or null.</summary>
     public static string? Find(string name) =>
         new[] { Environment.GetEnvironmentVariable("BILLING_TOOLS") }
             .Concat((Environment.GetEnvironmentVariable("PATH") ?? "").Split(':'))
@@ -22,7 +22,7 @@ internal static class Tool
             .Select(folder => Path.Combine(folder!, name))
             .FirstOrDefault(File.Exists);
 
-    /// <summary>Runs a program to its end.</summary>
+    /// <summary>Runs a program until it ends.</summary>
     public static async Task<ToolResult> RunAsync(
         string program, IEnumerable<string> arguments, string? folder = null, IReadOnlyDictionary<string, string>? environment = null)
     {
@@ -44,10 +44,10 @@ internal static class Tool
     }
 }
 
-/// <summary>How a program ended, and what it said.</summary>
+/// <summary>A program's exit code and output.</summary>
 internal sealed record ToolResult(int ExitCode, string Output, string Errors)
 {
-    /// <summary>Fails the test, with what the program said, unless it ended well.</summary>
+    /// <summary>Fails the test with the program's output if its exit code is not 0.</summary>
     public ToolResult Succeeded()
     {
         Assert.True(ExitCode == 0, $"exit code {ExitCode}\n{Output}\n{Errors}");

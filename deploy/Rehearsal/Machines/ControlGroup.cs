@@ -4,7 +4,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Machines;
 
-/// <summary>A machine's share of this one: memory and processor, in the hierarchies of control groups that there are, version 1
+/// <summary>The control group of a machine, which limits its memory and processor time, in the available hierarchies of version 1
 /// or 2.</summary>
 internal sealed class ControlGroup
 {
@@ -18,22 +18,21 @@ internal sealed class ControlGroup
 
     private ControlGroup(IReadOnlyList<string> folders) => _folders = folders;
 
-    /// <summary>Where a process has to write its id to become part of the group.</summary>
+    /// <summary>The files to which a process writes its id to join the group.</summary>
     public IEnumerable<string> Members => _folders.Select(folder => Path.Combine(folder, "cgroup.procs"));
 
-    /// <summary>The most memory that the group has used at a time, page cache included, in bytes; 0 where the kernel does not
-    /// say.</summary>
+    /// <summary>The group's peak memory use including the page cache, in bytes; 0 if the kernel does not report it.</summary>
     public long PeakBytes => Number("memory.max_usage_in_bytes") ?? Number("memory.peak") ?? 0;
 
-    /// <summary>Times that the kernel killed one of the group's processes for want of memory.</summary>
+    /// <summary>Number of the group's processes that the kernel killed because it was out of memory.</summary>
     public long Kills => Counter("memory.oom_control", "oom_kill ") ?? Counter("memory.events", "oom_kill ") ?? 0;
 
-    /// <summary>Makes a group.</summary>
-    /// <param name="parent">The group above it, which all machines share.</param>
+    /// <summary>Creates a group.</summary>
+    /// <param name="parent">The parent group, which all machines share.</param>
     /// <param name="name">Its name.</param>
-    /// <param name="memoryBytes">All that its processes and their files in memory may take.</param>
-    /// <param name="processors">How many processors' time it may use.</param>
-    /// <exception cref="StackException">Control groups cannot be made here.</exception>
+    /// <param name="memoryBytes">The memory limit for its processes and their files in memory.</param>
+    /// <param name="processors">The limit of processor time, in processors.</param>
+    /// <exception cref="StackException">Control groups cannot be created here.</exception>
     public static ControlGroup Create(string parent, string name, long memoryBytes, double processors)
     {
         try
@@ -43,16 +42,16 @@ internal sealed class ControlGroup
             var limited = group.Write("memory.limit_in_bytes", memoryBytes) | group.Write("memory.max", memoryBytes);
             var quota = (long)(processors * PeriodUs);
             limited &= group.Write("cpu.cfs_quota_us", quota) | group.Write("cpu.max", $"{quota} {PeriodUs}");
-            return limited ? group : throw new StackException("Control groups here limit neither memory nor processor.");
+            return limited ? group : throw new StackException("Control groups here cannot limit memory and processor time.");
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new StackException($"Control groups cannot be made here: {e.Message}", e);
+            throw new StackException($"Control groups cannot be created here: {e.Message}", e);
         }
     }
 
-    /// <summary>Ends whatever still runs in the groups of a rehearsal, and removes them. A container outlives what started it.
-    /// </summary>
+    /// <summary>Kills the processes in the groups of a rehearsal and removes the groups. A container outlives the process that
+    /// started it.</summary>
     public static async Task RemoveAsync(string parent)
     {
         using var pause = new PeriodicTimer(RemoveInterval);
@@ -68,11 +67,11 @@ internal sealed class ControlGroup
         }
     }
 
-    /// <summary>Names of groups that rehearsals left behind, which begin with a prefix.</summary>
+    /// <summary>Returns the names of groups that rehearsals left behind, which begin with a prefix.</summary>
     public static IReadOnlyList<string> Left(string prefix) =>
         [.. Hierarchies().SelectMany(hierarchy => Directory.EnumerateDirectories(hierarchy, prefix + "*")).Select(path => Path.GetFileName(path)).Distinct()];
 
-    /// <summary>Mount points of the hierarchies that matter, from <c>/proc/self/mounts</c>.</summary>
+    /// <summary>Returns the mount points of the required hierarchies, from <c>/proc/self/mounts</c>.</summary>
     private static IEnumerable<string> Hierarchies() =>
         from line in File.ReadLines("/proc/self/mounts")
         let parts = line.Split(' ')
@@ -91,7 +90,7 @@ internal sealed class ControlGroup
         return Directory.CreateDirectory(Path.Combine(above, name)).FullName;
     }
 
-    // In version 2 a group says which controllers those below it have.
+    // In version 2 a group sets the controllers of its child groups.
     private static void Delegate(string folder)
     {
         var there = Path.Combine(folder, "cgroup.controllers");
@@ -106,7 +105,7 @@ internal sealed class ControlGroup
         }
     }
 
-    // Control groups cannot be emptied as folders are: the files in them are the kernel's.
+    // Control groups cannot be deleted recursively like folders, as the kernel owns the files in them.
     private static void RemoveTree(string folder)
     {
         foreach (var below in Directory.EnumerateDirectories(folder))
@@ -123,7 +122,7 @@ internal sealed class ControlGroup
         }
         catch (IOException)
         {
-            // A process of it is just ending.
+            // One of its processes has not ended yet.
         }
     }
 
@@ -136,7 +135,7 @@ internal sealed class ControlGroup
         }
         catch (ArgumentException)
         {
-            // It has ended meanwhile.
+            // It has already ended.
         }
     }
 

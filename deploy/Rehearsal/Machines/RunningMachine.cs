@@ -5,12 +5,12 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Machines;
 
-/// <summary>A machine as a container that boots: its own file system over the image, its own network, processes and systemd,
-/// with the memory and the processor of its instance type.</summary>
+/// <summary>A machine as a booting container: with its own file system over the image, network, processes and systemd, and with
+/// the memory and processor of its instance type.</summary>
 internal sealed class RunningMachine : IAsyncDisposable
 {
-    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits. Its baseline without is a tenth of that.
-    /// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
+    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits. Its baseline without credits is a tenth of
+    /// that. https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
     private const long MemoryBytes = 1L << 30;
 
     private const double Processors = 1;
@@ -29,23 +29,23 @@ internal sealed class RunningMachine : IAsyncDisposable
         _log = log;
     }
 
-    /// <summary>What it is.</summary>
+    /// <summary>The machine in the topology.</summary>
     public Machine Machine { get; }
 
-    /// <summary>The process id of its first process, as this machine sees it.</summary>
+    /// <summary>The process id of its first process, in the namespace of this machine.</summary>
     public int LeaderId { get; private set; }
 
-    /// <summary>The most memory that it has used at a time, page cache included, in bytes.</summary>
+    /// <summary>Its peak memory use including the page cache, in bytes.</summary>
     public long PeakBytes => _group.PeakBytes;
 
-    /// <summary>Times that the kernel killed one of its processes for want of memory.</summary>
+    /// <summary>Number of its processes that the kernel killed because it was out of memory.</summary>
     public long MemoryKills => _group.Kills;
 
-    /// <summary>Boots a machine, whose network namespace there must be.</summary>
-    /// <param name="machine">Which.</param>
-    /// <param name="site">Where its files go and what it shares with the others.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="StackException">It did not boot.</exception>
+    /// <summary>Boots a machine, whose network namespace must exist.</summary>
+    /// <param name="machine">The machine.</param>
+    /// <param name="site">The site with the files and the network that the machines share.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="StackException">The machine did not boot.</exception>
     public static async Task<RunningMachine> BootAsync(Machine machine, Site site, CancellationToken cancellationToken)
     {
         var group = ControlGroup.Create(site.GroupName, machine.Name, MemoryBytes, Processors);
@@ -76,11 +76,11 @@ internal sealed class RunningMachine : IAsyncDisposable
         }
     }
 
-    /// <summary>A program of this machine, run with its root's rights.</summary>
+    /// <summary>Returns a shell on the machine with the rights of its root.</summary>
     public Tool Shell() => new("sh", [.. Joining(_group, Entering("bash", "-euo", "pipefail", "-c"), log: null)[1..]]);
 
-    /// <summary>Runs commands of a shell on it.</summary>
-    /// <exception cref="StackException">One failed.</exception>
+    /// <summary>Runs shell commands on the machine.</summary>
+    /// <exception cref="StackException">A command failed.</exception>
     public async Task<string> RunAsync(string commands, CancellationToken cancellationToken)
     {
         var (exitCode, output, errors) = await Shell().TryAsync([commands], cancellationToken);
@@ -89,12 +89,12 @@ internal sealed class RunningMachine : IAsyncDisposable
             : throw new StackException($"{Machine.Name}: {commands}: exit code {exitCode}: {errors}{output}".TrimEnd());
     }
 
-    /// <summary>The command line that starts a program on it from outside.</summary>
+    /// <summary>Returns the command line that starts a program on it from outside.</summary>
     public IReadOnlyList<string> CommandLine(params string[] program) => Joining(_group, Entering(program), log: null);
 
-    /// <summary>The memory of a service, in bytes: the most that its main process has had resident or, if that is more, what all
-    /// of its processes have now, shared pages counted once.</summary>
-    /// <exception cref="StackException">It does not run.</exception>
+    /// <summary>Returns the memory of a service, in bytes: the peak resident memory of its main process or, if larger, the
+    /// current memory of all its processes, with shared pages counted once.</summary>
+    /// <exception cref="StackException">The service does not run.</exception>
     public async Task<long> ResidentAsync(string unit, CancellationToken cancellationToken)
     {
         var output = await RunAsync(
@@ -109,14 +109,14 @@ internal sealed class RunningMachine : IAsyncDisposable
         return long.Parse(output.Trim(), CultureInfo.InvariantCulture) * 1024;
     }
 
-    /// <summary>The last lines that anything on it has said.</summary>
+    /// <summary>Returns the last lines of its journal.</summary>
     public async Task<string> JournalAsync(int lines, CancellationToken cancellationToken)
     {
         var (_, output, errors) = await Shell().TryAsync([$"journalctl --no-pager -o short-iso -n {lines}"], cancellationToken);
         return output + errors;
     }
 
-    /// <summary>Ends it at once. What is left of its processes ends with its control group.</summary>
+    /// <summary>Kills the machine. Its remaining processes end with its control group.</summary>
     public async ValueTask DisposeAsync()
     {
         if (!_container.HasExited)
@@ -127,7 +127,7 @@ internal sealed class RunningMachine : IAsyncDisposable
         _container.Dispose();
     }
 
-    // A shell that joins the group and becomes the program: whatever that starts is in the group too.
+    // A shell that joins the group and then executes the program, so that all its child processes are in the group too.
     private static string[] Joining(ControlGroup group, IReadOnlyList<string> program, string? log)
     {
         var join = string.Join("; ", group.Members.Select(file => $"echo $$ > '{file}'"));
@@ -152,7 +152,7 @@ internal sealed class RunningMachine : IAsyncDisposable
             {
                 if (_container.HasExited)
                 {
-                    throw new StackException($"{Machine.Name} ended while it booted: {await File.ReadAllTextAsync(_log, bound.Token)}");
+                    throw new StackException($"{Machine.Name} ended during its boot: {await File.ReadAllTextAsync(_log, bound.Token)}");
                 }
                 await poll.WaitForNextTickAsync(bound.Token);
             }
@@ -192,7 +192,7 @@ internal sealed class RunningMachine : IAsyncDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // The process has ended meanwhile.
+            // The process has already ended.
             return [];
         }
     }

@@ -2,12 +2,13 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Machines;
 
-/// <summary>What the machines of a rehearsal share: the image, the release, secrets, a folder for files, and the network.</summary>
-/// <param name="folder">Everything of this rehearsal; whoever made it deletes it.</param>
-/// <param name="image">The file system that every machine begins with.</param>
-/// <param name="packages">Debian packages that machines install from.</param>
-/// <param name="network">What connects them.</param>
-/// <param name="groupName">The control group above those of the machines.</param>
+/// <summary>The resources that the machines of a rehearsal share: the image, the releases, secrets, a folder for files, and the
+/// network.</summary>
+/// <param name="folder">The folder for all files of this rehearsal; its creator deletes it.</param>
+/// <param name="image">The initial file system of every machine.</param>
+/// <param name="packages">The folder with the Debian packages to install.</param>
+/// <param name="network">The network between the machines.</param>
+/// <param name="groupName">The parent of the machines' control groups.</param>
 internal sealed class Site(string folder, string image, string packages, MachineNetwork network, string groupName)
 {
     private const UnixFileMode Open = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute
@@ -16,33 +17,33 @@ internal sealed class Site(string folder, string image, string packages, Machine
     private const UnixFileMode OpenToWriters = Open | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite | UnixFileMode.StickyBit;
     private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
 
-    /// <summary>Where logs go.</summary>
+    /// <summary>The folder for logs.</summary>
     public string Logs { get; } = Make(Path.Combine(folder, "logs"), Open);
 
-    /// <summary>A folder for each release, as machines see it at /srv/billing/releases.</summary>
+    /// <summary>The folder of the releases, which machines have at /srv/billing/releases.</summary>
     public string Releases { get; } = Make(Path.Combine(folder, "releases"), Open);
 
-    /// <summary>A file for each secret, as machines see it at /etc/billing/secrets.</summary>
+    /// <summary>The folder with a file for each secret, which machines have at /etc/billing/secrets.</summary>
     public string Secrets { get; } = Make(Path.Combine(folder, "secrets"), Private);
 
-    /// <summary>What all machines may write to, at /srv/billing/shared: journals and reports.</summary>
+    /// <summary>The folder for journals and reports, to which all machines may write, at /srv/billing/shared.</summary>
     public string Shared { get; } = Make(Path.Combine(folder, "shared"), OpenToWriters);
 
-    /// <summary>Debian packages.</summary>
+    /// <summary>The folder with the Debian packages.</summary>
     public string Packages => packages;
 
-    /// <summary>What connects the machines.</summary>
+    /// <summary>The network between the machines.</summary>
     public MachineNetwork Network => network;
 
-    /// <summary>The control group above those of the machines.</summary>
+    /// <summary>The parent of the machines' control groups.</summary>
     public string GroupName => groupName;
 
-    /// <summary>A path for something of this rehearsal.</summary>
+    /// <summary>Returns a path in the folder of this rehearsal.</summary>
     public string PathOf(string name) => Path.Combine(folder, name);
 
-    /// <summary>Mounts a machine's file system: the image, and what the machine writes over it. The mount ends with the mount
-    /// namespace of this process.</summary>
-    /// <returns>Where it is.</returns>
+    /// <summary>Mounts a machine's file system: the image with a writable layer over it. The mount ends with the mount namespace
+    /// of this process.</summary>
+    /// <returns>The mount point.</returns>
     public async Task<string> MountAsync(string machine, CancellationToken cancellationToken)
     {
         var own = Make(PathOf("machine-" + machine), Open);

@@ -3,17 +3,17 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Machines;
 
-/// <summary>A program of this machine that is run to its end.</summary>
+/// <summary>Runs a program of this machine until it ends.</summary>
 /// <param name="name">Its name or path.</param>
-/// <param name="before">Arguments that come before those of each run.</param>
+/// <param name="before">Arguments before those of each run.</param>
 internal sealed class Tool(string name, params string[] before)
 {
-    /// <summary>Runs it.</summary>
+    /// <summary>Runs the program.</summary>
     /// <param name="arguments">Its arguments.</param>
     /// <param name="cancellationToken">Kills it.</param>
-    /// <param name="input">What it reads from standard input.</param>
-    /// <returns>What it wrote to standard output.</returns>
-    /// <exception cref="StackException">It failed; the message holds the last of what it said.</exception>
+    /// <param name="input">Its standard input.</param>
+    /// <returns>Its standard output.</returns>
+    /// <exception cref="StackException">It failed; the message contains the last lines of its output.</exception>
     public async Task<string> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
     {
         var (exitCode, output, errors) = await TryAsync(arguments, cancellationToken, input);
@@ -22,7 +22,7 @@ internal sealed class Tool(string name, params string[] before)
             : throw new StackException($"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {Last(errors.Length > 0 ? errors : output)}");
     }
 
-    /// <summary>Runs it, whatever its exit code.</summary>
+    /// <summary>Runs the program and returns its exit code and output.</summary>
     public async Task<(int ExitCode, string Output, string Errors)> TryAsync(
         IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
     {

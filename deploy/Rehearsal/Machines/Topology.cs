@@ -5,19 +5,20 @@ namespace Billing.Rehearsal.Machines;
 
 /// <summary>A machine of the topology.</summary>
 /// <param name="Name">Its name, such as <c>proxy-1</c>.</param>
-/// <param name="Tier">What it becomes.</param>
-/// <param name="Zone">Where it stands.</param>
+/// <param name="Tier">Its tier.</param>
+/// <param name="Zone">Its zone.</param>
 /// <param name="Address">Its IPv4 address.</param>
 /// <param name="Environment">The variables of its <c>/etc/billing/host.env</c>.</param>
 internal sealed record Machine(string Name, string Tier, string Zone, string Address, IReadOnlyDictionary<string, string> Environment);
 
-/// <summary>Who may open a connection to whom: tiers, or <c>callers</c> and <c>load-balancer</c>, which the rehearsal lacks.</summary>
+/// <summary>An allowed connection between tiers, or <c>callers</c> and <c>load-balancer</c>, which the rehearsal does not have.
+/// </summary>
 internal sealed record AccessRule(string From, string To, int Port);
 
-/// <summary>Which machines there are, who may call whom, and what each runs at its first start: the outputs of
+/// <summary>The machines, the allowed connections, and the scripts of the first start: the outputs of
 /// deploy/terraform/modules/topology.</summary>
 /// <param name="Machines">All machines, in the order of the tiers.</param>
-/// <param name="Rules">What the security groups allow.</param>
+/// <param name="Rules">The connections that the security groups allow.</param>
 /// <param name="UserData">The script of each machine, by its name.</param>
 internal sealed record Topology(
     IReadOnlyList<Machine> Machines, IReadOnlyList<AccessRule> Rules, IReadOnlyDictionary<string, string> UserData)
@@ -30,12 +31,12 @@ internal sealed record Topology(
     /// <summary>A machine by its name.</summary>
     public Machine this[string name] => Machines.First(machine => machine.Name == name);
 
-    /// <summary>Applies the module, which needs no provider and changes nothing, in a copy of its own.</summary>
+    /// <summary>Applies a copy of the module, which needs no provider and changes nothing.</summary>
     /// <param name="module">The folder deploy/terraform/modules/topology.</param>
-    /// <param name="folder">Where the copy goes; it must not exist.</param>
+    /// <param name="folder">The folder for the copy; it must not exist.</param>
     /// <param name="variables">The module's variables, values as in a variables file in JSON.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="StackException">Terraform is missing or refuses.</exception>
+    /// <param name="cancellationToken">Cancels it.</param>
+    /// <exception cref="StackException">Terraform is missing or failed.</exception>
     public static async Task<Topology> PlanAsync(
         string module, string folder, IReadOnlyDictionary<string, object> variables, CancellationToken cancellationToken)
     {
@@ -51,7 +52,7 @@ internal sealed record Topology(
         return Read(await terraform.RunAsync(["-chdir=" + folder, "output", "-json"], cancellationToken));
     }
 
-    /// <summary>Reads what <c>terraform output -json</c> prints.</summary>
+    /// <summary>Reads the output of <c>terraform output -json</c>.</summary>
     internal static Topology Read(string outputs)
     {
         using var json = JsonDocument.Parse(outputs);

@@ -6,22 +6,22 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>Tries from each machine to reach each other one at each port that anything listens at, and a few that nothing should:
-/// what the rules allow must be answered, and nothing else may be, not even by a refusal.</summary>
+/// <summary>Tries connections from each machine to each other one, at every port in use and at some ports that must be closed.
+/// Allowed connections must succeed; all others must time out: even a refused connection would be a finding.</summary>
 internal static class AccessProbe
 {
-    // Well above the way there and back, even on a machine that is busy.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+    // Far above the round-trip time, even on a busy machine.
+    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(3);
 
-    // Nothing listens there, or nobody else should reach it: ssh, the web, ports beside ours, Prometheus.
-    private static readonly int[] NobodysPorts = [22, 80, 111, 443, 5432, 5433, 9090, 9999];
+    // Unused ports, or ports that only local programs use: ssh, the web, neighbours of ours, Prometheus.
+    private static readonly int[] ClosedPorts = [22, 80, 111, 443, 5432, 5433, 9090, 9999];
 
-    /// <summary>Tries all.</summary>
-    /// <returns>How many ways were tried, how many of them the rules allow, and what was found amiss.</returns>
+    /// <summary>Tries all connections.</summary>
+    /// <returns>The numbers of connections that were tried and that the rules allow, and the findings.</returns>
     public static async Task<AccessFindings> RunAsync(
         Topology topology, IReadOnlyList<(string Tier, int Port)> listening, CancellationToken cancellationToken)
     {
-        var ports = topology.Rules.Select(rule => rule.Port).Concat(NobodysPorts).Distinct().Order().ToList();
+        var ports = topology.Rules.Select(rule => rule.Port).Concat(ClosedPorts).Distinct().Order().ToList();
         var ways = (
             from machine in topology.Machines
             from other in topology.Machines
@@ -48,24 +48,24 @@ internal static class AccessProbe
         var what = string.Create(CultureInfo.InvariantCulture, $"{way.From.Name} to {way.To.Name} at {way.Port}");
         if (isAnswered && !isAllowed)
         {
-            amiss.Add(what + ": answered, and not allowed");
+            amiss.Add(what + ": answered, but not allowed");
         }
         if (!isAnswered && isAllowed && listening.Contains((way.To.Tier, way.Port)))
         {
-            amiss.Add(what + ": allowed, and not answered");
+            amiss.Add(what + ": allowed, but not answered");
         }
     }
 
     private static bool IsAllowed(Topology topology, Way way) =>
         topology.Rules.Any(rule => rule.From == way.From.Tier && rule.To == way.To.Tier && rule.Port == way.Port);
 
-    // A refusal is an answer too: what a firewall drops gets none.
+    // A refused connection is an answer too: packets that the firewall drops get none.
     private static async Task<bool> IsAnsweredAsync(string namespacePath, Way way, CancellationToken cancellationToken)
     {
         using var socket = NetworkNamespace.Run(
             namespacePath, () => new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp));
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        bound.CancelAfter(Patience);
+        bound.CancelAfter(ConnectTimeout);
         try
         {
             await socket.ConnectAsync(new IPEndPoint(IPAddress.Parse(way.To.Address), way.Port), bound.Token);
@@ -84,8 +84,9 @@ internal static class AccessProbe
     private sealed record Way(Machine From, Machine To, int Port);
 }
 
-/// <summary>What was tried between machines.</summary>
-/// <param name="Tried">From a machine to a port of another.</param>
-/// <param name="Allowed">How many of those the rules allow.</param>
-/// <param name="Amiss">What was answered and not allowed, or allowed, listened at and not answered.</param>
+/// <summary>The result of the connection attempts between machines.</summary>
+/// <param name="Tried">Number of attempts from a machine to a port of another.</param>
+/// <param name="Allowed">Number of these that the rules allow.</param>
+/// <param name="Amiss">The findings: connections that were answered but not allowed, or allowed and in use but not
+/// answered.</param>
 internal sealed record AccessFindings(int Tried, int Allowed, IReadOnlyList<string> Amiss);

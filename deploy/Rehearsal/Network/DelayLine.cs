@@ -3,21 +3,21 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>The way between zones: an interface whose packets come back after a while, in order. The kernel's netem would do the
-/// same and is not in every kernel; TUN is.</summary>
+/// <summary>Delays packets between zones: a TUN interface that returns packets after a delay, in order. netem would do the same,
+/// but unlike TUN it is not in every kernel.</summary>
 internal sealed class DelayLine : IDisposable
 {
     /// <summary>The interface's name.</summary>
     public const string Interface = "zones0";
 
-    // Larger than any packet: without offloading the kernel cuts what is larger than the interface's MTU.
+    // Larger than any packet: without offloading, the kernel fragments packets above the interface's MTU.
     private const int PacketMax = 65_536;
 
-    // More would mean that the machine is overrun; what comes then is dropped, as a full queue of a router does.
+    // More would mean that the machine is overloaded; further packets are dropped, as by a router with a full queue.
     private const int PacketsMax = 50_000;
     private static readonly TimeSpan Idle = TimeSpan.FromMilliseconds(100);
 
-    private readonly Queue<(long DueAt, byte[] Packet)> _underWay = new();
+    private readonly Queue<(long DueAt, byte[] Packet)> _inFlight = new();
     private readonly long _delay;
     private readonly int _descriptor;
     private readonly Thread _thread;
@@ -30,9 +30,9 @@ internal sealed class DelayLine : IDisposable
         _thread = new Thread(Carry) { IsBackground = true, Name = Interface, Priority = ThreadPriority.Highest };
     }
 
-    /// <summary>Makes the interface in a network namespace.</summary>
-    /// <param name="namespacePath">The file that stands for it.</param>
-    /// <param name="delay">How long each packet takes.</param>
+    /// <summary>Creates the interface in a network namespace.</summary>
+    /// <param name="namespacePath">The file of the namespace.</param>
+    /// <param name="delay">The delay of each packet.</param>
     /// <exception cref="StackException">The kernel has no TUN.</exception>
     public static DelayLine Open(string namespacePath, TimeSpan delay)
     {
@@ -58,9 +58,9 @@ internal sealed class DelayLine : IDisposable
             int length;
             while ((length = NativeMethods.TryRead(_descriptor, packet)) > 0)
             {
-                if (_underWay.Count < PacketsMax)
+                if (_inFlight.Count < PacketsMax)
                 {
-                    _underWay.Enqueue((Stopwatch.GetTimestamp() + _delay, packet.AsSpan(0, length).ToArray()));
+                    _inFlight.Enqueue((Stopwatch.GetTimestamp() + _delay, packet.AsSpan(0, length).ToArray()));
                 }
                 Deliver();
             }
@@ -74,15 +74,15 @@ internal sealed class DelayLine : IDisposable
 
     private void Deliver()
     {
-        while (_underWay.TryPeek(out var next) && next.DueAt <= Stopwatch.GetTimestamp())
+        while (_inFlight.TryPeek(out var next) && next.DueAt <= Stopwatch.GetTimestamp())
         {
-            NativeMethods.TryWrite(_descriptor, _underWay.Dequeue().Packet);
+            NativeMethods.TryWrite(_descriptor, _inFlight.Dequeue().Packet);
         }
     }
 
     private TimeSpan Until()
     {
-        if (!_underWay.TryPeek(out var next))
+        if (!_inFlight.TryPeek(out var next))
         {
             return Idle;
         }

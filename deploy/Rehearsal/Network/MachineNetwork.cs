@@ -4,14 +4,14 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>The network of the machines, as a cloud's: each has one link, to a router that lets through what the security groups
-/// allow and nothing else, also within a zone. What goes from zone to zone takes its time. All of it is in network namespaces of
+/// <summary>The network of the machines, like that of a cloud: each machine has one link to a router, which only forwards packets
+/// that the security groups allow, also within a zone. Packets between zones are delayed. All of it is in network namespaces of
 /// this mount namespace, and ends with it.</summary>
 internal sealed class MachineNetwork : IDisposable
 {
     private const string Router = "router";
 
-    // Anything: it is nobody's outside of the router's namespace. Each machine reaches everything through it, as in a VPC.
+    // Any address, as it only exists in the router's namespace. Each machine reaches all others through it, as in a VPC.
     private const string Gateway = "169.254.1.1";
 
     // Machines on EC2 have jumbo frames within a VPC.
@@ -21,10 +21,10 @@ internal sealed class MachineNetwork : IDisposable
     private readonly Tool _nft = new("ip", "netns", "exec", Router, "nft", "-f", "-");
     private DelayLine? _zones;
 
-    /// <summary>Builds it.</summary>
+    /// <summary>Builds the network.</summary>
     /// <param name="topology">The machines and the rules.</param>
-    /// <param name="zoneDelay">How long a packet takes from one zone to another; zero for no delay.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <param name="zoneDelay">Latency of a packet from one zone to another; zero for no delay.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
     public static async Task<MachineNetwork> BuildAsync(Topology topology, TimeSpan zoneDelay, CancellationToken cancellationToken)
     {
         var network = new MachineNetwork();
@@ -55,7 +55,7 @@ internal sealed class MachineNetwork : IDisposable
         }
     }
 
-    /// <summary>The file that stands for a machine's network namespace.</summary>
+    /// <summary>Returns the file of a machine's network namespace.</summary>
     public static string NamespacePath(string machine) => "/run/netns/" + machine;
 
     /// <summary>Connects a machine that is added later.</summary>
@@ -65,17 +65,17 @@ internal sealed class MachineNetwork : IDisposable
         await ConnectAsync(machine, cancellationToken);
     }
 
-    /// <summary>Cuts machines off from all others: nothing of what is sent to them or by them arrives.</summary>
+    /// <summary>Cuts machines off from all others: packets from and to them are dropped.</summary>
     public Task CutOffAsync(IEnumerable<Machine> machines, CancellationToken cancellationToken) =>
         _nft.RunAsync([], cancellationToken, Elements("add", machines));
 
-    /// <summary>Connects them again.</summary>
+    /// <summary>Reconnects machines that were cut off.</summary>
     public Task ReconnectAsync(IEnumerable<Machine> machines, CancellationToken cancellationToken) =>
         _nft.RunAsync([], cancellationToken, Elements("delete", machines));
 
     public void Dispose() => _zones?.Dispose();
 
-    /// <summary>The router's rules, in nftables' words: what the security groups say.</summary>
+    /// <summary>Creates the router's nftables rules, which correspond to the security groups.</summary>
     internal static string Firewall(Topology topology)
     {
         var text = new StringBuilder("table ip billing {\n  set cut { type ipv4_addr; }\n");
@@ -83,7 +83,7 @@ internal sealed class MachineNetwork : IDisposable
         {
             text.Append(CultureInfo.InvariantCulture, $"  set {Set(tier)} {{ type ipv4_addr; }}\n");
         }
-        // Between zones: out by the delay line, from which it comes back without the mark.
+        // Packets between zones are routed to the delay line, and come back from it without the mark.
         text.Append(CultureInfo.InvariantCulture, $$"""
               chain zones {
                 type filter hook prerouting priority mangle; policy accept;
@@ -125,7 +125,7 @@ internal sealed class MachineNetwork : IDisposable
 
     private async Task ConnectAsync(Machine machine, CancellationToken cancellationToken)
     {
-        // At most 15 characters, as an interface's name has to be.
+        // An interface's name has at most 15 characters.
         var link = "m" + machine.Address.Replace('.', '_');
         await _ip.RunAsync(["netns", "add", machine.Name], cancellationToken);
         await InRouterAsync(

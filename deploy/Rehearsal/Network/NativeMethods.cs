@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>System calls that the class library has no words for.</summary>
+/// <summary>System calls that the class library does not provide.</summary>
 internal static partial class NativeMethods
 {
     /// <summary><c>CLONE_NEWNET</c>: a network namespace.</summary>
@@ -19,8 +19,8 @@ internal static partial class NativeMethods
     private const short TunWithoutHeader = 0x1 | 0x1000;
 
     /// <summary>Moves the calling thread into a network namespace.</summary>
-    /// <param name="path">A file that stands for it.</param>
-    /// <exception cref="Win32Exception">The kernel refuses.</exception>
+    /// <param name="path">The file of the namespace.</param>
+    /// <exception cref="Win32Exception">The system call failed.</exception>
     public static void EnterNetworkNamespace(string path)
     {
         using var file = File.OpenHandle(path);
@@ -30,9 +30,9 @@ internal static partial class NativeMethods
         }
     }
 
-    /// <summary>Makes a TUN interface in the thread's network namespace: what is routed to it is read from the descriptor, and
-    /// what is written there comes in by it.</summary>
-    /// <exception cref="Win32Exception">The kernel refuses.</exception>
+    /// <summary>Creates a TUN interface in the thread's network namespace: packets that are routed to it are read from the
+    /// descriptor, and packets that are written to the descriptor are received by it.</summary>
+    /// <exception cref="Win32Exception">A system call failed.</exception>
     public static int OpenTun(string name)
     {
         var descriptor = Open("/dev/net/tun", ReadWriteNonBlocking);
@@ -49,12 +49,12 @@ internal static partial class NativeMethods
         {
             var error = Marshal.GetLastPInvokeError();
             CloseDescriptor(descriptor);
-            throw new Win32Exception(error, "Cannot make the interface " + name);
+            throw new Win32Exception(error, "Cannot create the interface " + name);
         }
         return descriptor;
     }
 
-    /// <summary>Waits until there is something to read, or as long as is given.</summary>
+    /// <summary>Waits until there is data to read, at most for the given time.</summary>
     public static void WaitReadable(int descriptor, TimeSpan atMost)
     {
         var poll = new PollDescriptor { Descriptor = descriptor, Events = Readable };
@@ -63,14 +63,14 @@ internal static partial class NativeMethods
     }
 
     /// <summary>Reads one packet.</summary>
-    /// <returns>Its length; 0 where there is none now, -1 where the interface is gone.</returns>
+    /// <returns>Its length; 0 if there is none at the moment, -1 if the interface no longer exists.</returns>
     public static int TryRead(int descriptor, Span<byte> packet)
     {
         var length = Read(descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length);
         return length >= 0 ? (int)length : Marshal.GetLastPInvokeError() is TryAgain or InterruptedCall ? 0 : -1;
     }
 
-    /// <summary>Writes one packet; one that the kernel cannot take is lost, as on any network.</summary>
+    /// <summary>Writes one packet; if the kernel cannot accept it, it is lost, as on any network.</summary>
     public static void TryWrite(int descriptor, ReadOnlySpan<byte> packet) =>
         _ = Write(descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length);
 
@@ -117,7 +117,7 @@ internal static partial class NativeMethods
         public long Nanoseconds;
     }
 
-    // struct ifreq: a name of 16 bytes, flags, and what other requests need.
+    // struct ifreq: a name of 16 bytes, flags, and unused space for other requests.
     [StructLayout(LayoutKind.Sequential)]
     private struct InterfaceRequest
     {

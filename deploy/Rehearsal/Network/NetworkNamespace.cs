@@ -3,17 +3,17 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Network;
 
-/// <summary>Work in another network namespace: what a thread opens there stays there.</summary>
+/// <summary>Runs work in another network namespace: sockets that a thread opens there stay there.</summary>
 internal static class NetworkNamespace
 {
-    /// <summary>Runs something on a thread of its own that has entered the namespace.</summary>
-    /// <param name="path">The file that stands for the namespace.</param>
-    /// <param name="work">What to run; it must not go on elsewhere.</param>
-    /// <exception cref="StackException">The namespace cannot be entered, or the work is refused by the kernel.</exception>
+    /// <summary>Runs work on a separate thread that has entered the namespace.</summary>
+    /// <param name="path">The file of the namespace.</param>
+    /// <param name="work">The work; it must not continue on another thread.</param>
+    /// <exception cref="StackException">The namespace cannot be entered, or a system call of the work failed.</exception>
     public static T Run<T>(string path, Func<T> work)
     {
         T? result = default;
-        Win32Exception? refused = null;
+        Win32Exception? failure = null;
         var thread = new Thread(() =>
         {
             try
@@ -23,11 +23,11 @@ internal static class NetworkNamespace
             }
             catch (Win32Exception e)
             {
-                refused = e;
+                failure = e;
             }
         });
         thread.Start();
         thread.Join();
-        return refused is null ? result! : throw new StackException($"{refused.Message}: {new Win32Exception(refused.NativeErrorCode).Message}", refused);
+        return failure is null ? result! : throw new StackException($"{failure.Message}: {new Win32Exception(failure.NativeErrorCode).Message}", failure);
     }
 }

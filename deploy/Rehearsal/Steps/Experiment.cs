@@ -4,21 +4,22 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>The prototype's experiment across machines: every client sends all its payments at once; once undisturbed, once with
-/// a machine cut off in the middle.</summary>
+/// <summary>The prototype's experiment on several machines: every client sends all its payments at once, first undisturbed, then
+/// with a machine cut off during the burst.</summary>
 internal sealed class Experiment(RehearsalOptions options, Platform platform)
 {
     private const int OtherCurrencyPercent = 1;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>How long a machine or a zone is cut off: long enough for its group and its brokers to notice.</summary>
+    /// <summary>How long a machine or a zone is cut off: long enough to be detected by the consumer groups and the brokers.
+    /// </summary>
     public static readonly TimeSpan CutOff = TimeSpan.FromSeconds(12);
 
-    /// <summary>The burst.</summary>
-    /// <param name="name">Tells its files from others'.</param>
-    /// <param name="seed">Decides accounts and amounts.</param>
-    /// <param name="cutOff">Machines to cut off once a tenth of the payments are answered; none by default.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Runs the burst.</summary>
+    /// <param name="name">The name of the run and its files.</param>
+    /// <param name="seed">Determines accounts and amounts.</param>
+    /// <param name="cutOff">Machines to cut off when a tenth of the payments have been answered; empty for none.</param>
+    /// <param name="cancellationToken">Cancels the burst.</param>
     public async Task<LoadRun> BurstAsync(string name, int seed, IReadOnlyList<Machine> cutOff, CancellationToken cancellationToken)
     {
         await using var fleet = Fleet.Start(
@@ -37,22 +38,22 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         return LoadRun.Of(name, await running);
     }
 
-    /// <summary>Pays evenly from the clients that are given while something is done.</summary>
+    /// <summary>Sends payments at a constant rate from the given clients during an action.</summary>
     public async Task<LoadRun> PayingAsync(
         string name, int seed, IReadOnlyList<RunningMachine> clients, Func<Task> action, CancellationToken cancellationToken)
     {
-        // More than will be sent: the clients end when it is enough.
+        // More than will be sent: the clients are stopped after the action.
         const int RequestsMax = 1_000_000;
         await using var fleet = Fleet.Start(
             platform.Site, clients, name, seed, "--requests", Text(RequestsMax), "--rate", Text(options.Rate), "--warm-up", "100", "--other-currency", Text(OtherCurrencyPercent));
         await fleet.WaitUntilReadyAsync(cancellationToken);
         var running = fleet.RunAsync(cancellationToken);
         await action();
-        fleet.Enough();
+        fleet.StopSending();
         return LoadRun.Of(name, await running);
     }
 
-    /// <summary>Cuts machines off for a while.</summary>
+    /// <summary>Cuts machines off for <see cref="CutOff"/>.</summary>
     public async Task CutOffAsync(IReadOnlyList<Machine> machines, CancellationToken cancellationToken)
     {
         await platform.Site.Network.CutOffAsync(machines, cancellationToken);
@@ -63,14 +64,14 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }
 
-/// <summary>What the clients measured together.</summary>
-/// <param name="Name">Of the run.</param>
-/// <param name="Payments">All clients' payments, in seconds, each timed from its call.</param>
-/// <param name="SinceStart">The same from when the burst began; null where they were not sent at once.</param>
-/// <param name="TotalS">From the first start to the last end, in seconds.</param>
-/// <param name="Retried">Calls that the clients sent again.</param>
-/// <param name="Answered">Payments answered, the warm-up's included.</param>
-/// <param name="Errors">Failed calls, by what was said of them.</param>
+/// <summary>The measurements of all clients in a run.</summary>
+/// <param name="Name">The name of the run.</param>
+/// <param name="Payments">Response times of all clients' payments, in seconds, each from its call on.</param>
+/// <param name="SinceStart">The same since the start of the burst; null if they were not sent at once.</param>
+/// <param name="TotalS">Time from the first start to the last end, in seconds.</param>
+/// <param name="Retried">Number of retries of the clients.</param>
+/// <param name="Answered">Number of answered payments, including the warm-up.</param>
+/// <param name="Errors">Number of failed calls by error message.</param>
 internal sealed record LoadRun(string Name, Summary Payments, Summary? SinceStart, double TotalS, long Retried, long Answered, IReadOnlyDictionary<string, int> Errors)
 {
     public static LoadRun Of(string name, IReadOnlyList<LoadResult> results) => new(

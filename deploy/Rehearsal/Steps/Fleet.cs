@@ -7,22 +7,23 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>The load-generating clients, each on its machine: they warm up on their own and begin together.</summary>
+/// <summary>The load-generating clients, each on its machine: they warm up separately and start the measurement together.
+/// </summary>
 internal sealed class Fleet : IAsyncDisposable
 {
     private readonly List<(ControlledProcess Process, string Report)> _clients;
 
     private Fleet(List<(ControlledProcess, string)> clients) => _clients = clients;
 
-    /// <summary>Requests answered or failed so far.</summary>
+    /// <summary>Number of requests answered or failed so far.</summary>
     public int Done => _clients.Sum(client => client.Process.Done);
 
-    /// <summary>Starts them.</summary>
-    /// <param name="site">Where their journals and reports go.</param>
+    /// <summary>Starts the clients.</summary>
+    /// <param name="site">The site, which has the folder for their journals and reports.</param>
     /// <param name="machines">The client machines.</param>
-    /// <param name="name">Tells this run's files from another's.</param>
-    /// <param name="seed">Decides the accounts and amounts, with the machine's number.</param>
-    /// <param name="flags">What each does.</param>
+    /// <param name="name">The name of the run and its files.</param>
+    /// <param name="seed">Determines the accounts and amounts, together with the machine's number.</param>
+    /// <param name="flags">Further flags of each client.</param>
     public static Fleet Start(Site site, IReadOnlyList<RunningMachine> machines, string name, int seed, params string[] flags) => new(
         [.. machines.Select((machine, index) => Start(site, machine, string.Create(CultureInfo.InvariantCulture, $"{name}-{index + 1}"), seed + index, flags))]);
 
@@ -30,7 +31,7 @@ internal sealed class Fleet : IAsyncDisposable
     public Task WaitUntilReadyAsync(CancellationToken cancellationToken) =>
         Task.WhenAll(_clients.Select(client => client.Process.WaitUntilReadyAsync(cancellationToken)));
 
-    /// <summary>Lets all begin, and waits for their measurements.</summary>
+    /// <summary>Starts the measurement on all clients, and waits for their results.</summary>
     /// <exception cref="StackException">A client failed.</exception>
     public async Task<IReadOnlyList<LoadResult>> RunAsync(CancellationToken cancellationToken)
     {
@@ -38,8 +39,8 @@ internal sealed class Fleet : IAsyncDisposable
         return await Task.WhenAll(_clients.Select(client => ReadAsync(client.Report, cancellationToken)));
     }
 
-    /// <summary>Lets those that pay at a rate send no more.</summary>
-    public void Enough() => _clients.ForEach(client => client.Process.EndInput());
+    /// <summary>Stops clients that send at a rate.</summary>
+    public void StopSending() => _clients.ForEach(client => client.Process.EndInput());
 
     public async ValueTask DisposeAsync()
     {

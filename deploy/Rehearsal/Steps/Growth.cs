@@ -4,15 +4,15 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>A backend, a broker and partitions more, while the platform runs.</summary>
+/// <summary>Adds a backend, a broker and partitions while the platform runs.</summary>
 internal static class Growth
 {
     private const int Partitions = 4;
     private const string Group = "billing-payments";
 
-    /// <summary>Adds a payment backend and a broker, then partitions for the backend to have a share of, and gives the broker its
-    /// share of all topics.</summary>
-    /// <returns>How many members the group of the payment backends has, and how many of them have partitions.</returns>
+    /// <summary>Adds a payment backend and a broker, then a partition for the backend, and distributes all topics over the
+    /// brokers again.</summary>
+    /// <returns>The number of members in the payment backends' consumer group, and the number of these with partitions.</returns>
     /// <exception cref="StackException">A machine or a command failed.</exception>
     public static async Task<(int Members, int Working)> RunAsync(Platform platform, Release release, CancellationToken cancellationToken)
     {
@@ -40,7 +40,7 @@ internal static class Growth
     private static bool HasReplicaOnNewBroker(string line) =>
         line.Split("Replicas:") is [_, var rest, ..] && rest.Split('\t')[0].Split(',').Any(replica => replica.Trim() == "4");
 
-    /// <summary>Waits until every payment backend has a share.</summary>
+    /// <summary>Waits until every payment backend has partitions.</summary>
     private static async Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken)
     {
         const int Attempts = 30;

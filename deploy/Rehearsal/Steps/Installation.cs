@@ -4,10 +4,10 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>The first start of all machines at once, as Terraform makes them; and that nobody can reach what he should not.</summary>
+/// <summary>The first start of all machines at once, as after <c>terraform apply</c>, and the checks after it.</summary>
 internal static class Installation
 {
-    // What the tiers' services listen at, once they are installed. Brokers listen to each other at addresses of their own.
+    // The ports of the tiers' services after the installation. Brokers have separate ports for each other.
     private static readonly (string Tier, int Port)[] Listening =
     [
         ("kafka", 9092), ("kafka", 9093), ("kafka", 9094), ("postgres", 5432), ("proxy", 5000), ("proxy", 5080),
@@ -16,22 +16,22 @@ internal static class Installation
     ];
 
     /// <summary>Runs the user data of all machines.</summary>
-    /// <exception cref="StackException">One failed.</exception>
+    /// <exception cref="StackException">The installation of a machine failed.</exception>
     public static Task RunAsync(Platform platform, CancellationToken cancellationToken)
     {
-        // All at once, since they wait for each other; and none goes on waiting for one that has failed.
+        // All at once, since they wait for each other; the failure of one cancels the others.
         var machines = platform.Topology.Machines;
         return Parallel.ForEachAsync(
             machines, new ParallelOptions { MaxDegreeOfParallelism = machines.Count, CancellationToken = cancellationToken },
             async (machine, token) => await platform.InstallAsync(platform.Topology, machine.Name, token));
     }
 
-    /// <summary>Tries every way between machines.</summary>
+    /// <summary>Tries every connection between machines.</summary>
     public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
         AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);
 
-    /// <summary>Asks the monitoring host's Prometheus which machines it reads, until it reads all or a minute has passed.</summary>
-    /// <returns>Machines that it reads, and machines that it cannot read.</returns>
+    /// <summary>Polls the monitoring host's Prometheus until it scrapes all machines, for at most a minute.</summary>
+    /// <returns>The numbers of machines that it can and cannot scrape.</returns>
     public static async Task<(int Up, int Down)> TargetsAsync(Platform platform, CancellationToken cancellationToken)
     {
         const int Attempts = 60;

@@ -2,7 +2,7 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>Services killed by <c>kill -9</c>, one of each kind; that they come back is systemd's work.</summary>
+/// <summary>Kills one service of each kind with <c>kill -9</c>; systemd must restart it.</summary>
 internal static class Kills
 {
     private static readonly (string Machine, string Unit, string Ready)[] Services =
@@ -14,8 +14,8 @@ internal static class Kills
         ("postgres-1", "postgresql@15-main", "runuser -u postgres -- psql -qAt -c 'select 1' >/dev/null"),
     ];
 
-    /// <summary>Kills one after the other, each when the one before is there again.</summary>
-    /// <exception cref="StackException">One was not there again, as another process, within a minute.</exception>
+    /// <summary>Kills the services in sequence, each when the previous one is ready again.</summary>
+    /// <exception cref="StackException">A service was not ready again, as another process, within a minute.</exception>
     public static async Task RunAsync(Platform platform, CancellationToken cancellationToken)
     {
         foreach (var (machine, unit, ready) in Services)
@@ -30,7 +30,7 @@ internal static class Kills
                   sleep 1
                   if [ "$(main)" != "$before" ] && [ "$(main)" != 0 ] && {{ready}} 2>/dev/null; then exit 0; fi
                 done
-                echo "{{unit}} was not started again" >&2
+                echo "{{unit}} was not ready again within a minute" >&2
                 exit 1
                 """,
                 cancellationToken);

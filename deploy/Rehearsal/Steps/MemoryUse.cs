@@ -1,16 +1,17 @@
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>What a service has taken of its machine.</summary>
-/// <param name="Machine">Which.</param>
-/// <param name="Service">Its unit.</param>
-/// <param name="ResidentPeakBytes">The largest resident memory of its main process, or what all of its processes have together.</param>
-/// <param name="MachinePeakBytes">The most that all of the machine took at a time, page cache included.</param>
+/// <summary>The memory use of a service.</summary>
+/// <param name="Machine">The name of the machine.</param>
+/// <param name="Service">The service's unit.</param>
+/// <param name="ResidentPeakBytes">The peak resident memory of its main process or, if larger, the current memory of all its
+/// processes. </param>
+/// <param name="MachinePeakBytes">The peak memory use of the whole machine, including the page cache.</param>
 internal sealed record MemoryUse(string Machine, string Service, long ResidentPeakBytes, long MachinePeakBytes)
 {
-    /// <summary>What a service may take of a machine of 1 GB.</summary>
+    /// <summary>The limit for a service on a machine with 1 GB.</summary>
     public const long BoundBytes = 400_000_000;
 
-    /// <summary>All services that run.</summary>
+    /// <summary>Reads the memory use of all running services.</summary>
     public static async Task<IReadOnlyList<MemoryUse>> OfAllAsync(Platform platform, CancellationToken cancellationToken)
     {
         var uses = new List<MemoryUse>();

@@ -7,10 +7,10 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>The platform's machines, running.</summary>
+/// <summary>The platform's running machines.</summary>
 internal sealed class Platform : IAsyncDisposable
 {
-    // More at a time would only wait for the processors of this machine.
+    // More at the same time would only wait for the processors of this machine.
     private const int BootsAtATime = 4;
 
     private static readonly string[] SecretNames =
@@ -30,10 +30,10 @@ internal sealed class Platform : IAsyncDisposable
         Site = site;
     }
 
-    /// <summary>Which machines there are.</summary>
+    /// <summary>The machines and rules of the platform.</summary>
     public Topology Topology { get; private set; }
 
-    /// <summary>What they share.</summary>
+    /// <summary>The files and the network that the machines share.</summary>
     public Site Site { get; }
 
     /// <summary>A machine by its name.</summary>
@@ -69,19 +69,19 @@ internal sealed class Platform : IAsyncDisposable
         }
     }
 
-    /// <summary>What the names of the rehearsals' control groups begin with.</summary>
+    /// <summary>The prefix of the names of the rehearsals' control groups.</summary>
     public const string GroupPrefix = "billing-rehearsal-";
 
-    /// <summary>Lets machines have a release.</summary>
+    /// <summary>Makes a release available to the machines.</summary>
     public Task OfferAsync(Release release, CancellationToken cancellationToken) =>
         new Tool("cp").RunAsync(["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
 
-    /// <summary>The topology with other variables, or of another release; nothing is done to machines by that.</summary>
+    /// <summary>Plans the topology with other variables or for another release; this does not change the machines.</summary>
     public Task<Topology> PlanAsync(Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
         PlanAsync(_options, Site.PathOf(string.Create(CultureInfo.InvariantCulture, $"plan-{++_plans}")), release, variables, cancellationToken);
 
-    /// <summary>Runs a machine's user data, as a cloud does at the first start; again for another release.</summary>
-    /// <exception cref="StackException">It failed; the message holds the last of what the machine said.</exception>
+    /// <summary>Runs a machine's user data, as a cloud does at the first start.</summary>
+    /// <exception cref="StackException">It failed; the message contains the last lines of the machine's journal.</exception>
     public async Task InstallAsync(Topology topology, string name, CancellationToken cancellationToken)
     {
         var machine = _machines[name];

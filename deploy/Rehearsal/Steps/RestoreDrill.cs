@@ -3,24 +3,24 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>A base backup, and later a restore to a moment after it, beside the running database: everything that clients had been
-/// told by that moment must be in it.</summary>
+/// <summary>Makes a base backup and later restores the database to a point in time after it, beside the running one: the restored
+/// database must contain everything that clients had been answered by that time.</summary>
 internal static class RestoreDrill
 {
     /// <summary>Makes a base backup.</summary>
     public static Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>
         Database(platform).RunAsync("systemctl start billing-backup.service", cancellationToken);
 
-    /// <summary>The moment now, by the database's clock.</summary>
+    /// <summary>Returns the current time of the database's clock.</summary>
     public static async Task<string> MomentAsync(Platform platform, CancellationToken cancellationToken) =>
         (await Database(platform).RunAsync("runuser -u postgres -- psql -qAt -c 'select clock_timestamp()'", cancellationToken)).Trim();
 
-    /// <summary>Restores as of a moment and audits what was told until then.</summary>
+    /// <summary>Restores the database to a point in time and audits the answers before it.</summary>
     /// <param name="platform">The machines.</param>
-    /// <param name="moment">As <see cref="MomentAsync"/> gave it.</param>
-    /// <param name="journals">The journals of the runs that had ended by then, as a shell's pattern.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <returns>Whether the audit is clean, and what restore and audit printed.</returns>
+    /// <param name="moment">The point in time, from <see cref="MomentAsync"/>.</param>
+    /// <param name="journals">The journals of the runs that had ended by then, as a shell pattern.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
+    /// <returns>Whether the audit is clean, and the output of restore and audit.</returns>
     public static async Task<(bool IsClean, string Printed)> RunAsync(
         Platform platform, string moment, string journals, CancellationToken cancellationToken)
     {
@@ -31,8 +31,8 @@ internal static class RestoreDrill
         return (isClean, restored.TrimEnd() + Environment.NewLine + printed);
     }
 
-    /// <summary>Restores as of a moment, and lets what was restored take the place of the running database, with the backends stopped
-    /// meanwhile.</summary>
+    /// <summary>Restores the database to a point in time and replaces the running one by it, while the backends are stopped.
+    /// </summary>
     /// <exception cref="StackException">A command failed, or a backend is not ready afterwards.</exception>
     public static async Task TakeOverAsync(Platform platform, string moment, CancellationToken cancellationToken)
     {

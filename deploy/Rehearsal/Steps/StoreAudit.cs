@@ -2,11 +2,11 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>The audit, by the command line of the release, on the machine that an operator has for that.</summary>
+/// <summary>Runs the audit with the release's command line, on the operator's machine.</summary>
 internal static class StoreAudit
 {
-    /// <summary>Audits all that clients were told against the event store, and against what the proxies say.</summary>
-    /// <returns>Whether it is clean, and what it printed.</returns>
+    /// <summary>Compares all answers to the clients with the event store and with the proxies' answers.</summary>
+    /// <returns>Whether the audit is clean, and its output.</returns>
     public static Task<(bool IsClean, string Printed)> AuditAsync(Platform platform, CancellationToken cancellationToken)
     {
         var machine = platform.Tier("monitoring")[0];
@@ -16,12 +16,12 @@ internal static class StoreAudit
             cancellationToken);
     }
 
-    /// <summary>Audits journals against a database.</summary>
-    /// <param name="machine">Where to run it.</param>
+    /// <summary>Compares journals with a database.</summary>
+    /// <param name="machine">The machine to run the audit on.</param>
     /// <param name="postgres">The database, host:port.</param>
-    /// <param name="journals">A shell's pattern.</param>
+    /// <param name="journals">A shell pattern.</param>
     /// <param name="flags">Further flags.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<(bool IsClean, string Printed)> AuditAsync(
         RunningMachine machine, string postgres, string journals, string flags, CancellationToken cancellationToken)
     {

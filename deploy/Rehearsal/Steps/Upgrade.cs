@@ -3,15 +3,15 @@ using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>A rolling upgrade: one machine after the other gets the next release, and is ready again before the next one is
-/// touched. In between old and new run side by side.</summary>
+/// <summary>A rolling upgrade: the machines get the next release one after the other, each after the previous one is ready again.
+/// In the meantime, the old and the new release run side by side.</summary>
 internal static class Upgrade
 {
-    // Those who answer before those who ask: a new proxy then never waits for something that only old backends are there to do.
+    // Backends before proxies: so a new proxy never sends requests that only old backends would receive and cannot handle.
     private static readonly string[] Order = ["payment-backend", "balance-backend", "proxy", "monitoring"];
 
     /// <summary>Upgrades every machine that runs one of the platform's programs.</summary>
-    /// <exception cref="StackException">A machine failed, or runs another release afterwards.</exception>
+    /// <exception cref="StackException">The upgrade of a machine failed, or it runs another release afterwards.</exception>
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
     {
         await platform.OfferAsync(next, cancellationToken);

@@ -63,7 +63,7 @@ public sealed record TracedPayment(Guid TransactionId, string StreamId, long Ver
     public bool Has(Moment step) => this[step] > 0;
 
     /// <summary>Sets the moments from the step times of a timed payment.</summary>
-    public void Take(StepTimes times)
+    public void SetTimes(StepTimes times)
     {
         foreach (var (name, at) in times.Steps())
         {

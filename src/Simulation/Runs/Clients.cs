@@ -8,13 +8,13 @@ using Grpc.Core;
 namespace Billing.Simulation.Runs;
 
 /// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
-/// has an answer. The books check every answer as it arrives.</summary>
+/// has an answer. The reference model checks every answer as it arrives.</summary>
 /// <param name="node">The clients' process.</param>
 /// <param name="scheduler">The scheduler of the run.</param>
-/// <param name="books">The books.</param>
+/// <param name="model">The reference model.</param>
 /// <param name="proxies">The current proxies.</param>
 /// <param name="trace">The trace.</param>
-internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel books, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
+internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
     // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.
     private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
@@ -67,13 +67,13 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel boo
     private async Task PayAsync(Operation operation, int account, int copy)
     {
         var request = PaymentOf(operation, account);
-        books.Asked(operation.TransactionId, Stream(account), request.Amount);
+        model.Asked(operation.TransactionId, Stream(account), request.Amount);
         var reply = await AskAsync(
             operation, copy, () => new Command { TransactionId = request.TransactionId, Payment = request.Clone() },
-            refusal => refusal.StatusCode == StatusCode.AlreadyExists && books.WasReused(operation.TransactionId));
+            refusal => refusal.StatusCode == StatusCode.AlreadyExists && model.WasReused(operation.TransactionId));
         if (reply is not null)
         {
-            books.Paid(operation.TransactionId, Stream(account), reply.Payment);
+            model.Paid(operation.TransactionId, Stream(account), reply.Payment);
             Know(Stream(account), reply.Payment.Version);
         }
     }
@@ -82,7 +82,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel boo
     {
         var request = PaymentOf(operation, operation.Account);
         var stream = Stream(operation.Account);
-        books.Asked(operation.TransactionId, stream, request.Amount);
+        model.Asked(operation.TransactionId, stream, request.Amount);
         var command = new Command { TransactionId = request.TransactionId, Payment = request };
         if (!await IsTakenAsync(command, TimeSpan.FromMilliseconds(operation.DeadlineMs)))
         {
@@ -94,12 +94,12 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel boo
             operation, 0, () => new Command { TransactionId = request.TransactionId, PaymentStatus = question.Clone() }, _ => false);
         if (reply!.PaymentStatus.Payment is { } answer)
         {
-            books.Paid(operation.TransactionId, stream, answer);
+            model.Paid(operation.TransactionId, stream, answer);
             Know(stream, answer.Version);
         }
         else
         {
-            books.Failed(operation.TransactionId, reply.PaymentStatus.Error);
+            model.Failed(operation.TransactionId, reply.PaymentStatus.Error);
         }
     }
 
@@ -135,21 +135,21 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel boo
             Limit = (operation.Cents / 20m).ToMoney(operation.Currency),
         };
         var stream = Stream(operation.Account);
-        books.Asked(operation.TransactionId, stream, request.Limit);
+        model.Asked(operation.TransactionId, stream, request.Limit);
         var reply = await AskAsync(
             operation, 0, () => new Command { TransactionId = request.TransactionId, CreditLimit = request.Clone() },
             refusal =>
             {
                 if (refusal.StatusCode == StatusCode.FailedPrecondition)
                 {
-                    books.LimitRefused(stream, operation.Currency);
+                    model.LimitRefused(stream, operation.Currency);
                     return true;
                 }
                 return false;
             });
         if (reply is not null)
         {
-            books.Limited(operation.TransactionId, stream, reply.CreditLimit);
+            model.Limited(operation.TransactionId, stream, reply.CreditLimit);
             Know(stream, reply.CreditLimit.Version);
         }
     }
@@ -165,7 +165,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel boo
         };
         var reply = await AskAsync(
             operation, 0, () => new Command { TransactionId = operation.TransactionId.ToString(), Balance = request.Clone() }, _ => false);
-        books.Checked(stream, request.MinVersion, reply!.Balance);
+        model.Checked(stream, request.MinVersion, reply!.Balance);
     }
 
     /// <summary>Retries until there is an answer.</summary>

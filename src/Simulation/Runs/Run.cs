@@ -32,7 +32,7 @@ internal sealed class Run
     private readonly Dice _dice;
     private readonly Trace _trace;
     private readonly Platform _platform;
-    private readonly ReferenceModel _books;
+    private readonly ReferenceModel _model;
     private readonly Node _world;
     private readonly Clients _clients;
     private int _badRecords;
@@ -51,9 +51,9 @@ internal sealed class Run
             _platform.Store.Appended = stored =>
                 _trace.Write("event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
         }
-        _books = new ReferenceModel(_platform.Store);
+        _model = new ReferenceModel(_platform.Store);
         _world = new Node("clients", _scheduler);
-        _clients = new Clients(_world, _scheduler, _books, () => _platform.Proxies, _trace);
+        _clients = new Clients(_world, _scheduler, _model, () => _platform.Proxies, _trace);
     }
 
     /// <summary>Runs a schedule. Deterministic: the same schedule always gives the same run.</summary>
@@ -272,7 +272,7 @@ internal sealed class Run
 
     private void CheckEnd()
     {
-        _books.CheckStore();
+        _model.CheckStore();
         ReferenceModel.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
         CheckDeadLetters();
         if (_schedule.Faults.Count == 0 && !_clients.HasAskedAgain)
@@ -308,7 +308,7 @@ internal sealed class Run
         {
             foreach (var backend in _platform.Balances)
             {
-                _books.Viewed(stream, backend.View.Get(stream));
+                _model.Viewed(stream, backend.View.Get(stream));
             }
         }
     }

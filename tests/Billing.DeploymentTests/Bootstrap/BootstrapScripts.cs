@@ -1,6 +1,6 @@
 namespace Billing.DeploymentTests.Bootstrap;
 
-/// <summary>The parts that machines are made with, without a machine: each test runs them in a shell, in a folder of its own.
+/// <summary>The functions for the installation of machines, without a machine: each test runs them in a shell, in its own folder.
 /// </summary>
 public sealed class BootstrapScripts : IDisposable
 {
@@ -9,18 +9,18 @@ public sealed class BootstrapScripts : IDisposable
     public void Dispose() => _folder.Delete(recursive: true);
 
     [Fact]
-    public async Task A_machine_without_settings_is_told_which_file_is_missing() =>
+    public async Task A_missing_settings_file_is_reported() =>
         AssertRefused("nowhere/host.env is missing: it must contain this machine's settings", await RunAsync("load_settings nowhere/host.env"));
 
     [Fact]
-    public async Task A_missing_setting_is_named() =>
+    public async Task A_missing_setting_is_reported() =>
         AssertRefused("BILLING_ZONE is missing in /etc/billing/host.env", await RunAsync("BILLING_NAME=proxy-1; require_settings BILLING_NAME BILLING_ZONE"));
 
     [Theory]
     [InlineData("short", "must be 8 to 200 letters, digits")]
     [InlineData("with \"quotes\" in it", "must be 8 to 200 letters, digits")]
     [InlineData("", "must be 8 to 200 letters, digits")]
-    public async Task A_secret_that_would_break_a_file_is_refused_and_not_printed(string value, string message)
+    public async Task A_secret_that_would_break_a_file_is_rejected_and_not_printed(string value, string message)
     {
         await File.WriteAllTextAsync(Path.Combine(_folder.FullName, "one"), value, TestContext.Current.CancellationToken);
 
@@ -32,11 +32,11 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
-    public async Task Secrets_come_from_nowhere_else_than_a_store_or_a_folder() =>
+    public async Task Secrets_only_come_from_the_parameter_store_or_a_folder() =>
         AssertRefused("BILLING_SECRETS=http://there: must begin with ssm: or file:", await RunAsync("BILLING_SECRETS=http://there; secret one"));
 
     [Fact]
-    public async Task A_file_that_says_the_same_is_left_alone_and_another_one_is_a_change()
+    public async Task Only_a_file_with_different_content_is_replaced_and_counts_as_a_change()
     {
         var result = (await RunAsync("""
             chown() { :; }
@@ -50,7 +50,7 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
-    public async Task Settings_become_a_file_that_a_program_reads()
+    public async Task Settings_are_written_to_a_file_that_a_program_can_read()
     {
         var result = (await RunAsync("""
             install() { mkdir -p "${!#}"; }
@@ -72,7 +72,7 @@ public sealed class BootstrapScripts : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task An_archive_is_installed_only_as_the_release_has_it(bool isChanged)
+    public async Task An_archive_is_installed_only_if_its_checksum_matches(bool isChanged)
     {
         var result = await RunAsync($$"""
             BILLING_BOOTSTRAP=$PWD; BILLING_RELEASE=file://$PWD/release; programs=$PWD/programs
@@ -113,7 +113,7 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
-    public async Task A_broker_that_is_not_among_the_nodes_is_refused() => AssertRefused(
+    public async Task A_broker_that_is_not_among_the_nodes_is_rejected() => AssertRefused(
         "BILLING_KAFKA_NODES=1@10.0.0.1 does not name this machine, 10.0.0.9",
         await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/kafka.sh\"; BILLING_KAFKA_NODES=1@10.0.0.1; BILLING_ADDRESS=10.0.0.9; kafka_properties"));
 

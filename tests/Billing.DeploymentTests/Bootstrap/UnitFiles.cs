@@ -5,7 +5,7 @@ namespace Billing.DeploymentTests.Bootstrap;
 /// <summary>The systemd units that machines get, checked by systemd itself.</summary>
 public sealed partial class UnitFiles
 {
-    // What a service may be exposed to, out of 100: ours are at 16; one of Debian's without any hardening is at 96.
+    // The highest allowed exposure of a service, out of 100: ours have 16; a Debian service without any hardening has 96.
     private const string ExposureMax = "25";
 
     private static readonly string Folder = Path.Combine(Repository.Root, "deploy/bootstrap/units");
@@ -34,22 +34,21 @@ public sealed partial class UnitFiles
 
     [Theory]
     [MemberData(nameof(Services))]
-    public async Task A_service_is_exposed_to_little(string unit) =>
+    public async Task A_service_has_a_low_exposure(string unit) =>
         (await ExposureAsync(unit, await ReadAsync(unit))).Succeeded();
 
     [Fact]
-    public async Task A_service_that_lost_its_hardening_is_found()
+    public async Task A_service_without_hardening_is_found()
     {
         var text = Hardening().Replace(await ReadAsync("billing-proxy.service"), "");
 
         Assert.NotEqual(0, (await ExposureAsync("billing-proxy.service", text)).ExitCode);
     }
 
-    /// <summary>Exit code 2 is for settings that cannot be used; whatever else ends a service, it is started again, for as long as
-    /// it takes.</summary>
+    /// <summary>Exit code 2 means invalid settings; after any other failure, a service is restarted without a limit.</summary>
     [Theory]
     [MemberData(nameof(Services))]
-    public async Task A_service_is_started_again_however_often_it_fails(string unit)
+    public async Task A_failed_service_is_restarted_without_a_limit(string unit)
     {
         var lines = (await ReadAsync(unit)).Split('\n');
 
@@ -61,7 +60,7 @@ public sealed partial class UnitFiles
     private static Task<string> ReadAsync(string unit) =>
         File.ReadAllTextAsync(Path.Combine(Folder, unit), TestContext.Current.CancellationToken);
 
-    // What the unit starts is not on this machine; that it can be started is the rehearsal's to show.
+    // The unit's program is not on this machine; the rehearsal shows that it can be started.
     private static async Task<string> VerifyAsync(string unit, string text)
     {
         var analyze = Tool.Need("systemd-analyze");

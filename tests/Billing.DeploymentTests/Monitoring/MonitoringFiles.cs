@@ -2,7 +2,7 @@ using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests.Monitoring;
 
-/// <summary>The files of deploy/monitoring are what the programs that read them expect, and each check finds what it is for.
+/// <summary>The files of deploy/monitoring are valid for the programs that read them, and each check detects its mistake.
 /// </summary>
 public sealed class MonitoringFiles
 {
@@ -13,11 +13,11 @@ public sealed class MonitoringFiles
     private static JsonObject Alerts { get; } = ReleaseYaml.Read(File.ReadAllText(Path.Combine(Folder, "prometheus/rules/alerts.yml")))[0];
 
     [Fact]
-    public async Task Every_alert_fires_on_what_it_is_for_and_not_on_what_is_normal() =>
+    public async Task Every_alert_fires_on_its_condition_and_not_in_normal_operation() =>
         (await Tool.RunAsync(Promtool(), ["test", "rules", Path.Combine(Folder, "prometheus/tests/alerts.yml")])).Succeeded();
 
     [Fact]
-    public async Task The_configuration_and_its_rules_are_Prometheus_own() => (await Tool.RunAsync(
+    public async Task Prometheus_accepts_the_configuration_and_its_rules() => (await Tool.RunAsync(
         Promtool(), ["check", "config", Path.Combine(Folder, "prometheus/prometheus.yml")])).Succeeded();
 
     [Fact]
@@ -33,7 +33,7 @@ public sealed class MonitoringFiles
     }
 
     [Fact]
-    public async Task A_threshold_that_is_changed_is_found_by_the_tests()
+    public async Task The_tests_detect_a_changed_threshold()
     {
         var promtool = Promtool();
         var copy = Directory.CreateTempSubdirectory("billing-rules-");
@@ -59,7 +59,7 @@ public sealed class MonitoringFiles
     }
 
     [Fact]
-    public void Every_alert_says_how_urgent_it_is_what_it_means_and_what_to_do() => Assert.All(
+    public void Every_alert_has_a_severity_a_summary_and_an_action() => Assert.All(
         Alerts.Items("groups").SelectMany(group => group.Items("rules")),
         rule =>
         {
@@ -69,14 +69,14 @@ public sealed class MonitoringFiles
         });
 
     [Fact]
-    public void The_collector_has_what_its_pipelines_name_and_names_what_it_has() => Assert.Empty(CollectorProblems(Collector));
+    public void The_collectors_pipelines_use_exactly_its_components() => Assert.Empty(CollectorProblems(Collector));
 
     [Theory]
     [InlineData("exporters", "otlp/traces", "traces: there is no otlp/traces among the exporters")]
     [InlineData("receivers", "otlp", "traces: there is no otlp among the receivers")]
     [InlineData("processors", "batch", "logs: there is no batch among the processors")]
     [InlineData("extensions", "health_check", "there is no health_check among the extensions")]
-    public void A_part_that_is_not_there_is_found(string kind, string name, string found)
+    public void A_missing_component_is_found(string kind, string name, string found)
     {
         var planted = (JsonObject)Collector.DeepClone();
         ((JsonObject)planted[kind]!).Remove(name);
@@ -84,7 +84,7 @@ public sealed class MonitoringFiles
     }
 
     [Fact]
-    public void A_part_that_nobody_uses_is_found()
+    public void An_unused_component_is_found()
     {
         var planted = (JsonObject)Collector.DeepClone();
         ((JsonObject)planted["exporters"]!)["debug"] = new JsonObject();
@@ -92,7 +92,7 @@ public sealed class MonitoringFiles
     }
 
     [Fact]
-    public void The_dashboards_panels_are_whole_and_do_not_overlap()
+    public void The_dashboards_panels_are_complete_and_do_not_overlap()
     {
         var panels = JsonNode.Parse(File.ReadAllText(Path.Combine(Folder, "grafana/billing.json")))!["panels"]!.AsArray();
         Assert.True(panels.Count > 20);
@@ -142,7 +142,7 @@ public sealed class MonitoringFiles
             where !used.Contains((kind, part.Key))
             select $"no pipeline uses {part.Key} of the {kind}");
         var ports = Endpoints(collector).Select(endpoint => endpoint.Split(':')[^1]).ToList();
-        problems.AddRange(ports.GroupBy(port => port).Where(g => g.Count() > 1).Select(g => $"two listen at port {g.Key}"));
+        problems.AddRange(ports.GroupBy(port => port).Where(g => g.Count() > 1).Select(g => $"two components listen on port {g.Key}"));
         return problems;
     }
 

@@ -7,7 +7,7 @@ using Billing.Rehearsal.Network;
 
 namespace Billing.DeploymentTests.Rehearsal;
 
-/// <summary>The network of the rehearsal, built for real from three machines without anything in them but listeners.</summary>
+/// <summary>The network of the rehearsal, with three real network namespaces that only have listeners.</summary>
 public sealed class MachineNetworkTests : IAsyncLifetime
 {
     private static readonly string Tag = Environment.ProcessId.ToString(CultureInfo.InvariantCulture);
@@ -42,7 +42,7 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_the_rules_say_is_what_is_answered()
+    public async Task Exactly_the_allowed_connections_are_answered()
     {
         await BuildAsync(Rules);
 
@@ -57,19 +57,19 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     {
         await BuildAsync([.. Rules, new("other", "proxy", 22)]);
 
-        Assert.Equal([$"{Other.Name} to {Proxy.Name} at 22: answered, and not allowed"], (await TryAsync(Rules)).Amiss);
+        Assert.Equal([$"{Other.Name} to {Proxy.Name} at 22: answered, but not allowed"], (await TryAsync(Rules)).Amiss);
     }
 
     [Fact]
-    public async Task An_arrow_that_is_missing_is_found()
+    public async Task A_missing_rule_is_found()
     {
         await BuildAsync([.. Rules.Skip(1), new("client", "proxy", 5001)]);
 
-        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, and not answered"], (await TryAsync(Rules)).Amiss.Where(line => line.Contains("5000", StringComparison.Ordinal)));
+        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, but not answered"], (await TryAsync(Rules)).Amiss.Where(line => line.Contains("5000", StringComparison.Ordinal)));
     }
 
     [Fact]
-    public async Task A_machine_that_is_cut_off_is_not_reached_until_it_is_connected_again()
+    public async Task A_machine_that_is_cut_off_is_unreachable_until_it_is_reconnected()
     {
         await BuildAsync(Rules);
 
@@ -77,13 +77,13 @@ public sealed class MachineNetworkTests : IAsyncLifetime
         var cutOff = await TryAsync(Rules);
         await _network.ReconnectAsync([Proxy], TestContext.Current.CancellationToken);
 
-        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, and not answered"], cutOff.Amiss);
+        Assert.Equal([$"{Client.Name} to {Proxy.Name} at 5000: allowed, but not answered"], cutOff.Amiss);
         Assert.Empty((await TryAsync(Rules)).Amiss);
     }
 
-    /// <summary>A bound from below: nothing that is busy makes a way shorter.</summary>
+    /// <summary>A lower bound only: a busy machine cannot make the delay shorter.</summary>
     [Fact]
-    public async Task The_way_between_zones_takes_its_time_in_both_directions()
+    public async Task Packets_between_zones_are_delayed_in_both_directions()
     {
         var delay = TimeSpan.FromMilliseconds(50);
         await BuildAsync(Rules, delay);
@@ -97,7 +97,7 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     }
 
     [Fact]
-    public void The_firewall_drops_what_no_rule_accepts()
+    public void The_firewall_drops_packets_that_no_rule_accepts()
     {
         var text = MachineNetwork.Firewall(new Topology([Client, Proxy, Other], Rules, new Dictionary<string, string>()));
 

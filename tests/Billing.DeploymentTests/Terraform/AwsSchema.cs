@@ -4,8 +4,8 @@ using Google.Protobuf;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>What the AWS provider knows of the resources and data sources that the modules use: deploy/terraform/schema/aws.json
-/// as Terraform's protocol says it.</summary>
+/// <summary>The AWS provider's schema of the resources and data sources that the modules use: deploy/terraform/schema/aws.json in
+/// the form of Terraform's protocol.</summary>
 internal sealed class AwsSchema
 {
     private AwsSchema(JsonElement root)

@@ -1,12 +1,12 @@
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>What becomes of machines that run already.</summary>
+/// <summary>The effect of changes on running machines.</summary>
 public sealed class Changes
 {
     [Theory]
     [InlineData("postgres=machine")]
     [InlineData("postgres=rds")]
-    public async Task What_is_applied_needs_no_change(string variable)
+    public async Task After_apply_a_plan_has_no_changes(string variable)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         await copy.ApplyAsync(variable);
@@ -15,7 +15,7 @@ public sealed class Changes
     }
 
     [Fact]
-    public async Task A_tier_grows_without_a_change_to_any_machine_that_runs()
+    public async Task A_tier_grows_without_a_change_to_running_machines()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         await copy.ApplyAsync();
@@ -29,7 +29,7 @@ public sealed class Changes
     }
 
     [Fact]
-    public async Task Machines_that_would_be_changed_are_found()
+    public async Task A_change_to_running_machines_is_found()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         await copy.Plant("modules/host/main.tf", "[ami, user_data]", "[ami]").ApplyAsync();

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>The machines, and what they may do on AWS.</summary>
+/// <summary>The machines, and their rights on AWS.</summary>
 public sealed class Machines
 {
     private const string Release = "billing-release-123456789012-us-east-1/*";
@@ -27,17 +27,17 @@ public sealed class Machines
     [InlineData("modules/host/main.tf", "  user_data_replace_on_change = false", "  key_name                    = \"operator\"", "key")]
     [InlineData("modules/host/main.tf", "= var.user_data\n", "= \"#!/bin/sh\\nexport PGPASSWORD=hunter2\\n\"\n", "secret")]
     [InlineData("main.tf", "module \"access\"", "resource \"aws_db_instance\" \"other\" {\n  instance_class = \"db.t4g.micro\"\n  password = \"hunter2\"\n}\n\nmodule \"access\"", "password")]
-    public async Task A_careless_machine_is_found(string file, string old, string mistake, string said)
+    public async Task An_insecure_machine_is_found(string file, string old, string mistake, string finding)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
         var found = Careless(await copy.Plant(file, old, mistake).PlanAsync(""));
 
-        Assert.Contains(found, careless => careless.EndsWith(said, StringComparison.Ordinal));
+        Assert.Contains(found, careless => careless.EndsWith(finding, StringComparison.Ordinal));
     }
 
     [Fact]
-    public void Terraform_makes_no_secret_and_so_keeps_none() =>
+    public void Terraform_creates_no_secret_and_so_stores_none() =>
         Assert.DoesNotContain(
             Repository.Files("deploy/terraform", "*.tf").SelectMany(Repository.Lines),
             line => Secret.Any(type => line.StartsWith($"resource \"{type}\"", StringComparison.Ordinal)));
@@ -61,7 +61,7 @@ public sealed class Machines
     }
 
     [Fact]
-    public async Task Every_secret_that_the_script_makes_has_a_reader_and_no_other_is_asked_for()
+    public async Task The_machines_read_exactly_the_secrets_that_the_script_creates()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         var listed = (await Tool.RunAsync(Tool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"])).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
@@ -76,13 +76,13 @@ public sealed class Machines
     [InlineData("    client          = []", "    client          = [\"*\"]", "client reads billing-release-123456789012-us-east-1/* parameter/billing/*")]
     [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",", "client reads * billing-release-123456789012-us-east-1/*")]
     [InlineData("      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",", "client reads * billing-release-123456789012-us-east-1/*")]
-    public async Task A_tier_that_reads_too_much_is_found(string old, string mistake, string said)
+    public async Task A_tier_that_reads_too_much_is_found(string old, string mistake, string finding)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
         var found = Readers(await copy.Plant("modules/access/main.tf", old, mistake).PlanAsync(""));
 
-        Assert.Contains(said, found);
+        Assert.Contains(finding, found);
     }
 
     [Theory]
@@ -92,7 +92,7 @@ public sealed class Machines
     [InlineData(14, "kafka_bootstrap=k1.example.com:9096", "kafka_networks=[\"10.9.0.0/16\"]")]
     [InlineData(20, "tiers={proxy={count=6}}", "release=https://releases.example.com/billing")]
     [InlineData(17, "tiers={kafka={instance_type=\"t4g.small\"}}", "region=eu-central-1", "load_balancer_internal=false")]
-    public async Task Variables_choose_machines(int machines, params string[] variables)
+    public async Task Variables_determine_the_number_of_machines(int machines, params string[] variables)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
@@ -100,7 +100,7 @@ public sealed class Machines
     }
 
     [Fact]
-    public async Task A_type_that_the_release_has_no_programs_for_is_refused()
+    public async Task An_instance_type_that_the_release_has_no_programs_for_is_rejected()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
@@ -111,7 +111,7 @@ public sealed class Machines
     }
 
     [Fact]
-    public async Task A_folder_without_the_release_is_refused()
+    public async Task A_folder_without_the_release_is_rejected()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         File.Delete(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"));
@@ -125,11 +125,11 @@ public sealed class Machines
     [Theory]
     [InlineData("0.3233 USD per hour", "name=billing")]
     [InlineData("unknown: no price for x9.huge", "instance_type=x9.huge")]
-    public async Task The_cost_is_told_beforehand(string said, string variable)
+    public async Task The_plan_contains_the_cost(string cost, string variable)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
-        Assert.StartsWith(said, (await copy.PlanAsync("", variable)).Output("cost").GetString(), StringComparison.Ordinal);
+        Assert.StartsWith(cost, (await copy.PlanAsync("", variable)).Output("cost").GetString(), StringComparison.Ordinal);
     }
 
     private static List<string> Careless(TerraformPlan plan) =>
@@ -147,7 +147,7 @@ public sealed class Machines
         .. plan.Resources.Where(resource => resource.Text("password").Length > 0).Select(resource => $"{resource.Address}: password"),
     ];
 
-    /// <summary>What each tier may read of the parameter store and of buckets.</summary>
+    /// <summary>Returns the parameters and buckets that each tier may read.</summary>
     private static List<string> Readers(TerraformPlan plan)
     {
         Assert.Empty(plan.OfType("aws_iam_role_policy_attachment"));

@@ -3,13 +3,13 @@ using System.Text;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>A MessagePack map with text for keys, which is how Terraform writes a resource. Values stay bytes.</summary>
+/// <summary>Rewrites a MessagePack map with text keys, Terraform's format of a resource. Values stay bytes.</summary>
 internal static class MessagePackMap
 {
     /// <summary>A value of null.</summary>
     public static readonly byte[] Null = [0xc0];
 
-    /// <summary>A value that will be known after apply: Terraform's extension 0.</summary>
+    /// <summary>A value that is only known after apply: Terraform's extension 0.</summary>
     public static readonly byte[] Unknown = [0xd4, 0x00, 0x00];
 
     public static readonly byte[] True = [0xc3];
@@ -20,7 +20,7 @@ internal static class MessagePackMap
 
     public static readonly byte[] EmptyMap = [0x80];
 
-    /// <summary>A text of at most 31 bytes.</summary>
+    /// <summary>Writes a text of at most 31 bytes.</summary>
     public static byte[] Text(string text)
     {
         var bytes = Encoding.UTF8.GetBytes(text);
@@ -28,7 +28,7 @@ internal static class MessagePackMap
         return [(byte)(0xa0 | bytes.Length), .. bytes];
     }
 
-    /// <summary>Writes the map again with each value as <paramref name="change"/> has it, which is told the key.</summary>
+    /// <summary>Rewrites the map with the values that <paramref name="change"/> returns for each key and value.</summary>
     public static byte[] Rewrite(ReadOnlySpan<byte> map, Func<string, byte[], byte[]> change)
     {
         var (entries, head) = ReadMapHead(map);
@@ -50,7 +50,7 @@ internal static class MessagePackMap
     {
         >= 0x80 and <= 0x8f => (map[0] & 0x0f, 1),
         0xde => (BinaryPrimitives.ReadUInt16BigEndian(map[1..]), 3),
-        _ => throw new FormatException($"Byte {map[0]:x2} begins no map of a resource."),
+        _ => throw new FormatException($"Byte {map[0]:x2} does not begin a map of a resource."),
     };
 
     private static string ReadText(ReadOnlySpan<byte> text) =>
@@ -74,7 +74,7 @@ internal static class MessagePackMap
         >= 0xd4 and <= 0xd8 => 2 + (1 << (value[0] - 0xd4)),
         0xdc => 3 + LengthOfItems(value[3..], BinaryPrimitives.ReadUInt16BigEndian(value[1..])),
         0xde => 3 + LengthOfItems(value[3..], 2 * BinaryPrimitives.ReadUInt16BigEndian(value[1..])),
-        _ => throw new FormatException($"Byte {value[0]:x2} begins no value that Terraform writes."),
+        _ => throw new FormatException($"Byte {value[0]:x2} does not begin a value that Terraform writes."),
     };
 
     private static int LengthOfItems(ReadOnlySpan<byte> items, int count)

@@ -8,14 +8,14 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>Serves the provider to Terraform, which is told to use it in place of one to download and start.</summary>
+/// <summary>Serves the provider to Terraform, which uses it instead of downloading and starting one.</summary>
 internal sealed class ProviderServer : IAsyncDisposable
 {
     private readonly WebApplication _application;
 
     private ProviderServer(WebApplication application) => _application = application;
 
-    /// <summary>What Terraform's TF_REATTACH_PROVIDERS has to say.</summary>
+    /// <summary>The value for Terraform's TF_REATTACH_PROVIDERS.</summary>
     public string Reattach => JsonSerializer.Serialize(new Dictionary<string, object>
     {
         ["registry.terraform.io/hashicorp/aws"] = new

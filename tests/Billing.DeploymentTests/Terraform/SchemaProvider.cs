@@ -5,8 +5,8 @@ using Grpc.Core;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>A provider that knows AWS's schema and no AWS: Terraform itself compares the modules with the schema. Plans have
-/// whatever the modules say and leave open what AWS would say, which is made up in what is applied and in data sources.</summary>
+/// <summary>A provider that has AWS's schema but no access to AWS: Terraform itself compares the modules with the schema. In
+/// plans, the values that AWS would compute are unknown; after apply and in data sources, they are invented.</summary>
 internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
 {
     private static readonly Dictionary<string, string> MadeUp = new()
@@ -67,7 +67,7 @@ internal sealed class SchemaProvider(AwsSchema schema) : Provider.ProviderBase
     public override Task<ReadResource.Types.Response> ReadResource(ReadResource.Types.Request request, ServerCallContext context) =>
         Task.FromResult(new ReadResource.Types.Response { NewState = request.CurrentState });
 
-    /// <summary>Puts a value wherever the provider would compute one and there is none yet.</summary>
+    /// <summary>Sets the values that the provider would compute and that are not set yet.</summary>
     private static DynamicValue FillIn(DynamicValue resource, Schema schema, byte[] none, Func<Schema.Types.Attribute, byte[]> value)
     {
         if (resource.Msgpack.Span.SequenceEqual(MessagePackMap.Null))

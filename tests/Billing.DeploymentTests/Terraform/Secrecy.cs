@@ -2,10 +2,10 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>Finds what looks like a secret in text that anybody may read.</summary>
+/// <summary>Finds texts that look like secrets.</summary>
 internal static partial class Secrecy
 {
-    /// <summary>What looks like a secret, without the rest of its line.</summary>
+    /// <summary>Returns the texts that look like secrets, without the rest of their lines.</summary>
     public static IReadOnlyList<string> Find(string text) =>
     [
         .. Assignment().Matches(text).Select(match => match.Value),

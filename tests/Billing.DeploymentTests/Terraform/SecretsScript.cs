@@ -2,7 +2,7 @@ using System.Runtime.Versioning;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>The script that makes passwords, against a stand-in for AWS's command line that keeps parameters as files.</summary>
+/// <summary>The script that creates passwords, with a fake of AWS's command line that stores parameters as files.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class SecretsScript : IDisposable
 {
@@ -33,7 +33,7 @@ public sealed class SecretsScript : IDisposable
     }
 
     [Fact]
-    public async Task Secrets_are_made_once_and_each_is_another()
+    public async Task Each_secret_is_created_once_and_all_differ()
     {
         (await RunAsync()).Succeeded();
         var made = Kept();
@@ -66,7 +66,7 @@ public sealed class SecretsScript : IDisposable
     }
 
     [Fact]
-    public async Task No_argument_and_no_line_of_output_holds_a_password()
+    public async Task No_argument_and_no_line_of_output_contains_a_password()
     {
         var output = (await RunAsync()).Succeeded().Output;
 
@@ -78,7 +78,7 @@ public sealed class SecretsScript : IDisposable
     [InlineData("kafka/proxies")]
     [InlineData("--prefix", "billing")]
     [InlineData("--all")]
-    public async Task Nonsense_is_refused(params string[] arguments)
+    public async Task Invalid_arguments_are_rejected(params string[] arguments)
     {
         Assert.Equal(2, (await RunAsync(arguments)).ExitCode);
         Assert.Empty(Kept());

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>A throw-away copy of the modules, in which Terraform runs and mistakes are planted. Nothing here needs the network.</summary>
+/// <summary>A temporary copy of the modules, in which Terraform runs and mistakes are planted. It needs no network.</summary>
 internal sealed class TerraformCopy : IAsyncDisposable
 {
     private readonly string _terraform;
@@ -14,10 +14,10 @@ internal sealed class TerraformCopy : IAsyncDisposable
     /// <summary>The copy's folder.</summary>
     public string Folder => Path.Combine(_root, "terraform");
 
-    /// <summary>A folder like the one that ./billing package makes, with the release that plans are made for.</summary>
+    /// <summary>A folder like that of ./billing package, with the release for the plans.</summary>
     public string ReleaseFolder => Path.Combine(_root, "release");
 
-    /// <summary>Copies the modules. Where Terraform is missing the test is skipped.</summary>
+    /// <summary>Copies the modules. If Terraform is missing, the test is skipped.</summary>
     public static TerraformCopy Make()
     {
         var copy = new TerraformCopy(Tool.Need("terraform"));
@@ -34,7 +34,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
         return copy;
     }
 
-    /// <summary>A copy of the whole with a provider that knows AWS's schema, ready to validate and plan.</summary>
+    /// <summary>Copies the modules and starts a provider that has AWS's schema, ready to validate and plan.</summary>
     public static async Task<TerraformCopy> MakeWithProviderAsync()
     {
         var copy = Make();
@@ -42,7 +42,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
         return copy;
     }
 
-    /// <summary>Replaces text in a file of the copy; the text must be there.</summary>
+    /// <summary>Replaces text in a file of the copy; the text must exist.</summary>
     public TerraformCopy Plant(string file, string old, string mistake)
     {
         var path = Path.Combine(Folder, file);
@@ -62,7 +62,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
             ["TF_REATTACH_PROVIDERS"] = _provider?.Reattach ?? "",
         });
 
-    /// <summary>Compares the whole with the provider's schema.</summary>
+    /// <summary>Compares all modules with the provider's schema.</summary>
     public async Task<ToolResult> ValidateAsync()
     {
         await InitAsync("");
@@ -89,7 +89,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
         return new TerraformPlan(JsonDocument.Parse(shown.Output).RootElement);
     }
 
-    /// <summary>Plans and applies the whole, which makes nothing but a state.</summary>
+    /// <summary>Plans and applies all modules, which only creates a state.</summary>
     public async Task ApplyAsync(params IEnumerable<string> variables)
     {
         (await TryPlanAsync("", variables)).Succeeded();
@@ -105,7 +105,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
         Directory.Delete(_root, recursive: true);
     }
 
-    /// <summary>A developer's own variables, state and downloads beside the modules are none of the checks' business.</summary>
+    /// <summary>Whether a file belongs to the modules; a developer's own variables, state and downloads do not.</summary>
     private static bool IsPartOfTheModules(string file) =>
         !file.Split('/').Contains(".terraform") && (file.EndsWith("/.tflint.hcl", StringComparison.Ordinal) || Path.GetExtension(file) is ".tf" or ".tftpl");
 

@@ -1,10 +1,10 @@
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>How the modules are written.</summary>
+/// <summary>Format and style of the modules.</summary>
 public sealed class TerraformFiles
 {
     [Fact]
-    public async Task Terraform_would_format_no_file_otherwise()
+    public async Task All_files_are_formatted()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -12,7 +12,7 @@ public sealed class TerraformFiles
     }
 
     [Fact]
-    public async Task Terraform_names_a_file_that_it_would_format()
+    public async Task A_file_that_is_not_formatted_is_found()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -23,7 +23,7 @@ public sealed class TerraformFiles
     }
 
     [Fact]
-    public async Task Tflint_has_nothing_to_say()
+    public async Task Tflint_finds_no_problem()
     {
         await using var copy = TerraformCopy.Make();
 

@@ -2,21 +2,21 @@ using System.Text.Json;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>What Terraform would make.</summary>
+/// <summary>A plan of Terraform.</summary>
 internal sealed class TerraformPlan(JsonElement plan)
 {
     private readonly JsonElement _values = plan.GetProperty("planned_values");
 
-    /// <summary>What Terraform would do to what there is, such as "create module.host[...]".</summary>
+    /// <summary>The planned changes, such as "create module.host[...]".</summary>
     public IReadOnlyList<string> Changes { get; } = plan.TryGetProperty("resource_changes", out var changes) ? [.. Read(changes)] : [];
 
-    /// <summary>Every resource, of all modules.</summary>
+    /// <summary>The resources of all modules.</summary>
     public IReadOnlyList<PlannedResource> Resources { get; } = plan.GetProperty("planned_values").TryGetProperty("root_module", out var root) ? [.. Collect(root)] : [];
 
-    /// <summary>The resources of a type.</summary>
+    /// <summary>Returns the resources of a type.</summary>
     public IEnumerable<PlannedResource> OfType(string type) => Resources.Where(resource => resource.Type == type);
 
-    /// <summary>An output's value.</summary>
+    /// <summary>Returns an output's value.</summary>
     public JsonElement Output(string name) => _values.GetProperty("outputs").GetProperty(name).GetProperty("value");
 
     private static IEnumerable<string> Read(JsonElement changes) =>
@@ -33,7 +33,7 @@ internal sealed class TerraformPlan(JsonElement plan)
     }
 }
 
-/// <summary>A resource of a plan: its address, its key among its kind, and what is known of it.</summary>
+/// <summary>A resource of a plan: its address, its type, its key in a collection, and its known values.</summary>
 internal sealed record PlannedResource(string Address, string Type, string Key, JsonElement Values)
 {
     public static PlannedResource Read(JsonElement resource) => new(
@@ -42,6 +42,6 @@ internal sealed record PlannedResource(string Address, string Type, string Key, 
         resource.TryGetProperty("index", out var index) ? index.ToString() : "",
         resource.GetProperty("values"));
 
-    /// <summary>An attribute as text; empty where it is null or known after apply.</summary>
+    /// <summary>Returns an attribute as text; empty if it is null or only known after apply.</summary>
     public string Text(string attribute) => Values.TryGetProperty(attribute, out var value) ? value.ToString() : "";
 }

@@ -18,7 +18,7 @@ public sealed class TerraformSchema
     [InlineData("modules/security/main.tf", "ip_protocol                  = each.value.protocol\n", "", "ip_protocol")]
     [InlineData("modules/database/outputs.tf", "aws_db_instance.this.address", "aws_db_instance.this.adress", "adress")]
     [InlineData("modules/network/main.tf", "resource \"aws_internet_gateway\"", "resource \"aws_internet_gate\"", "aws_internet_gate")]
-    public async Task Terraform_finds_what_the_provider_does_not_know(string file, string old, string mistake, string named)
+    public async Task Terraform_finds_names_that_the_provider_does_not_have(string file, string old, string mistake, string named)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
@@ -29,7 +29,7 @@ public sealed class TerraformSchema
     }
 
     [Fact]
-    public async Task Terraform_plans_the_whole_without_AWS()
+    public async Task Terraform_plans_all_modules_without_AWS()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 

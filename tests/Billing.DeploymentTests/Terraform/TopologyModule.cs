@@ -2,7 +2,7 @@ using System.Text.Json.Nodes;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>The module that says which machines there are: it needs no provider, and so Terraform plans it anywhere.</summary>
+/// <summary>The module that defines the machines: it needs no provider, so Terraform can plan it anywhere.</summary>
 public sealed class TopologyModule
 {
     internal const string Module = "modules/topology";
@@ -10,20 +10,20 @@ public sealed class TopologyModule
     private static readonly string[] Kept = ["hosts", "rules", "subnets"];
 
     [Fact]
-    public async Task Topology_json_is_what_the_module_says_by_default()
+    public async Task Topology_json_equals_the_modules_default_outputs()
     {
         await using var copy = TerraformCopy.Make();
 
         var plan = await copy.PlanAsync(Module);
 
-        var said = new JsonObject(Kept
+        var planned = new JsonObject(Kept
             .Select(name => KeyValuePair.Create(name, JsonNode.Parse(plan.Output(name).GetRawText()))));
         var kept = JsonNode.Parse(File.ReadAllText(Path.Combine(Repository.Root, "deploy/terraform/topology.json")));
-        Assert.True(JsonNode.DeepEquals(said, kept), "terraform plan of modules/topology says otherwise than topology.json");
+        Assert.True(JsonNode.DeepEquals(planned, kept), "the outputs of modules/topology differ from topology.json");
     }
 
     [Fact]
-    public async Task A_machine_more_takes_no_address_of_another()
+    public async Task All_machines_have_different_addresses()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -36,7 +36,7 @@ public sealed class TopologyModule
     }
 
     [Fact]
-    public async Task Brokers_and_a_database_of_somebody_else_take_the_place_of_machines()
+    public async Task Existing_brokers_and_an_existing_database_replace_machines()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -78,13 +78,13 @@ public sealed class TopologyModule
     [InlineData("release_version=latest", "release_version must look like")]
     [InlineData("bootstrap_sha256=abc", "bootstrap_sha256 must be 64")]
     [InlineData("secrets=hunter2", "secrets must be ssm:/PATH")]
-    public async Task Nonsense_is_refused_in_words_that_name_the_variable(string variable, string said)
+    public async Task An_invalid_variable_is_rejected_with_its_name(string variable, string message)
     {
         await using var copy = TerraformCopy.Make();
 
         var result = await copy.TryPlanAsync(Module, variable);
 
         Assert.NotEqual(0, result.ExitCode);
-        Assert.Contains(said, result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
+        Assert.Contains(message, result.Errors.ReplaceLineEndings(" "), StringComparison.Ordinal);
     }
 }

@@ -6,7 +6,7 @@ using System.Text.RegularExpressions;
 
 namespace Billing.DeploymentTests.Terraform;
 
-/// <summary>What a machine runs at its first start.</summary>
+/// <summary>The script of a machine's first start.</summary>
 public sealed partial class UserData
 {
     private static readonly string[] OnAws =
@@ -19,7 +19,7 @@ public sealed partial class UserData
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Shellcheck_has_nothing_to_say_of_any_tiers(bool aws)
+    public async Task Shellcheck_finds_no_problem_in_the_script_of_any_tier(bool aws)
     {
         await using var copy = TerraformCopy.Make();
 
@@ -41,7 +41,7 @@ public sealed partial class UserData
     }
 
     [Fact]
-    public async Task Every_machine_is_told_every_variable_of_the_contract()
+    public async Task Every_machine_gets_all_documented_variables()
     {
         await using var copy = TerraformCopy.Make();
         var contract = Repository.Lines("deploy/README.md").Select(line => VariableRow().Match(line)).Where(row => row.Success).Select(row => row.Groups[1].Value);
@@ -53,7 +53,7 @@ public sealed partial class UserData
     }
 
     [Fact]
-    public async Task No_machine_is_told_a_secret()
+    public async Task No_script_contains_a_secret()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -75,7 +75,7 @@ public sealed partial class UserData
     }
 
     [Fact]
-    public async Task The_bootstrap_is_installed_where_its_checksum_fits()
+    public async Task The_bootstrap_is_installed_if_its_checksum_matches()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -85,7 +85,7 @@ public sealed partial class UserData
     }
 
     [Fact]
-    public async Task A_bootstrap_with_another_checksum_is_not_run()
+    public async Task A_bootstrap_with_a_wrong_checksum_does_not_run()
     {
         await using var copy = TerraformCopy.Make();
 
@@ -108,16 +108,16 @@ public sealed partial class UserData
         return await Tool.RunAsync(Tool.Need("shellcheck"), [path]);
     }
 
-    /// <summary>Runs a proxy's script with the machine's folders below the copy, against a release with a bootstrap that only
-    /// says what it was told.</summary>
-    private static async Task<ToolResult> StartAsync(TerraformCopy copy, Func<string, string> told)
+    /// <summary>Runs a proxy's script with the machine's folders below the copy, and with a release whose bootstrap only prints
+    /// its variables.</summary>
+    private static async Task<ToolResult> StartAsync(TerraformCopy copy, Func<string, string> configured)
     {
         Tool.Need("curl");
         var archive = Archive("install.sh", $". {copy.Folder}/etc/billing/host.env\necho \"$BILLING_NAME becomes a $BILLING_TIER\"\n");
         await File.WriteAllBytesAsync(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"), archive);
         var checksum = Convert.ToHexStringLower(SHA256.HashData(archive));
 
-        var scripts = await RenderAsync(copy, [$"release=file://{copy.ReleaseFolder}", $"bootstrap_sha256={told(checksum)}"]);
+        var scripts = await RenderAsync(copy, [$"release=file://{copy.ReleaseFolder}", $"bootstrap_sha256={configured(checksum)}"]);
         var script = MachineFolders
             .Aggregate(scripts["proxy-1"], (text, folder) => text.Replace(folder, copy.Folder + folder, StringComparison.Ordinal));
         var path = Path.Combine(copy.Folder, "user-data.sh");

@@ -190,7 +190,7 @@ public sealed class TraceTests : IDisposable
     {
         var payment = new TracedPayment(Guid.NewGuid(), "visa/acct-1", 0, "Unavailable");
         payment[Moment.Planned] = Start + (number * 5000L);
-        payment.Take(new StepTimes(Sent: DateTimeOffset.UnixEpoch.AddSeconds(number + 1), Returned: DateTimeOffset.UnixEpoch.AddSeconds(number + 2)));
+        payment.SetTimes(new StepTimes(Sent: DateTimeOffset.UnixEpoch.AddSeconds(number + 1), Returned: DateTimeOffset.UnixEpoch.AddSeconds(number + 2)));
         return payment;
     }
 
