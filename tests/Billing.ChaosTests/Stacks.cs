@@ -89,7 +89,7 @@ internal static class ChaosSettings
     public static IReadOnlyDictionary<string, string> All { get; } = new Dictionary<string, string>(ChaosOptions.ShortJitter)
     {
         // Long enough for a restart of PostgreSQL, short enough for a test to wait for it.
-        ["Billing__Backend__StoreAwayMax"] = "00:00:03",
+        ["Billing__Backend__StoreUnavailableMax"] = "00:00:03",
     };
 }
 

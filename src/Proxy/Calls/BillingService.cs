@@ -37,7 +37,7 @@ public sealed class BillingService(
         IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream,
         ServerCallContext context)
     {
-        using var places = new StreamSlots(admission, Caller.Of(context), options.Value.StreamWindow);
+        using var places = new StreamPlaces(admission, Caller.Of(context), options.Value.StreamWindow);
         using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, admission.Closing);
         using var stream = new PaymentStream(
             sender, requestStream, responses, places, sender.DeadlineOf(context),

@@ -21,7 +21,7 @@ internal sealed class PaymentStream : IDisposable
     private readonly DrainingWriter<MakePaymentResponse> _responses;
     private readonly CallerDeadline _deadline;
     private readonly StreamEnds _ends;
-    private readonly StreamSlots _places;
+    private readonly StreamPlaces _places;
     private readonly CancellationTokenSource _ended;
     private readonly CancellationTokenSource _unused = new();
     private readonly ITimer _watch;
@@ -39,7 +39,7 @@ internal sealed class PaymentStream : IDisposable
 
     public PaymentStream(
         CommandSender sender, IAsyncStreamReader<MakePaymentRequest> requests, DrainingWriter<MakePaymentResponse> responses,
-        StreamSlots places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
+        StreamPlaces places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
     {
         _sender = sender;
         _requests = requests;

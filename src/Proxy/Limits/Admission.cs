@@ -31,7 +31,7 @@ public sealed class Admission(
     /// within <see cref="ProxyOptions.LatencyTarget"/>.</summary>
     public int Places => _latency?.Current ?? _options.InFlightMax;
 
-    private int StreamSlots => Math.Max(1, (int)((long)Places * _options.StreamPercent / 100));
+    private int StreamPlaces => Math.Max(1, (int)((long)Places * _options.StreamPercent / 100));
 
     /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>
     public CancellationToken Closing => _closing.Token;
@@ -80,7 +80,7 @@ public sealed class Admission(
         var share = _shares.Of(caller);
         if (!TryGrowStream(share))
         {
-            throw OfStreams >= StreamSlots ? FullOfStreams() : InFlight >= Places ? Full() : FullOfCaller(share);
+            throw OfStreams >= StreamPlaces ? FullOfStreams() : InFlight >= Places ? Full() : FullOfCaller(share);
         }
         if (_closing.IsCancellationRequested)
         {
@@ -95,7 +95,7 @@ public sealed class Admission(
     internal bool TryGrowStream(CallerShares.Share share)
     {
         var places = Places;
-        if (!_shares.Allows(share, InFlight, places) || !TryTake(ref _ofStreams, StreamSlots))
+        if (!_shares.Allows(share, InFlight, places) || !TryTake(ref _ofStreams, StreamPlaces))
         {
             return false;
         }
@@ -150,7 +150,7 @@ public sealed class Admission(
         $"The proxy already has its limit of {Places} calls in flight ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).", _advice.Refused());
 
     private RpcException FullOfStreams() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy's streams already have their limit of {StreamSlots} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
+        $"The proxy's streams already have their limit of {StreamPlaces} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
 
     private RpcException FullOfCaller(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
         $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _advice.Refused());

@@ -69,10 +69,10 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
         }
     }
 
-    /// <summary>Waits for a free place in the window.</summary>
+    /// <summary>Waits for a free slot in the window.</summary>
     public Task WaitForSlotAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
 
-    /// <summary>Frees a place in the window after an answer was returned to the caller.</summary>
+    /// <summary>Frees a slot in the window after an answer was returned to the caller.</summary>
     public void ReleaseSlot() => _places.Release();
 
     /// <summary>Adds a payment to send.</summary>

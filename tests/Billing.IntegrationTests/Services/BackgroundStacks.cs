@@ -84,7 +84,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var up = await RunAsync("up", "--kafka", "embedded", "--rest-port", port);
 
         Assert.Equal(1, up.ExitCode);
-        Assert.Contains($"Port {port} on 127.0.0.1 is taken", up.Output, StringComparison.Ordinal);
+        Assert.Contains($"Port {port} on 127.0.0.1 is in use", up.Output, StringComparison.Ordinal);
         Assert.DoesNotContain("Starting", up.Output, StringComparison.Ordinal);
     }
 

@@ -36,7 +36,7 @@ public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedS
         var root = summary.RootElement;
         Assert.Equal("open", root.GetProperty("model").GetString());
         Assert.Equal("sent", root.GetProperty("latency_from").GetString());
-        Assert.Contains("count from when each call was sent", output, StringComparison.Ordinal);
+        Assert.Contains("count from the sending of each call", output, StringComparison.Ordinal);
         Assert.Equal(80, root.GetProperty("calls").GetProperty("ok").GetInt32());
         Assert.True(root.GetProperty("calls").GetProperty("p99_ms").GetDouble() > 0);
         Assert.Equal(80, root.GetProperty("statuses").GetProperty("accepted").GetInt32());

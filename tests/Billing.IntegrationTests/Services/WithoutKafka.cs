@@ -14,13 +14,13 @@ public sealed class WithoutKafka : IAsyncLifetime
     public ValueTask DisposeAsync() => _folder.DisposeAsync();
 
     [Theory]
-    [InlineData("profile", "profile counts the requests to a Kafka broker of its own, and there is no Kafka")]
-    [InlineData("chaos", "chaos injects faults into brokers of its own, and there is no Kafka")]
+    [InlineData("profile", "profile counts the requests to a Kafka broker of its own, but Kafka or Java is not installed")]
+    [InlineData("chaos", "chaos injects faults into brokers of its own, but Kafka or Java is not installed")]
     [InlineData("chaos --postgres Host=elsewhere", "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
     [InlineData("chaos --kafka elsewhere:9092", "chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out")]
-    [InlineData("compare paper", "compare paper measures the path through Kafka, and there is no Kafka")]
-    [InlineData("compare eda", "compare eda measures the path through Kafka, and there is no Kafka")]
-    [InlineData("compare ceiling", "compare ceiling measures the path through Kafka, and there is no Kafka")]
+    [InlineData("compare paper", "compare paper measures the path through Kafka, but Kafka or Java is not installed")]
+    [InlineData("compare eda", "compare eda measures the path through Kafka, but Kafka or Java is not installed")]
+    [InlineData("compare ceiling", "compare ceiling measures the path through Kafka, but Kafka or Java is not installed")]
     public async Task The_commands_are_rejected_with_one_line(string command, string refusal)
     {
         var (exitCode, output) = await CommandRun.ToEndAsync(

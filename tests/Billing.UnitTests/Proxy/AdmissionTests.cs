@@ -40,8 +40,8 @@ public sealed class AdmissionTests : IDisposable
     [Fact]
     public void Streams_are_limited_to_their_share_and_calls_can_use_the_rest()
     {
-        using var first = new StreamSlots(_admission, Admissions.Caller, window: 8);
-        var e = Assert.Throws<RpcException>(() => new StreamSlots(_admission, Admissions.Caller, window: 8));
+        using var first = new StreamPlaces(_admission, Admissions.Caller, window: 8);
+        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
         Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
         Assert.InRange(int.Parse(e.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 125, 375);
         Assert.Contains("Billing:Proxy:StreamPercent", e.Status.Detail, StringComparison.Ordinal);
@@ -54,7 +54,7 @@ public sealed class AdmissionTests : IDisposable
     {
         using var first = _admission.Enter(Admissions.Caller, "acct-1");
         using var second = _admission.Enter(Admissions.Caller, "acct-1");
-        var e = Assert.Throws<RpcException>(() => new StreamSlots(_admission, Admissions.Caller, window: 8));
+        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
         Assert.Contains("Billing:Proxy:InFlightMax", e.Status.Detail, StringComparison.Ordinal);
         Assert.Equal((2, 0), (_admission.InFlight, _admission.OfStreams));
     }

@@ -93,7 +93,7 @@ public sealed class CallerSharesTests
     {
         using var admission = With(places: 10, limits: new LimitOptions { InFlightPerCaller = 2 });
 
-        using (new StreamSlots(admission, _greedy, window: 5))
+        using (new StreamPlaces(admission, _greedy, window: 5))
         {
             Assert.Equal(1, Take(admission, _greedy, 10, keep: false));
         }
@@ -119,7 +119,7 @@ public sealed class CallerSharesTests
     public async Task A_stream_above_the_rate_is_slowed_down_and_not_refused()
     {
         using var admission = With(places: 1_000, limits: new LimitOptions { RequestsPerSecond = 10, Burst = 1 });
-        using var places = new StreamSlots(admission, _greedy, window: 5);
+        using var places = new StreamPlaces(admission, _greedy, window: 5);
         await places.WaitForTurnAsync(TestContext.Current.CancellationToken);
 
         var next = places.WaitForTurnAsync(TestContext.Current.CancellationToken);

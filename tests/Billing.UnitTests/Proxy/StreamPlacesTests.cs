@@ -12,7 +12,7 @@ public sealed class StreamPlacesTests : IDisposable
     [Fact]
     public async Task An_open_stream_has_one_place_and_takes_more_for_its_payments()
     {
-        var places = new StreamSlots(_admission, Admissions.Caller, window: 3);
+        var places = new StreamPlaces(_admission, Admissions.Caller, window: 3);
         Assert.Equal(1, _admission.InFlight);
         await places.TakeAsync(CancellationToken.None);
         Assert.Equal(1, _admission.InFlight);
@@ -32,7 +32,7 @@ public sealed class StreamPlacesTests : IDisposable
     [InlineData(4, 4)]
     public async Task Above_its_window_or_the_share_a_stream_waits_until_one_of_its_own_places_is_released(int window, int share)
     {
-        using var places = new StreamSlots(_admission, Admissions.Caller, window);
+        using var places = new StreamPlaces(_admission, Admissions.Caller, window);
         var full = Math.Min(window, share);
         for (var i = 0; i < full; i++)
         {
@@ -51,7 +51,7 @@ public sealed class StreamPlacesTests : IDisposable
     [Fact]
     public async Task Waiting_for_a_place_can_be_cancelled()
     {
-        using var places = new StreamSlots(_admission, Admissions.Caller, window: 1);
+        using var places = new StreamPlaces(_admission, Admissions.Caller, window: 1);
         await places.TakeAsync(CancellationToken.None);
         using var cancellation = new CancellationTokenSource();
 
@@ -67,7 +67,7 @@ public sealed class StreamPlacesTests : IDisposable
     {
         var most = 0;
         // All are opened before any grows: a stream opened later would be refused if the share were used up.
-        var streams = Enumerable.Range(0, 3).Select(_ => new StreamSlots(_admission, Admissions.Caller, window: 4)).ToList();
+        var streams = Enumerable.Range(0, 3).Select(_ => new StreamPlaces(_admission, Admissions.Caller, window: 4)).ToList();
         await Task.WhenAll(streams.Select(stream => Task.Run(async () =>
         {
             using var places = stream;

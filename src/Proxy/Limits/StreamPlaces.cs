@@ -6,7 +6,7 @@ namespace Billing.Proxy.Limits;
 /// <summary>The places of one stream: one for each payment in flight, up to its window, and at least one while it is open.
 /// Places are taken as requests are read, and released as answers are written. One task at a time may take, and another one
 /// may release.</summary>
-internal sealed class StreamSlots : IDisposable
+internal sealed class StreamPlaces : IDisposable
 {
     private readonly Admission _admission;
     private readonly CallerShares.Share _share;
@@ -21,7 +21,7 @@ internal sealed class StreamSlots : IDisposable
     /// <param name="window">The most payments of the stream in flight; at least 1.</param>
     /// <exception cref="RpcException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
     /// UNAVAILABLE if the proxy is shutting down.</exception>
-    public StreamSlots(Admission admission, Caller caller, int window)
+    public StreamPlaces(Admission admission, Caller caller, int window)
     {
         _share = admission.EnterStream(caller);
         _admission = admission;
