@@ -8,7 +8,7 @@ run_tests() {
   local passed=0 failed=0 skipped=0 programs=() options=() projects=() name class_times=
   choose_test_programs "$@"
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_compiler
-  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq; }
+  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq && try_network_tools; }
   [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_python && try_browser; }
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* && " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || try_prometheus
   for name in "${programs[@]}"; do
@@ -82,6 +82,16 @@ try_shellcheck() {
 # The test of a release's bill of materials needs it and is skipped without it.
 try_jq() {
   have jq || (as_root_install 'to list the components of a program' jq) || say 'continuing without jq'
+}
+
+# The tests of the rehearsal's network run as root only, need these, and are skipped without them.
+try_network_tools() {
+  local needed=()
+  ((EUID == 0)) || return 0
+  have nft || needed+=(nftables)
+  have ip || needed+=(iproute2)
+  have sysctl || needed+=(procps)
+  ((${#needed[@]} == 0)) || (as_root_install "to test the rehearsal's network" "${needed[@]}") || say "continuing without ${needed[*]}"
 }
 
 # The tests of alert rules and of `up --monitoring` need it and are skipped without it.

@@ -21,7 +21,7 @@ internal sealed record MeasuredSoftware(
 {
     private const string StandIn = " (a stand-in)";
 
-    private static readonly string[] OnTheWay =
+    private static readonly string[] OnThePath =
         ["Confluent.Kafka", "Google.Protobuf", "Grpc.AspNetCore.Server", "Grpc.Core.Api", "Grpc.Net.Client", "librdkafka.redist", "Marten", "Npgsql"];
 
     private static readonly string[] AboutSpeed = ["DOTNET_gc", "DOTNET_GC", "DOTNET_T", "DOTNET_ReadyToRun", "DOTNET_PROCESSOR"];
@@ -45,7 +45,7 @@ internal sealed record MeasuredSoftware(
         foreach (var library in Members(file, "libraries"))
         {
             var (name, version) = (library.Name.Split('/')[0], library.Name.Split('/')[^1]);
-            if (OnTheWay.Contains(name))
+            if (OnThePath.Contains(name))
             {
                 packages[name] = version + (library.Value.GetProperty("type").GetString() == "project" ? StandIn : "");
             }

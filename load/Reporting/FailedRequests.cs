@@ -11,7 +11,7 @@ internal interface ILatencies
 internal static class FailedRequests
 {
     /// <summary>Adds the statement to a report if requests failed.</summary>
-    public static Report StatedIn(Report report, long failed) => failed == 0
+    public static Report AddTo(Report report, long failed) => failed == 0
         ? report
         : report with { Facts = [.. report.Facts, new Fact("Failed requests", Sentence(failed))] };
 

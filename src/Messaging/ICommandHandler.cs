@@ -12,5 +12,5 @@ public interface ICommandHandler
 
     /// <summary>Removes the accounts of partitions that now belong to another backend from the cache: they may be stale.
     /// </summary>
-    void Forget(IReadOnlyCollection<SourcePartition> partitions);
+    void RemoveCached(IReadOnlyCollection<SourcePartition> partitions);
 }

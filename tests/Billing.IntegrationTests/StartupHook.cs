@@ -73,6 +73,6 @@ internal static class StartupHook
             original.Accept(deliveries);
         }
 
-        public void Forget(IReadOnlyCollection<SourcePartition> partitions) => original.Forget(partitions);
+        public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => original.RemoveCached(partitions);
     }
 }

@@ -39,7 +39,7 @@ internal static class TracePage
         };
     }
 
-    private static Report Head(TraceResult? summary, TraceCounts counts, double medianMs) => FailedRequests.StatedIn(new Report
+    private static Report Head(TraceResult? summary, TraceCounts counts, double medianMs) => FailedRequests.AddTo(new Report
     {
         Title = "Time of a payment, step by step",
         Subtitle = counts.Sent == 0

@@ -81,7 +81,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     }
 
     /// <summary>Does nothing: the view holds all accounts, whichever partitions are assigned.</summary>
-    public void Forget(IReadOnlyCollection<SourcePartition> partitions)
+    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions)
     {
     }
 

@@ -21,17 +21,9 @@ public static class BackendServices
     /// </summary>
     public static IServiceCollection AddBackendCore(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddOptions<EventStoreOptions>().Bind(configuration.GetSection(EventStoreOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        services.AddOptions<BackendOptions>().Bind(configuration.GetSection(BackendOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        services.AddOptions<JitterOptions>().Bind(configuration.GetSection(JitterOptions.Section)).ValidateOnStart();
-        services.AddSingleton<IValidateOptions<BackendOptions>>(
-            new ProblemValidation<BackendOptions>(options => options.ValidationErrors()));
-        services.AddSingleton<IValidateOptions<JitterOptions>>(
-            new ProblemValidation<JitterOptions>(options => options.ValidationErrors()));
-        services.AddSingleton<IValidateOptions<EventStoreOptions>>(
-            new ProblemValidation<EventStoreOptions>(ConnectionStringProblems));
+        services.AddSettings<EventStoreOptions>(configuration, EventStoreOptions.Section, ConnectionStringProblems);
+        services.AddSettings<BackendOptions>(configuration, BackendOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<JitterOptions>(configuration, JitterOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
         services.AddSingleton(provider => NpgsqlDataSource.Create(
             provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.SessionConnectionString));

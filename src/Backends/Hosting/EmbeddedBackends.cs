@@ -14,9 +14,8 @@ public static class EmbeddedBackends
     /// start and stop that transport.</summary>
     public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddOptions<EmbeddedOptions>().Bind(configuration.GetSection(EmbeddedOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
         return services
+            .AddSettings<EmbeddedOptions>(configuration, EmbeddedOptions.Section)
             .AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>())
             .AddSingleton<PendingReplies>()
             .AddSingleton(provider => new EmbeddedTransport(

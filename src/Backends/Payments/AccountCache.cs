@@ -58,7 +58,7 @@ public sealed class AccountCache(int capacity)
     }
 
     /// <summary>Drops some accounts.</summary>
-    public void Forget(IEnumerable<string> streamIds)
+    public void Remove(IEnumerable<string> streamIds)
     {
         lock (_gate)
         {
@@ -71,7 +71,7 @@ public sealed class AccountCache(int capacity)
     }
 
     /// <summary>Drops the accounts of some partitions.</summary>
-    public void Forget(IReadOnlyCollection<SourcePartition> partitions)
+    public void Remove(IReadOnlyCollection<SourcePartition> partitions)
     {
         lock (_gate)
         {

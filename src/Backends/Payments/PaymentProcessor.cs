@@ -107,7 +107,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     }
 
     /// <inheritdoc/>
-    public void Forget(IReadOnlyCollection<SourcePartition> partitions) => _recorder.Forget(partitions);
+    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => _recorder.RemoveCached(partitions);
 
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping) =>
@@ -318,12 +318,12 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         {
             if (Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) >= _options.StoreUnavailableMax)
             {
-                TellUnavailable(_time.GetTimestamp() - (long)(_options.StoreUnavailableMax.TotalSeconds * _time.TimestampFrequency));
+                AnswerUnavailable(_time.GetTimestamp() - (long)(_options.StoreUnavailableMax.TotalSeconds * _time.TimestampFrequency));
             }
         }
     }
 
-    private void TellUnavailable(long since)
+    private void AnswerUnavailable(long since)
     {
         var waiting = _inFlight.AnswerWaiting(since);
         if (waiting.Count == 0)

@@ -10,7 +10,7 @@ using Microsoft.Extensions.Options;
 namespace Billing.Backends.Payments;
 
 /// <summary>Decides a batch of commands and stores their events and receipts in one transaction. Afterwards every command
-/// of the batch has its result. Not thread-safe, except <see cref="Forget"/>: one call at a time.</summary>
+/// of the batch has its result. Not thread-safe, except <see cref="RemoveCached"/>: one call at a time.</summary>
 public sealed partial class PaymentRecorder
 {
     private readonly IAccountStore _store;
@@ -35,7 +35,7 @@ public sealed partial class PaymentRecorder
     }
 
     /// <summary>Drops the cached accounts of partitions that are now assigned to another backend.</summary>
-    public void Forget(IReadOnlyCollection<SourcePartition> partitions) => _cache.Forget(partitions);
+    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => _cache.Remove(partitions);
 
     /// <summary>Gives each command its result, however long the event store is unavailable.</summary>
     /// <exception cref="OperationCanceledException">The token was cancelled; commands without a result may or may not be
@@ -92,7 +92,7 @@ public sealed partial class PaymentRecorder
 
     private async Task FindRecordedAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
-        _cache.Forget(batch.Select(c => c.StreamId));
+        _cache.Remove(batch.Select(c => c.StreamId));
         var open = batch.Where(c => !c.IsDone).ToList();
         var receipts = await _store.FindReceiptsAsync(open.Select(c => c.Command.TransactionId).ToArray(), cancellationToken);
         foreach (var command in open)
@@ -184,7 +184,7 @@ public sealed partial class PaymentRecorder
                 unknown.Add(command.StreamId);
             }
         }
-        BackendMetrics.AskedCache(open.Count - unknown.Count, unknown.Count);
+        BackendMetrics.CountCacheLookups(open.Count - unknown.Count, unknown.Count);
         if (unknown.Count > 0)
         {
             var since = BackendMetrics.Now;

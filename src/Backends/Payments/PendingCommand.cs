@@ -194,7 +194,7 @@ public sealed class PendingCommand
         {
             return WireCommand.ToReply(command, Refusal);
         }
-        return WireCommand.Asks(command, Recorded!)
+        return WireCommand.IsAnsweredBy(command, Recorded!)
             ? WireCommand.ToReply(command, Recorded!)
             : WireCommand.ToReply(command, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
                 $"transaction_id {command.TransactionId} was used before with another account, payment type or amount."));

@@ -16,7 +16,7 @@ internal static class WireCommand
     public static AccountCommand ToDomain(Command command, string? traceId) => command.RequestCase switch
     {
         Command.RequestOneofCase.Payment or Command.RequestOneofCase.PaymentStatus => new Payment(
-            Guid.Parse(command.TransactionId), AskedFor(command).Amount.ToDecimal(), AskedFor(command).Amount.CurrencyCode,
+            Guid.Parse(command.TransactionId), PaymentOf(command).Amount.ToDecimal(), PaymentOf(command).Amount.CurrencyCode,
             Times(command), traceId),
         Command.RequestOneofCase.CreditLimit => new CreditLimitChange(
             Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode,
@@ -28,7 +28,7 @@ internal static class WireCommand
     public static bool IsStatusQuery(Command command) => command.RequestCase == Command.RequestOneofCase.PaymentStatus;
 
     /// <summary>Whether an event answers exactly this request: same kind, account and amount.</summary>
-    public static bool Asks(Command command, Event recorded)
+    public static bool IsAnsweredBy(Command command, Event recorded)
     {
         var isPayment = command.RequestCase is Command.RequestOneofCase.Payment or Command.RequestOneofCase.PaymentStatus;
         if (isPayment != recorded.FactCase is Event.FactOneofCase.PaymentAccepted or Event.FactOneofCase.PaymentDeclined
@@ -37,7 +37,7 @@ internal static class WireCommand
             return false;
         }
         return isPayment
-            ? Content(AskedFor(command).Amount) == Content(recorded.Amount())
+            ? Content(PaymentOf(command).Amount) == Content(recorded.Amount())
             : Content(command.CreditLimit.Limit) == Content(recorded.CreditLimitChanged.Limit);
     }
 
@@ -66,7 +66,7 @@ internal static class WireCommand
         ? new Reply { CorrelationId = command.CorrelationId, PaymentStatus = new PaymentStatus { Error = refusal } }
         : new Reply { CorrelationId = command.CorrelationId, Error = refusal };
 
-    private static V1.MakePaymentRequest AskedFor(Command command) => command.Payment ?? command.PaymentStatus.Payment;
+    private static V1.MakePaymentRequest PaymentOf(Command command) => command.Payment ?? command.PaymentStatus.Payment;
 
     private static RequestTimes? Times(Command command) => command.Timing is not { } timing ? null : new(
         UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),

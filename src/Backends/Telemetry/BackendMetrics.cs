@@ -57,7 +57,7 @@ internal static class BackendMetrics
         }
         Repeats.Add(0, Answered.FromReceipt);
         Repeats.Add(0, Answered.FromFlight);
-        AskedCache(0, 0);
+        CountCacheLookups(0, 0);
         InFlight.Add(0);
         CacheAccounts.Add(0);
         ViewAccounts.Add(0);
@@ -112,7 +112,7 @@ internal static class BackendMetrics
     public static void Flight(int change) => InFlight.Add(change);
 
     /// <summary>Counts the cache hits and misses of a batch.</summary>
-    public static void AskedCache(int hits, int misses)
+    public static void CountCacheLookups(int hits, int misses)
     {
         if (CacheRequests.Enabled)
         {

@@ -15,12 +15,8 @@ public static class DirectServices
     /// <param name="configuration">The configuration with the settings.</param>
     /// <param name="problems">Returns the error messages for the settings of this side of the transport.</param>
     public static IServiceCollection AddDirectOptions(
-        this IServiceCollection services, IConfiguration configuration, Func<DirectOptions, IEnumerable<string>> problems)
-    {
-        services.AddOptions<DirectOptions>().Bind(configuration.GetSection(DirectOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        return services.AddSingleton<IValidateOptions<DirectOptions>>(new ProblemValidation<DirectOptions>(problems));
-    }
+        this IServiceCollection services, IConfiguration configuration, Func<DirectOptions, IEnumerable<string>> problems) =>
+        services.AddSettings(configuration, DirectOptions.Section, problems);
 
     /// <summary>Adds the proxy's side of the transport.</summary>
     public static IServiceCollection AddDirectRequestTransport(this IServiceCollection services, IConfiguration configuration)

@@ -9,14 +9,14 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
 {
     private static readonly TimeSpan TimeoutMax = TimeSpan.FromDays(1);
 
-    private readonly BackendAssignment _shares;
+    private readonly BackendAssignment _assignment;
     private readonly IReadOnlyList<IBackendChannel> _backends;
     private readonly TimeProvider _time;
 
     /// <summary>Creates the transport; it connects to a backend with the first command for it.</summary>
     internal DirectTransport(IReadOnlyList<string> addresses, Func<string, IBackendChannel> channel, TimeProvider time)
     {
-        _shares = new BackendAssignment(addresses);
+        _assignment = new BackendAssignment(addresses);
         _backends = [.. addresses.Select(channel)];
         _time = time;
     }
@@ -27,7 +27,7 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
         var left = command.DeadlineUnixUs == 0 ? TimeoutMax : Left(command.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero
             ? Task.FromResult(CallFailures.DeadlineExceeded())
-            : _backends[_shares.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left, cancellationToken);
+            : _backends[_assignment.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left, cancellationToken);
     }
 
     /// <inheritdoc/>

@@ -31,6 +31,7 @@ public static class Service
     {
         var builder = WebApplication.CreateSlimBuilder(arguments);
         AddSecrets(builder.Configuration);
+        SettingsValidation.RefuseUnknownSections(builder.Configuration);
         builder.Logging.ClearProviders();
         builder.Logging.AddSimpleConsole(console =>
         {

@@ -272,7 +272,7 @@ internal sealed class CommandIntake(
             _watermarks.Remove(partition);
             _backlog.Remove(partition);
         }
-        handler.Forget(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
+        handler.RemoveCached(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
     }
 
     /// <summary>Waits, at most <see cref="SettleTimeout"/>, until the partitions' commands are settled, and commits the settled

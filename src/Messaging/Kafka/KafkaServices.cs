@@ -1,7 +1,6 @@
 using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
@@ -11,10 +10,7 @@ public static class KafkaServices
     /// <summary>Adds the settings, the clock and the topics, which both sides of the transport need.</summary>
     public static IServiceCollection AddKafkaCore(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddOptions<KafkaOptions>().Bind(configuration.GetSection(KafkaOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        services.AddSingleton<IValidateOptions<KafkaOptions>>(
-            new ProblemValidation<KafkaOptions>(options => options.ValidationErrors()));
+        services.AddSettings<KafkaOptions>(configuration, KafkaOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
         return services.AddSingleton<KafkaTopics>();
     }

@@ -43,9 +43,7 @@ public static class ServiceTelemetry
     public static void AddTelemetry(this WebApplicationBuilder builder, string serviceName)
     {
         var section = builder.Configuration.GetSection(TelemetryOptions.Section);
-        builder.Services.AddOptions<TelemetryOptions>().Bind(section).ValidateDataAnnotations().ValidateOnStart();
-        builder.Services.AddSingleton<IValidateOptions<TelemetryOptions>>(
-            new ProblemValidation<TelemetryOptions>(options => options.ValidationErrors()));
+        builder.Services.AddSettings<TelemetryOptions>(builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
         var options = section.Get<TelemetryOptions>() ?? new TelemetryOptions();
         if (options.ValidationErrors().Any())
         {

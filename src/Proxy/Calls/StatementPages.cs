@@ -10,7 +10,7 @@ internal static class StatementPages
 {
     /// <summary>Requests one page.</summary>
     /// <exception cref="RpcException">The error that was answered.</exception>
-    public static async Task<StatementPage> AskAsync(
+    public static async Task<StatementPage> ReadAsync(
         CommandSender sender, StatementPageRequest request, CallerDeadline deadline, CancellationToken cancellationToken)
     {
         var command = new Command { TransactionId = Guid.NewGuid().ToString(), Statement = request };

@@ -38,7 +38,7 @@ internal sealed class StatementStream(
     private Task<StatementPage> PageAsync(StatementPageRequest request, CancellationToken cancellationToken) =>
         closing.IsCancellationRequested
             ? throw Admission.Closed()
-            : StatementPages.AskAsync(sender, request, deadline, cancellationToken);
+            : StatementPages.ReadAsync(sender, request, deadline, cancellationToken);
 
     private async Task WriteAsync(StatementPage page)
     {

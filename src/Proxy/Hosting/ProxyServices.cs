@@ -20,11 +20,8 @@ public static class ProxyServices
     /// <summary>Adds the gRPC services and their server.</summary>
     public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddOptions<ProxyOptions>().Bind(configuration.GetSection(ProxyOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        services.AddSingleton<IValidateOptions<ProxyOptions>>(
-            new ProblemValidation<ProxyOptions>(options => options.ValidationErrors()));
-        services.AddOptions<RestOptions>().Bind(configuration.GetSection(RestOptions.Section)).ValidateOnStart();
+        services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section, options => options.ValidationErrors());
+        services.AddSettings<RestOptions>(configuration, RestOptions.Section);
         services.AddServiceTime();
         services.AddGrpc(grpc =>
         {

@@ -102,8 +102,7 @@ public static class SecurityServices
         where T : class, new()
     {
         var values = builder.Configuration.GetSection(section);
-        builder.Services.AddOptions<T>().Bind(values).ValidateDataAnnotations().ValidateOnStart();
-        builder.Services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(problems));
+        builder.Services.AddSettings(builder.Configuration, section, problems);
         return values.Get<T>() ?? new T();
     }
 

@@ -31,9 +31,9 @@ internal sealed class CallSeconds(TimeProvider time)
     }
 
     /// <summary>All durations in a range of seconds, its end excluded.</summary>
-    public LatencyHistogram Durations(long from, long to)
+    public DurationHistogram Durations(long from, long to)
     {
-        var sum = new LatencyHistogram();
+        var sum = new DurationHistogram();
         foreach (var second in Between(from, to))
         {
             sum.Add(second.Durations);
@@ -78,6 +78,6 @@ internal sealed class CallSeconds(TimeProvider time)
         public long Number => number;
 
         /// <summary>The durations of the calls answered in it.</summary>
-        public LatencyHistogram Durations { get; } = new();
+        public DurationHistogram Durations { get; } = new();
     }
 }

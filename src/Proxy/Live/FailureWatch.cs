@@ -19,7 +19,7 @@ internal static class FailureWatch
         watch.Record is not { } record ? next(http)
         : Refusals.IsGrpc(http.Request)
             ? GrpcAsync(record.Failures, http, next)
-            : RestAsync(record.Failures, http, next);
+            : WatchRestAsync(record.Failures, http, next);
 
     private static async Task GrpcAsync(FailureLog failures, HttpContext http, RequestDelegate next)
     {
@@ -40,7 +40,7 @@ internal static class FailureWatch
             : null;
     }
 
-    private static async Task RestAsync(FailureLog failures, HttpContext http, RequestDelegate next)
+    private static async Task WatchRestAsync(FailureLog failures, HttpContext http, RequestDelegate next)
     {
         try
         {

@@ -14,35 +14,35 @@ internal sealed partial class KafkaWatch(
 
     private volatile KafkaView? _view;
     private KafkaSurvey? _survey;
-    private Task _asking = Task.CompletedTask;
-    private long _askedAt;
+    private Task _polling = Task.CompletedTask;
+    private long _polledAt;
 
     /// <summary>The last result; null before the first one.</summary>
     public KafkaView? View => _view;
 
     /// <summary>Starts a new poll if the interval has passed and none is in progress. Not thread-safe together with
-    /// <see cref="Rest"/>: one caller at a time.</summary>
-    public void Ask()
+    /// <see cref="Disconnect"/>: one caller at a time.</summary>
+    public void Poll()
     {
-        if (_asking.IsCompleted && (_survey is null || time.GetElapsedTime(_askedAt) >= live.Value.KafkaInterval))
+        if (_polling.IsCompleted && (_survey is null || time.GetElapsedTime(_polledAt) >= live.Value.KafkaInterval))
         {
-            _askedAt = time.GetTimestamp();
+            _polledAt = time.GetTimestamp();
             var survey = _survey ??= new KafkaSurvey(kafka.Value);
-            _asking = Task.Run(() => AskAsync(survey));
+            _polling = Task.Run(() => QueryAsync(survey));
         }
     }
 
     /// <summary>Closes the connections, unless a poll is in progress; for when nobody watches.</summary>
-    public void Rest()
+    public void Disconnect()
     {
-        if (_survey is not null && _asking.IsCompleted)
+        if (_survey is not null && _polling.IsCompleted)
         {
             _survey.Dispose();
             (_survey, _view) = (null, null);
         }
     }
 
-    private async Task AskAsync(KafkaSurvey survey)
+    private async Task QueryAsync(KafkaSurvey survey)
     {
         // A part that is not permitted or not answered does not affect the others.
         var view = (_view ?? new KafkaView()) with { Problem = null };
@@ -56,11 +56,11 @@ internal sealed partial class KafkaWatch(
         _view = view.Problem is null ? view with { At = time.GetUtcNow().ToUnixTimeMilliseconds() } : view;
     }
 
-    private async Task<KafkaView> PartAsync(KafkaSurvey survey, KafkaView before, Func<Task<KafkaView>> ask)
+    private async Task<KafkaView> PartAsync(KafkaSurvey survey, KafkaView before, Func<Task<KafkaView>> query)
     {
         try
         {
-            return await ask();
+            return await query();
         }
         catch (Exception e)
         {

@@ -17,7 +17,7 @@ internal sealed partial class LiveFeed(
     {
         while (true)
         {
-            await watchers.SomebodyAsync(stopping);
+            await watchers.WaitForPageAsync(stopping);
             await RecordAsync(stopping);
         }
     }
@@ -32,7 +32,7 @@ internal sealed partial class LiveFeed(
             var watchedAt = time.GetTimestamp();
             do
             {
-                var isWatched = watchers.Present() > 0;
+                var isWatched = watchers.Count() > 0;
                 if (isWatched)
                 {
                     watchedAt = time.GetTimestamp();
@@ -47,7 +47,7 @@ internal sealed partial class LiveFeed(
         }
         finally
         {
-            kafka?.Rest();
+            kafka?.Disconnect();
             watch.End();
         }
     }
@@ -59,10 +59,10 @@ internal sealed partial class LiveFeed(
             view.Note(record);
             if (!isWatched)
             {
-                kafka?.Rest();
+                kafka?.Disconnect();
                 return;
             }
-            kafka?.Ask();
+            kafka?.Poll();
             watchers.Publish(view.Snapshot(record));
         }
         catch (Exception e)

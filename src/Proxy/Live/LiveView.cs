@@ -64,7 +64,7 @@ internal sealed class LiveView(
         .. System.Text.Encoding.UTF8.GetBytes($"event: {name}\ndata: "), .. JsonSerializer.SerializeToUtf8Bytes(value, type), .. "\n\n"u8,
     ];
 
-    private static double? At(LatencyHistogram durations, double part) =>
+    private static double? At(DurationHistogram durations, double part) =>
         durations.Percentile(part) is { } duration ? Math.Round(duration.TotalMilliseconds, 3) : null;
 
     private static int Index(long second) => (int)(second % (CallSeconds.Kept + 1));

@@ -10,9 +10,9 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
     private readonly List<Watcher> _watchers = [];
     private readonly SemaphoreSlim _came = new(0, 1);
 
-    /// <summary>Number of pages that watch. Afterwards <see cref="SomebodyAsync"/> completes only for pages that come later.
+    /// <summary>Number of pages that watch. Afterwards <see cref="WaitForPageAsync"/> completes only for pages that come later.
     /// </summary>
-    public int Present()
+    public int Count()
     {
         lock (_gate)
         {
@@ -41,7 +41,7 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
     }
 
     /// <summary>Completes when a page has come since the last call; it may have left already.</summary>
-    public Task SomebodyAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
+    public Task WaitForPageAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
 
     /// <summary>Sends a message to all pages.</summary>
     public void Publish(ReadOnlyMemory<byte> message)

@@ -77,7 +77,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         };
         sender.Check(payment, FieldRules.Check(payment));
         var request = new PaymentStatusRequest { Payment = payment, DeadlineUnixUs = RestRequest.Number(Deadline, deadline, 0) };
-        var status = await AskAsync(request, Caller.Of(http), callerDeadline, http.RequestAborted);
+        var status = await QueryAsync(request, Caller.Of(http), callerDeadline, http.RequestAborted);
         http.Response.Headers.CacheControl = "no-store";
         if (status.Status == Pending)
         {
@@ -100,7 +100,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         }
     }
 
-    private async Task<PaymentStatusAnswer> AskAsync(
+    private async Task<PaymentStatusAnswer> QueryAsync(
         PaymentStatusRequest request, Caller caller, CallerDeadline callerDeadline, CancellationToken cancellationToken)
     {
         var id = request.Payment.TransactionId;

@@ -85,7 +85,7 @@ internal sealed class RestFront(
         };
         sender.Check(request, StatementPageRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var page = await StatementPages.AskAsync(sender, request, deadline, http.RequestAborted);
+        var page = await StatementPages.ReadAsync(sender, request, deadline, http.RequestAborted);
         return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
     }
 

@@ -68,7 +68,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
     {
         var request = PaymentOf(operation, account);
         model.Asked(operation.TransactionId, Stream(account), request.Amount);
-        var reply = await AskAsync(
+        var reply = await CallAsync(
             operation, copy, () => new Command { TransactionId = request.TransactionId, Payment = request.Clone() },
             refusal => refusal.StatusCode == StatusCode.AlreadyExists && model.WasReused(operation.TransactionId));
         if (reply is not null)
@@ -90,7 +90,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             return;
         }
         var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = command.DeadlineUnixUs };
-        var reply = await AskAsync(
+        var reply = await CallAsync(
             operation, 0, () => new Command { TransactionId = request.TransactionId, PaymentStatus = question.Clone() }, _ => false);
         if (reply!.PaymentStatus.Payment is { } answer)
         {
@@ -136,7 +136,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         };
         var stream = Stream(operation.Account);
         model.Asked(operation.TransactionId, stream, request.Limit);
-        var reply = await AskAsync(
+        var reply = await CallAsync(
             operation, 0, () => new Command { TransactionId = request.TransactionId, CreditLimit = request.Clone() },
             refusal =>
             {
@@ -163,14 +163,14 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             PaymentType = TypeOf(operation.Account),
             MinVersion = operation.Seed % 3 == 0 ? 0 : _known.GetValueOrDefault(stream),
         };
-        var reply = await AskAsync(
+        var reply = await CallAsync(
             operation, 0, () => new Command { TransactionId = operation.TransactionId.ToString(), Balance = request.Clone() }, _ => false);
         model.Checked(stream, request.MinVersion, reply!.Balance);
     }
 
     /// <summary>Retries until there is an answer.</summary>
     /// <returns>The reply; null if the request was refused for good.</returns>
-    private async Task<Reply?> AskAsync(Operation operation, int copy, Func<Command> command, Func<RpcException, bool> isFinal)
+    private async Task<Reply?> CallAsync(Operation operation, int copy, Func<Command> command, Func<RpcException, bool> isFinal)
     {
         var dice = new Dice(operation.Seed + copy);
         for (var tries = 0; ; tries++)

@@ -41,7 +41,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     public Task<T> AskAsync<T>(Node node, bool writes, Func<T> work)
     {
         var answer = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        scheduler.After(Way(), null, () =>
+        scheduler.After(Delay(), null, () =>
         {
             Exception? failure = null;
             T? result = default;
@@ -53,7 +53,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
             {
                 failure = e;
             }
-            scheduler.After(Way(), node, () =>
+            scheduler.After(Delay(), node, () =>
             {
                 if (failure is null)
                 {
@@ -133,7 +133,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         return breaks ? throw Broken() : result;
     }
 
-    private TimeSpan Way() => dice.UpTo(SlowUntil > scheduler.Now ? 1000 : 2);
+    private TimeSpan Delay() => dice.UpTo(SlowUntil > scheduler.Now ? 1000 : 2);
 
     private static NpgsqlException Broken() => new("The connection broke.", new IOException());
 

@@ -36,6 +36,16 @@ public sealed class StartupErrors
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMax", "many"));
 
     [Fact]
+    public Task A_misspelt_setting_is_named_with_those_of_its_section() => FailsHereAsync(
+        "Billing.Proxy", "Billing:Proxy:InFlightMaximum is not a setting; Billing:Proxy has InFlightMax, ", 2,
+        ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__Proxy__InFlightMaximum", "100"));
+
+    [Fact]
+    public Task A_misspelt_section_is_named_with_the_others() => FailsHereAsync(
+        "Billing.Backends", "Billing:Backends is not a setting; Billing has Admin, Auth, Backend, ", 2,
+        ("Billing__Backends__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
+
+    [Fact]
     public Task A_backend_without_a_role_names_the_setting() => FailsHereAsync(
         "Billing.Backends", "Billing:Backend:Role is missing", 2,
         ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"), ("Billing__EventStore__ConnectionString", Postgres));

@@ -17,10 +17,7 @@ public static class RpcxServices
     public static IServiceCollection AddRpcxServer(
         this IServiceCollection services, IConfiguration configuration, Action<IServiceProvider, RpcxServer> publish)
     {
-        services.AddOptions<RpcxServerOptions>().Bind(configuration.GetSection(RpcxServerOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        services.AddSingleton<IValidateOptions<RpcxServerOptions>>(
-            new ProblemValidation<RpcxServerOptions>(options => options.ValidationErrors()));
+        services.AddSettings<RpcxServerOptions>(configuration, RpcxServerOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
         services.AddSingleton(provider =>
         {

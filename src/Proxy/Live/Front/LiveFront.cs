@@ -30,7 +30,7 @@ internal sealed class LiveFront(
         using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing, watcher.TooSlow);
         try
         {
-            await TellAsync(http.Response, watcher, end.Token);
+            await WriteEventsAsync(http.Response, watcher, end.Token);
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested)
         {
@@ -54,7 +54,7 @@ internal sealed class LiveFront(
         return answer;
     }
 
-    private async Task TellAsync(HttpResponse response, Watcher watcher, CancellationToken end)
+    private async Task WriteEventsAsync(HttpResponse response, Watcher watcher, CancellationToken end)
     {
         await SendAsync(view.Hello(watch.Begin()));
         await foreach (var message in watcher.Messages(end))

@@ -2,7 +2,6 @@ using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live.Front;
 
@@ -15,9 +14,7 @@ public static class LiveServices
     public static void AddLive(this WebApplicationBuilder builder)
     {
         var services = builder.Services;
-        services.AddOptions<LiveOptions>().Bind(builder.Configuration.GetSection(LiveOptions.Section))
-            .ValidateDataAnnotations().ValidateOnStart();
-        services.AddSingleton<IValidateOptions<LiveOptions>>(new ProblemValidation<LiveOptions>(options => options.ValidationErrors()));
+        services.AddSettings<LiveOptions>(builder.Configuration, LiveOptions.Section, options => options.ValidationErrors());
         if (!IsOn(builder.Configuration))
         {
             return;

@@ -83,7 +83,7 @@ public sealed class AccountCacheTests
     {
         var cache = new AccountCache(4);
         Enumerable.Range(0, 4).ToList().ForEach(id => Use(cache, id));
-        cache.Forget([Name(0), Name(3), "visa/unknown"]);
+        cache.Remove([Name(0), Name(3), "visa/unknown"]);
         Assert.False(cache.TryGet(Name(0), out _));
         Assert.False(cache.TryGet(Name(3), out _));
         Assert.True(cache.TryGet(Name(1), out _));
@@ -97,10 +97,10 @@ public sealed class AccountCacheTests
         var cache = new AccountCache(4);
         Enumerable.Range(0, 3).ToList().ForEach(id => Use(cache, id));
         cache.Set(Name(3), State(3), there);
-        cache.Forget([Here]);
+        cache.Remove([Here]);
         Assert.Equal(1, cache.Count);
         Assert.True(cache.TryGet(Name(3), out _));
-        cache.Forget([there]);
+        cache.Remove([there]);
         Assert.Equal(0, cache.Count);
     }
 

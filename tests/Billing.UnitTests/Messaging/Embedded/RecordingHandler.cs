@@ -23,7 +23,7 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
         _ = publisher.PublishAsync([.. deliveries.Select(d => new Answer(d.Command.ProxyTopic, Reply(d.Command)))], [], CancellationToken.None);
     }
 
-    public void Forget(IReadOnlyCollection<SourcePartition> partitions)
+    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions)
     {
     }
 

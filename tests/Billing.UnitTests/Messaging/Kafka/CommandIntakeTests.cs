@@ -150,7 +150,7 @@ public sealed class CommandIntakeTests : IDisposable
             HandOvers.Add(deliveries.Count);
         }
 
-        public void Forget(IReadOnlyCollection<SourcePartition> partitions)
+        public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions)
         {
         }
     }

@@ -141,7 +141,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
 
         await dropped.Task;
         Assert.False(quick.TooSlow.IsCancellationRequested);
-        Assert.Equal(2, watchers.Present());
+        Assert.Equal(2, watchers.Count());
     }
 
     [Fact]

@@ -2,10 +2,10 @@ using Billing.Proxy.Live;
 
 namespace Billing.UnitTests.Proxy.Live;
 
-public sealed class LatencyHistogramTests
+public sealed class DurationHistogramTests
 {
     [Fact]
-    public void An_empty_histogram_has_no_percentile() => Assert.Null(new LatencyHistogram().Percentile(0.5));
+    public void An_empty_histogram_has_no_percentile() => Assert.Null(new DurationHistogram().Percentile(0.5));
 
     [Theory]
     [InlineData(0)]
@@ -19,7 +19,7 @@ public sealed class LatencyHistogramTests
     [InlineData(3_600_000_000)]
     public void A_percentile_is_within_3_5_percent_of_the_recorded_duration(long microseconds)
     {
-        var histogram = new LatencyHistogram();
+        var histogram = new DurationHistogram();
 
         histogram.Add(TimeSpan.FromMicroseconds(microseconds));
 
@@ -30,7 +30,7 @@ public sealed class LatencyHistogramTests
     [Fact]
     public void Durations_out_of_range_are_counted_in_the_first_and_last_bucket()
     {
-        var histogram = new LatencyHistogram();
+        var histogram = new DurationHistogram();
 
         histogram.Add(TimeSpan.FromSeconds(-1));
         histogram.Add(TimeSpan.MaxValue);
@@ -42,7 +42,7 @@ public sealed class LatencyHistogramTests
     [Fact]
     public void The_percentiles_of_a_thousand_durations_are_those_of_the_sorted_list()
     {
-        var (low, high, both) = (new LatencyHistogram(), new LatencyHistogram(), new LatencyHistogram());
+        var (low, high, both) = (new DurationHistogram(), new DurationHistogram(), new DurationHistogram());
         for (var ms = 1; ms <= 1000; ms++)
         {
             (ms <= 500 ? low : high).Add(TimeSpan.FromMilliseconds(ms));

@@ -4,7 +4,7 @@ namespace Billing.Proxy.Live;
 
 /// <summary>A histogram of durations with sixteen buckets to each power of two of microseconds, so that a percentile is accurate
 /// to about three percent from a microsecond to hours. Histograms can be added. Thread-safe.</summary>
-internal sealed class LatencyHistogram
+internal sealed class DurationHistogram
 {
     private const int BucketBits = 4;
     private const int BucketsPerOctave = 1 << BucketBits;
@@ -16,7 +16,7 @@ internal sealed class LatencyHistogram
     public void Add(TimeSpan duration) => Interlocked.Increment(ref _counts[Bucket(duration.Ticks / TimeSpan.TicksPerMicrosecond)]);
 
     /// <summary>Adds the counts of another histogram.</summary>
-    public void Add(LatencyHistogram other)
+    public void Add(DurationHistogram other)
     {
         for (var i = 0; i < _counts.Length; i++)
         {
