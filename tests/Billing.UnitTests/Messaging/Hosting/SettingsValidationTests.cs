@@ -1,9 +1,9 @@
 using System.Reflection;
 using Billing.Backends;
+using Billing.Client;
 using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
-using Billing.Client;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -12,15 +12,18 @@ namespace Billing.UnitTests.Messaging.Hosting;
 
 public sealed class SettingsValidationTests
 {
-    private static readonly Assembly[] Services = [typeof(KafkaOptions).Assembly, typeof(ProxyOptions).Assembly, typeof(BackendOptions).Assembly, typeof(BillingClientOptions).Assembly];
+    private static readonly Assembly[] Assemblies =
+        [typeof(KafkaOptions).Assembly, typeof(ProxyOptions).Assembly, typeof(BackendOptions).Assembly, typeof(BillingClientOptions).Assembly];
 
     [Fact]
     public void Every_section_of_a_service_is_known() => Assert.Empty(
-        from assembly in Services
+        from assembly in Assemblies
         from type in assembly.GetTypes()
         from field in type.GetFields(BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static)
-        where field.IsLiteral && field.GetRawConstantValue() is string text && text.StartsWith("Billing:", StringComparison.Ordinal) && text.Count(c => c == ':') == 1
-        let name = ((string)field.GetRawConstantValue()!)["Billing:".Length..]
+        where field.IsLiteral && field.FieldType == typeof(string)
+        let path = (string)field.GetRawConstantValue()!
+        where path.StartsWith("Billing:", StringComparison.Ordinal)
+        let name = path["Billing:".Length..]
         where name.Length > 0 && name.All(char.IsLetter) && !SettingsValidation.Sections.Contains(name)
         select name);
 
@@ -41,7 +44,8 @@ public sealed class SettingsValidationTests
         var e = Assert.Throws<OptionsValidationException>(() => Kafka((setting, "a:1"), ("Billing:Kafka:BootstrapServers", "a:1")));
 
         var failure = Assert.Single(e.Failures);
-        Assert.StartsWith(string.Join(':', setting.Split(':').Take(3)) + " is not a setting; Billing:Kafka has BootstrapServers, ", failure, StringComparison.Ordinal);
+        var key = string.Join(':', setting.Split(':').Take(3));
+        Assert.StartsWith(key + " is not a setting; Billing:Kafka has BootstrapServers, ", failure, StringComparison.Ordinal);
         Assert.Contains(", Properties.", failure, StringComparison.Ordinal);
     }
 
@@ -60,6 +64,7 @@ public sealed class SettingsValidationTests
         return services.GetRequiredService<IOptions<KafkaOptions>>().Value;
     }
 
-    private static IConfiguration Configuration(params (string Key, string Value)[] settings) =>
-        new ConfigurationBuilder().AddInMemoryCollection(settings.DistinctBy(s => s.Key, StringComparer.OrdinalIgnoreCase).Select(s => KeyValuePair.Create(s.Key, (string?)s.Value))).Build();
+    private static IConfiguration Configuration(params (string Key, string Value)[] settings) => new ConfigurationBuilder()
+        .AddInMemoryCollection(settings.DistinctBy(s => s.Key, StringComparer.OrdinalIgnoreCase).Select(s => KeyValuePair.Create(s.Key, (string?)s.Value)))
+        .Build();
 }
