@@ -15,8 +15,9 @@ public static class DirectBackend
     /// <summary>Adds the backend.</summary>
     public static void AddDirectBackend(this WebApplicationBuilder builder)
     {
-        builder.Services.AddDirectOptions(
-            builder.Configuration, options => options.BackendProblems().Concat(ExposureProblems(options.Listen, builder.Configuration)));
+        builder.Services.AddSettings<DirectOptions>(
+            builder.Configuration, DirectOptions.Section,
+            options => options.BackendProblems().Concat(ExposureProblems(options.Listen, builder.Configuration)));
         builder.Services.AddEmbeddedBackends(builder.Configuration);
         builder.Services.AddSingleton<CommandExecutor>();
         builder.Services.AddHostedService(provider => provider.GetRequiredService<CommandExecutor>());

@@ -10,18 +10,10 @@ namespace Billing.Messaging.Direct;
 /// <summary>Registers the direct transport.</summary>
 public static class DirectServices
 {
-    /// <summary>Adds and validates the settings.</summary>
-    /// <param name="services">The services.</param>
-    /// <param name="configuration">The configuration with the settings.</param>
-    /// <param name="problems">Returns the error messages for the settings of this side of the transport.</param>
-    public static IServiceCollection AddDirectOptions(
-        this IServiceCollection services, IConfiguration configuration, Func<DirectOptions, IEnumerable<string>> problems) =>
-        services.AddSettings(configuration, DirectOptions.Section, problems);
-
     /// <summary>Adds the proxy's side of the transport.</summary>
     public static IServiceCollection AddDirectRequestTransport(this IServiceCollection services, IConfiguration configuration)
     {
-        services.AddDirectOptions(configuration, options => options.ProxyProblems());
+        services.AddSettings<DirectOptions>(configuration, DirectOptions.Section, options => options.ProxyProblems());
         services.AddServiceTime();
         services.AddSingleton(provider =>
         {

@@ -21,7 +21,6 @@ public static class ProxyServices
     public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section, options => options.ValidationErrors());
-        services.AddSettings<RestOptions>(configuration, RestOptions.Section);
         services.AddServiceTime();
         services.AddGrpc(grpc =>
         {

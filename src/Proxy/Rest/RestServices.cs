@@ -2,7 +2,6 @@ using Billing.Messaging.Hosting;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Grpc.Core;
-using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Rest;
 
@@ -19,8 +18,7 @@ public static class RestServices
     {
         var configuration = builder.Configuration;
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
-        builder.Services.AddSingleton<IValidateOptions<RestOptions>>(
-            new ProblemValidation<RestOptions>(options => options.ValidationErrors(urls)));
+        builder.Services.AddSettings<RestOptions>(configuration, RestOptions.Section, options => options.ValidationErrors(urls));
         if (!IsOn(configuration))
         {
             return;

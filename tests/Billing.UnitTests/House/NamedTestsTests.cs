@@ -33,7 +33,7 @@ public sealed partial class NamedTestsTests
 
     private static bool Exists(string name)
     {
-        var start = name.Contains('.', StringComparison.Ordinal) && !name.StartsWith('.') ? "." + name : name;
+        var start = "." + name;
         return start.EndsWith("...", StringComparison.Ordinal)
             ? Methods.Any(method => method.Contains(start[..^3], StringComparison.Ordinal))
             : Methods.Any(method => method.EndsWith(start, StringComparison.Ordinal));
