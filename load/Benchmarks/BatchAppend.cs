@@ -29,7 +29,7 @@ public class BatchAppend : IDisposable
 
     /// <summary>Appends a batch to new streams.</summary>
     [Benchmark]
-    public Task AppendAsync() => _store!.AppendAsync([.. Enumerable.Range(0, Payments).Select(_ => NewPayment())], CancellationToken.None);
+    public Task AppendAsync() => _store!.AppendAsync([.. Enumerable.Range(0, Payments).Select(_ => NewPayment())], [], CancellationToken.None);
 
     /// <summary>Stops PostgreSQL and deletes its data.</summary>
     [GlobalCleanup]

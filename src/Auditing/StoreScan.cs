@@ -89,7 +89,7 @@ internal sealed class StoreScan : IAsyncDisposable
         return counter.Done;
     }
 
-    /// <summary>Reads the receipts.</summary>
+    /// <summary>Reads the receipts, without those that close an id: they answer no event.</summary>
     /// <returns>The number of receipts.</returns>
     public async Task<long> ReadReceiptsAsync(
         TransactionLedger transactions, Findings unbalanced, CancellationToken cancellationToken)
@@ -97,7 +97,7 @@ internal sealed class StoreScan : IAsyncDisposable
         var counter = new AuditCounter(_progress, "Receipts", Expected);
         var streams = new Dictionary<string, string>(StringComparer.Ordinal);
         var currencies = new Dictionary<string, string>(StringComparer.Ordinal);
-        var sql = $"select transaction_id, event from {EventStoreSchema.Receipts(_schema)}";
+        var sql = $"select transaction_id, event from {EventStoreSchema.Receipts(_schema)} where event <> ''";
         await foreach (var row in RowsAsync(_receipts, sql, cancellationToken))
         {
             counter.Add();

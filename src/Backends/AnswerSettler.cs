@@ -43,6 +43,22 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
     public void Answer(IReadOnlyList<(Delivery Delivery, Reply Reply)> answered) => supervisor.Watch(
         "Publishing answers", PublishAsync([.. answered.Select(a => new Answer(a.Delivery.Command.ProxyTopic, a.Reply))], []));
 
+    /// <summary>Leaves commands to the next owner of their partition: they are neither answered nor settled.</summary>
+    public void Abandon(IReadOnlyCollection<Delivery> deliveries)
+    {
+        if (deliveries.Count == 0)
+        {
+            return;
+        }
+        LeftToOthers(deliveries.Count);
+        foreach (var delivery in deliveries)
+        {
+            delivery.Abandon();
+        }
+        Interlocked.Add(ref _inFlight, -deliveries.Count);
+        BackendMetrics.Flight(-deliveries.Count);
+    }
+
     /// <summary>Rejects a command that cannot be processed, and answers its caller with the error unless it is null.</summary>
     public void Reject(Delivery delivery, string reason, Reply? error)
     {
@@ -85,6 +101,9 @@ public sealed partial class AnswerSettler(IAnswerPublisher publisher, Supervisor
     // Async, so that an exception while sending ends up in the task, like a missing acknowledgement.
     private async Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events) =>
         await publisher.PublishAsync(answers, events, CancellationToken.None);
+
+    [LoggerMessage(201, LogLevel.Information, "Left {Count} commands to the next owner of their partitions")]
+    private partial void LeftToOthers(int count);
 
     [LoggerMessage(200, LogLevel.Warning, "{Count} answers could not be published; their commands will be delivered again")]
     private partial void PublishingFailed(int count);

@@ -21,7 +21,8 @@ public static class ErrorReasons
     /// <summary>INVALID_ARGUMENT, over REST: the body is not the expected JSON.</summary>
     public const string MalformedBody = "MALFORMED_BODY";
 
-    /// <summary>ALREADY_EXISTS: the transaction id was used before with other content.</summary>
+    /// <summary>ALREADY_EXISTS: the transaction id was used before with other content, or for a payment whose status was answered as
+    /// FAILED. Nothing was charged; use another id.</summary>
     public const string TransactionIdReused = "TRANSACTION_ID_REUSED";
 
     /// <summary>FAILED_PRECONDITION: the account's currency differs from the new limit's.</summary>

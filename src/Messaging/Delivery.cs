@@ -5,10 +5,10 @@ using Billing.Wire.V1;
 namespace Billing.Messaging;
 
 /// <summary>A command that was delivered to a backend.</summary>
-public abstract class Delivery(Command command, SourcePartition partition)
+public abstract class Delivery(Command command, PartitionAssignment assignment)
 {
-    /// <summary>The partition that the command was read from.</summary>
-    public SourcePartition Partition { get; } = partition;
+    /// <summary>The assignment of the partition that the command was read from.</summary>
+    public PartitionAssignment Assignment { get; } = assignment;
 
     /// <summary>The command.</summary>
     public Command Command { get; } = command;
@@ -24,6 +24,9 @@ public abstract class Delivery(Command command, SourcePartition partition)
     /// does not block the commands after it. Does not answer the sender: the code that rejects the command does.</summary>
     /// <param name="reason">Why it cannot be processed, as text for operators.</param>
     public abstract void Reject(string reason);
+
+    /// <summary>Reports that this process leaves the command to the next owner of its partition.</summary>
+    public void Abandon() => EndProcessing("abandoned");
 
     /// <summary>Ends the span of the processing.</summary>
     /// <param name="error">The kind of error, one of a small fixed set of words; null for success.</param>

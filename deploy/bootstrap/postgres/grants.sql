@@ -1,8 +1,8 @@
 -- The rights of each role in the event store; run it after the tables exist (`schema`, as billing_owner). May be run again.
--- Backends append and read; of stored data, only a stream's version and an account's snapshot are ever changed.
+-- Backends append and read; of stored data, only a stream's version, an account's snapshot and a partition's epoch are ever changed.
 grant usage on schema billing to billing_backend, billing_audit;
 grant select, insert on all tables in schema billing to billing_backend;
-grant update on billing.mt_streams, billing.account_snapshots to billing_backend;
+grant update on billing.mt_streams, billing.account_snapshots, billing.partition_epochs to billing_backend;
 grant usage on all sequences in schema billing to billing_backend;
 grant execute on all functions in schema billing to billing_backend;
 -- The audit only reads.

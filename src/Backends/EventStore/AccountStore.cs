@@ -1,4 +1,5 @@
 using Billing.Backends.Domain;
+using Billing.Messaging;
 using Google.Protobuf;
 using Marten;
 using Microsoft.Extensions.Options;
@@ -68,14 +69,63 @@ public sealed class AccountStore(
     }
 
     /// <inheritdoc/>
-    public async Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
+    /// <remarks>A closed id has a receipt with an empty event. The insert waits for transactions that are inserting a receipt of the
+    /// same id, so afterwards it is certain which of the two came first.</remarks>
+    public async Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken)
+    {
+        await using var command = database.CreateCommand($"""
+            insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event)
+            select id, '' from unnest($1) as id order by id
+            on conflict do nothing
+            """);
+        command.Parameters.Add(new NpgsqlParameter { Value = transactionIds, NpgsqlDbType = UuidArray });
+        await command.ExecuteNonQueryAsync(cancellationToken);
+        return await FindReceiptsAsync(transactionIds, cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.</remarks>
+    public async Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    {
+        var begun = new Dictionary<SourcePartition, long>(owned.Count);
+        await using var command = database.CreateCommand($"""
+            insert into {EventStoreSchema.Epochs(_options.Schema)} as present (topic, number, epoch)
+            select topic, number, epoch + 1 from unnest($1, $2, $3) as owned(topic, number, epoch) order by topic, number
+            on conflict (topic, number) do update set epoch = present.epoch + 1
+            where excluded.epoch in (1, present.epoch + 1)
+            returning topic, number, epoch
+            """);
+        var (topics, numbers, epochs) = Columns(owned);
+        command.Parameters.Add(new NpgsqlParameter { Value = topics, NpgsqlDbType = TextArray });
+        command.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = numbers });
+        command.Parameters.Add(new NpgsqlParameter<long[]> { TypedValue = epochs });
+        await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+        while (await rows.ReadAsync(cancellationToken))
+        {
+            begun.Add(new SourcePartition(rows.GetString(0), rows.GetInt32(1)), rows.GetInt64(2));
+        }
+        return begun;
+    }
+
+    /// <inheritdoc/>
+    public async Task AppendAsync(
+        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
         await using var session = store.Value.LightweightSession();
+        if (owned.Count > 0)
+        {
+            var (topics, numbers, epochs) = Columns(owned);
+            session.QueueSqlCommand(EpochFunction.Call(_options.Schema), topics, numbers, epochs);
+        }
         QueueEvents(session, batch);
         QueueReceipts(session, batch);
         QueueSnapshots(session, batch);
         await session.SaveChangesAsync(cancellationToken);
     }
+
+    private static (string[] Topics, int[] Numbers, long[] Epochs) Columns(IReadOnlyCollection<PartitionEpoch> owned) => (
+        [.. owned.Select(o => o.Partition.Topic)], [.. owned.Select(o => o.Partition.Number)], [.. owned.Select(o => o.Epoch)]);
 
     private void QueueEvents(IDocumentSession session, IReadOnlyList<NewEvent> batch)
     {

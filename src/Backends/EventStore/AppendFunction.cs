@@ -13,26 +13,19 @@ internal static class AppendFunction
     /// but none of PostgreSQL's own codes.</summary>
     public const string StreamMoved = "23B01";
 
-    private const string Parameters = "varchar[], bigint[], bigint[], uuid[], varchar[], bigint[], varchar[], varchar[], text[]";
-
     /// <summary>The statement that calls it; its parameters are each stream's id, version before and version after, then each
     /// event's id, stream, version, type, .NET type and JSON.</summary>
     public static string Call(string schema) => $"select {schema}.append_events(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-    /// <summary>The statement that creates the function if it is missing or different. Its parameters and their meaning never
-    /// change under this name, since two versions of the program run side by side during an upgrade.</summary>
-    public static string Sql(string schema) => $"""
-        do $do$ begin
-            if (select prosrc from pg_proc where oid = to_regprocedure('{schema}.append_events({Parameters})'))
-                is distinct from $body${Body(schema)}$body$
-            then
-                create or replace function {schema}.append_events(
-                    streams varchar[], befores bigint[], afters bigint[], event_ids uuid[], event_streams varchar[],
-                    versions bigint[], types varchar[], dotnet_types varchar[], bodies text[])
-                returns void language plpgsql as $body${Body(schema)}$body$;
-            end if;
-        end $do$;
-        """;
+    /// <summary>The statement that creates the function if it is missing or different.</summary>
+    public static string Sql(string schema) => StoredFunction.Sql(
+        schema, "append_events",
+        [
+            ("streams", "varchar[]"), ("befores", "bigint[]"), ("afters", "bigint[]"), ("event_ids", "uuid[]"),
+            ("event_streams", "varchar[]"), ("versions", "bigint[]"), ("types", "varchar[]"), ("dotnet_types", "varchar[]"),
+            ("bodies", "text[]"),
+        ],
+        Body(schema));
 
     private static string Body(string schema) => $"""
 

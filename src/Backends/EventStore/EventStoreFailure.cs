@@ -12,13 +12,17 @@ public static class EventStoreFailure
 
     /// <summary>Whether a retry may succeed, once the caller has looked up what is stored by now.</summary>
     public static bool IsRetryable(Exception failure) =>
-        IsConflict(failure) || IsReceiptCollision(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
+        IsConflict(failure) || IsEpochOver(failure) || IsReceiptCollision(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
 
     /// <summary>Whether an append failed because a stream's version has changed: another owner appended to it.</summary>
     public static bool IsConflict(Exception failure) =>
         failure is ConcurrencyException
         || IsTaken(failure, "mt_streams")
         || failure.GetBaseException() is PostgresException { SqlState: AppendFunction.StreamMoved };
+
+    /// <summary>Whether an append failed because a partition has a later owner.</summary>
+    public static bool IsEpochOver(Exception failure) =>
+        failure.GetBaseException() is PostgresException { SqlState: EpochFunction.Ended };
 
     /// <summary>Whether an append failed because a transaction id already has a receipt.</summary>
     public static bool IsReceiptCollision(Exception failure) => IsTaken(failure, EventStoreSchema.ReceiptsTable);

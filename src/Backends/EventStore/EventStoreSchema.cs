@@ -7,9 +7,9 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Creates the schema: Marten's tables, two more tables, and the function that appends. Receipts hold, for each
+/// <summary>Creates the schema: Marten's tables, three more tables, and the functions that an append calls. Receipts hold, for each
 /// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be
-/// read from its start.</summary>
+/// read from its start; epochs number the owners of each partition, so that a former one cannot append.</summary>
 public sealed class EventStoreSchema(
     Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
 {
@@ -24,6 +24,9 @@ public sealed class EventStoreSchema(
 
     /// <summary>The qualified name of the table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + ".account_snapshots";
+
+    /// <summary>The qualified name of the table of epochs.</summary>
+    public static string Epochs(string schema) => schema + ".partition_epochs";
 
     /// <summary>Creates what is missing. If the same version of the program has checked the tables before and they are unchanged, one
     /// statement confirms that. Otherwise services that start together take turns, in any order; while one waits for its turn,
@@ -111,7 +114,14 @@ public sealed class EventStoreSchema(
             credit_limit numeric not null,
             currency varchar
             """),
-        AppendFunction.Sql(options.Value.Schema));
+        Missing(Epochs(options.Value.Schema), """
+            topic varchar not null,
+            number integer not null,
+            epoch bigint not null,
+            primary key (topic, number)
+            """),
+        AppendFunction.Sql(options.Value.Schema),
+        EpochFunction.Sql(options.Value.Schema));
 
     // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not
     // have that right.

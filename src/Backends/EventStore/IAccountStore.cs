@@ -1,6 +1,12 @@
 using Billing.Backends.Domain;
+using Billing.Messaging;
 
 namespace Billing.Backends.EventStore;
+
+/// <summary>A partition of the commands, and the number of an ownership of it.</summary>
+/// <param name="Partition">The partition.</param>
+/// <param name="Epoch">The number, from 1; each new owner gets the next one. 0 for whichever it is.</param>
+public readonly record struct PartitionEpoch(SourcePartition Partition, long Epoch);
 
 /// <summary>The event store as the billing platform uses it: every call is one round trip or one transaction, however many
 /// accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
@@ -14,14 +20,29 @@ public interface IAccountStore
     Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken);
 
     /// <summary>Finds the receipts of transactions.</summary>
-    /// <returns>The recorded event of each transaction id that has one.</returns>
+    /// <returns>The recorded event of each transaction id that has one; an event without a fact for an id that is closed.</returns>
     Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken);
+
+    /// <summary>Closes transaction ids without a receipt, for ever: no event can be recorded under them any more, whoever tries it.
+    /// </summary>
+    /// <returns>The receipts of all of them, as <see cref="FindReceiptsAsync"/> would find them.</returns>
+    Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken);
+
+    /// <summary>Begins a new epoch of partitions. Afterwards no append under an earlier epoch can be committed any more, and whatever
+    /// was committed under one is visible.</summary>
+    /// <param name="owned">The partitions, each once, with the epochs that must not have ended.</param>
+    /// <param name="cancellationToken">Ends the wait; whether new epochs have begun by then is unknown.</param>
+    /// <returns>The new epoch of each partition, without those whose epoch had ended.</returns>
+    Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
 
     /// <summary>Appends the events of a batch, with a receipt for each transaction, in one transaction.</summary>
     /// <param name="batch">Events in order; each stream's versions follow one another.</param>
+    /// <param name="owned">The epochs under which the batch is appended: if one has ended, nothing is.</param>
     /// <param name="cancellationToken">Ends the wait; whether the batch was committed by then is unknown.</param>
-    /// <exception cref="Exception">A stream's version has changed, a transaction id already has a receipt, or the store failed;
-    /// see <see cref="EventStoreFailure"/>. Nothing of the batch is stored, unless the connection broke during the commit.
-    /// </exception>
-    Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken);
+    /// <exception cref="Exception">A stream's version has changed, a transaction id already has a receipt, an epoch has ended, or
+    /// the store failed; see <see cref="EventStoreFailure"/>. Nothing of the batch is stored, unless the connection broke during the
+    /// commit.</exception>
+    Task AppendAsync(
+        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken);
 }

@@ -14,6 +14,8 @@ internal static class CommandOutcomes
         {
             switch (command)
             {
+                case { IsAbandoned: true }:
+                    break;
                 case { Rejection: not null }:
                     failed++;
                     break;

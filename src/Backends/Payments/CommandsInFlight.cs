@@ -45,19 +45,21 @@ public sealed class CommandsInFlight
     /// <summary>Removes commands: a repeated request for one of them finds its receipt from now on.</summary>
     /// <param name="commands">Commands with their results.</param>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    /// <returns>The commands that had expired but were requested again meanwhile, as new commands; these are in flight.</returns>
+    /// <returns>New commands for what the ends of these commands leave open (<see cref="PendingCommand.TakeOpen"/>); those that are
+    /// not questions are in flight.</returns>
     public List<PendingCommand> Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)
     {
-        var again = new List<PendingCommand>();
+        var open = new List<PendingCommand>();
         lock (_gate)
         {
             foreach (var command in commands.Where(c => !c.IsStatusQuery))
             {
                 var id = (command.Command.TransactionId, command.StreamId);
-                if (command.TakeWaiting(nowUnixUs) is { } waiting)
+                var left = command.TakeOpen(nowUnixUs);
+                open.AddRange(left);
+                if (left is [{ IsStatusQuery: false } copy])
                 {
-                    _commands[id] = waiting;
-                    again.Add(waiting);
+                    _commands[id] = copy;
                 }
                 else
                 {
@@ -65,7 +67,7 @@ public sealed class CommandsInFlight
                 }
             }
         }
-        return again;
+        return open;
     }
 
     /// <summary>Takes the deliveries that have waited since a moment or longer, and whose callers have not been answered yet.

@@ -87,7 +87,11 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         NoteConsumed(deliveries);
         // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
         // the two would be found in neither.
-        var fresh = _inFlight.Enter(deliveries, _time.GetTimestamp());
+        Enter(_inFlight.Enter(deliveries, _time.GetTimestamp()));
+    }
+
+    private void Enter(List<PendingCommand> fresh)
+    {
         if (fresh.Count > 0)
         {
             _accepted.Writer.TryWrite(fresh);
@@ -138,16 +142,14 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         var repeated = new List<PendingCommand>();
         foreach (var command in fresh)
         {
-            if (receipts.TryGetValue(command.Command.TransactionId, out var recorded))
+            if (receipts.TryGetValue(command.Command.TransactionId, out var receipt))
             {
-                command.Record(recorded);
+                command.Record(receipt);
                 repeated.Add(command);
             }
             else if (command.IsStatusQuery)
             {
-                // The payment was no longer in flight when the question came, so its receipt, if any, was stored before these
-                // receipts were read.
-                command.RefuseAsNotRecorded(_time.Microseconds());
+                command.RefuseAsEarly();
                 repeated.Add(command);
             }
             else
@@ -165,11 +167,10 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     {
         using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
         var since = BackendMetrics.Now;
-        var ids = fresh.Select(c => c.Command.TransactionId).ToArray();
         Volatile.Write(ref _askedStore, _time.GetTimestamp());
         try
         {
-            var receipts = await _retry.ExecuteAsync(async token => await _store.FindReceiptsAsync(ids, token), cancellationToken);
+            var receipts = await _retry.ExecuteAsync(token => FindOrCloseAsync(fresh, token), cancellationToken);
             BackendMetrics.Took(BackendMetrics.Steps.Receipts, since);
             return receipts;
         }
@@ -193,6 +194,17 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         {
             Volatile.Write(ref _askedStore, 0);
         }
+    }
+
+    private async Task<Dictionary<Guid, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    {
+        await _recorder.TakeOverAsync(fresh, cancellationToken);
+        var found = await _store.FindReceiptsAsync([.. fresh.Select(c => c.Command.TransactionId)], cancellationToken);
+        var now = _time.Microseconds();
+        // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
+        var failed = fresh.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Command.TransactionId)
+            .Where(id => !found.ContainsKey(id)).Distinct().ToArray();
+        return failed.Length == 0 ? found : found.Concat(await _store.CloseAsync(failed, cancellationToken)).ToDictionary();
     }
 
     /// <summary>Starts the card-network call. All calls run concurrently, but the commands of one account are recorded in the
@@ -254,7 +266,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     }
 
     /// <summary>Answers commands that have their result.</summary>
-    /// <returns>The commands that had expired but were requested again meanwhile.</returns>
+    /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
     private List<PendingCommand> Settle(List<PendingCommand> done)
     {
         if (done.Count == 0)
@@ -263,11 +275,16 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         }
         using var span = Tracing.StartJoint("reply", done.Select(c => c.Processing));
         var now = _time.Microseconds();
-        var again = _inFlight.Leave(done, now);
+        var open = _inFlight.Leave(done, now);
+        Enter(open.FindAll(c => c.IsStatusQuery));
         var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
         foreach (var command in done)
         {
+            if (command.IsAbandoned)
+            {
+                continue;
+            }
             if (command.Rejection is { } rejection)
             {
                 foreach (var (delivery, reply) in command.Answers(now))
@@ -284,12 +301,13 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 events.Add(recorded);
             }
         }
+        CommandOutcomes.Count(done);
+        _settler.Abandon([.. done.Where(c => c.IsAbandoned).SelectMany(c => c.Deliveries)]);
         // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not recorded, but
         // its later copy was, after other commands. Each account's events are published in the order of their versions.
-        CommandOutcomes.Count(done);
         events.Sort((one, other) => one.Version.CompareTo(other.Version));
         _settler.Settle(answers, events);
-        return again;
+        return open.FindAll(c => !c.IsStatusQuery);
     }
 
     private List<(Delivery, Reply?)> Answers(PendingCommand command, long nowUnixUs)

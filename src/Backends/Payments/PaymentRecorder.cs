@@ -14,6 +14,7 @@ namespace Billing.Backends.Payments;
 public sealed partial class PaymentRecorder
 {
     private readonly IAccountStore _store;
+    private readonly PartitionEpochs _epochs;
     private readonly AccountCache _cache;
     private readonly Account _opened;
     private readonly TimeProvider _time;
@@ -27,6 +28,7 @@ public sealed partial class PaymentRecorder
         ILogger<PaymentRecorder> logger)
     {
         _store = store;
+        _epochs = new PartitionEpochs(store, time);
         _cache = new AccountCache(options.Value.CachedAccountsMax);
         _opened = Account.Opened(options.Value.DefaultCreditLimit);
         _time = time;
@@ -37,7 +39,12 @@ public sealed partial class PaymentRecorder
     /// <summary>Drops the cached accounts of partitions that are now assigned to another backend.</summary>
     public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => _cache.Remove(partitions);
 
-    /// <summary>Gives each command its result, however long the event store is unavailable.</summary>
+    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on.</summary>
+    public Task TakeOverAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
+        _epochs.BeginAsync(commands, cancellationToken);
+
+    /// <summary>Gives each command its result, or abandons it if its partition has another owner, however long the event store is
+    /// unavailable.</summary>
     /// <exception cref="OperationCanceledException">The token was cancelled; commands without a result may or may not be
     /// recorded.</exception>
     public async Task RecordAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
@@ -78,12 +85,20 @@ public sealed partial class PaymentRecorder
         await _retry.ExecuteAsync(
             async token =>
             {
-                if (!first)
+                if (first)
                 {
-                    // It is unknown whether the failed attempt was committed: the connection may break during the commit.
+                    // Commands that are tried again may have been delivered once more under another assignment.
+                    await _epochs.BeginAsync(batch, token);
+                }
+                else
+                {
+                    // It is unknown whether the failed attempt was committed, or still will be: the connection may break during
+                    // the commit.
+                    await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), token);
                     await FindRecordedAsync(batch, token);
                 }
                 first = false;
+                LeaveToOthers(batch);
                 RefuseExpired(batch);
                 await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), token);
             },
@@ -101,6 +116,14 @@ public sealed partial class PaymentRecorder
             {
                 command.Record(recorded);
             }
+        }
+    }
+
+    private static void LeaveToOthers(IReadOnlyList<PendingCommand> batch)
+    {
+        foreach (var command in batch.Where(c => !c.IsDone && c.Assignment.IsOver))
+        {
+            command.Abandon();
         }
     }
 
@@ -149,7 +172,7 @@ public sealed partial class PaymentRecorder
         }
         if (events.Count > 0)
         {
-            await _store.AppendAsync(events, cancellationToken);
+            await _store.AppendAsync(events, PartitionEpochs.Of(decided), cancellationToken);
             BackendMetrics.Took(BackendMetrics.Steps.Append, decidedAt);
         }
         // Refused only now: until the batch is stored, the account state that contradicts the command may never exist.
@@ -163,7 +186,7 @@ public sealed partial class PaymentRecorder
         for (var i = 0; i < decided.Count; i++)
         {
             decided[i].Record(events[i].Recorded, stored);
-            _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Partition);
+            _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Assignment.Partition);
         }
         // The same id was used for another account earlier in this batch.
         reused.ForEach(command => command.Record(events[places[command.Command.TransactionId]].Recorded));

@@ -26,17 +26,16 @@ public sealed class PendingCommand
         Processing = delivery.Processing;
         ConsumedAt = BackendMetrics.Now;
         StreamId = streamId;
-        Partition = delivery.Partition;
     }
 
-    private PendingCommand(PendingCommand expired, List<Waiter> waiting)
+    private PendingCommand(PendingCommand former, List<Waiter> waiting)
     {
         _waiters = waiting;
-        Command = expired.Command;
+        IsStatusQuery = waiting[0].IsStatusQuery;
+        Command = former.Command;
         Processing = waiting[0].Delivery.Processing;
         ConsumedAt = BackendMetrics.Now;
-        StreamId = expired.StreamId;
-        Partition = expired.Partition;
+        StreamId = former.StreamId;
     }
 
     /// <summary>The command of the first delivery.</summary>
@@ -45,8 +44,18 @@ public sealed class PendingCommand
     /// <summary>The account's stream.</summary>
     public string StreamId { get; }
 
-    /// <summary>The partition of the first delivery.</summary>
-    public SourcePartition Partition { get; }
+    /// <summary>The assignment under which the command is recorded: that of a delivery whose partition this process still owns, if
+    /// there is one.</summary>
+    public PartitionAssignment Assignment
+    {
+        get
+        {
+            lock (_waiters)
+            {
+                return (_waiters.Find(a => !a.IsOver) ?? _waiters[0]).Delivery.Assignment;
+            }
+        }
+    }
 
     /// <summary>The span of the first delivery's processing; null if it is not traced.</summary>
     public Activity? Processing { get; }
@@ -70,8 +79,11 @@ public sealed class PendingCommand
     /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
     public bool IsStatusQuery { get; }
 
-    /// <summary>Whether the command has its result.</summary>
-    public bool IsDone => Recorded is not null || Refusal is not null;
+    /// <summary>Whether the command is left to the next owner of its partition: neither recorded nor answered here.</summary>
+    public bool IsAbandoned { get; private set; }
+
+    /// <summary>Whether the command needs no further processing.</summary>
+    public bool IsDone => Recorded is not null || Refusal is not null || IsAbandoned;
 
     /// <summary>Whether no caller waits for the command to be executed any more: each deadline has passed, or the caller has
     /// already been answered.</summary>
@@ -92,33 +104,48 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Ends the command with the event recorded for it.</summary>
-    /// <param name="recorded">The event.</param>
+    /// <summary>Ends the command with the receipt of its transaction id.</summary>
+    /// <param name="receipt">The recorded event; or an event without a fact if the id is closed.</param>
     /// <param name="storedUnixUs">When the event was committed, in microseconds since the Unix epoch; 0 if it had been recorded
     /// before this command.</param>
-    public void Record(Event recorded, long storedUnixUs = 0)
+    public void Record(Event receipt, long storedUnixUs = 0)
     {
-        Recorded = recorded;
+        if (receipt.FactCase == Event.FactOneofCase.None)
+        {
+            RefuseAsClosed();
+            return;
+        }
+        Recorded = receipt;
         _storedUnixUs = storedUnixUs;
     }
+
+    /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
+    public void Abandon() => IsAbandoned = true;
 
     /// <summary>Ends the command with an error; no event is recorded for it.</summary>
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
         Refusal = Error(status, reason, message, field);
 
-    /// <summary>Ends a question about a payment that is neither recorded nor in flight.</summary>
+    /// <summary>Whether a question about a payment that is neither recorded nor in flight comes before the payment's deadline. The
+    /// payment may still come again until then, from a former owner of its partition, or on another partition.</summary>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    public void RefuseAsNotRecorded(long nowUnixUs)
+    public bool IsEarly(long nowUnixUs) => _waiters[0].Delivery.Command.PaymentStatus.DeadlineUnixUs >= nowUnixUs;
+
+    /// <summary>Ends a question about a payment that is neither recorded nor in flight, before the payment's deadline.</summary>
+    public void RefuseAsEarly() => Refuse(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
+        "The payment is neither recorded nor being processed, and its deadline has not passed.");
+
+    private void RefuseAsClosed()
     {
-        if (_waiters[0].Delivery.Command.PaymentStatus.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs)
+        if (IsStatusQuery)
         {
             Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
-                "Nothing was charged: the payment was not recorded before its deadline.");
+                "Nothing was charged: the payment was not recorded before its deadline, and never will be.");
         }
         else
         {
-            Refuse(StatusCode.Internal, ErrorReasons.ProcessingFailed,
-                "Nothing was charged: the payment could not be processed, or was never sent.");
+            Refuse(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
+                $"transaction_id {Command.TransactionId} was used before for a payment that was reported as failed; nothing is charged under it.");
         }
     }
 
@@ -131,22 +158,26 @@ public sealed class PendingCommand
             "The command could not be processed; it is kept for the operators.");
     }
 
-    /// <summary>Takes the deliveries that have joined since the command was refused as expired.</summary>
+    /// <summary>Takes the deliveries that the command's end does not answer: copies that can still be recorded, because they have
+    /// joined since the command expired or came with a new assignment of its partition; and questions about the payment, since another
+    /// copy of it may be recorded elsewhere.</summary>
     /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    /// <returns>A new command for these deliveries, to be processed after all; null if there are none.</returns>
-    public PendingCommand? TakeWaiting(long nowUnixUs)
+    /// <returns>A new command for the copies, with the questions; or a command for each question if there are no copies.</returns>
+    public IReadOnlyList<PendingCommand> TakeOpen(long nowUnixUs)
     {
         lock (_waiters)
         {
-            if (Refusal?.Reason != ErrorReasons.CommandExpired || _waiters.TrueForAll(a => a.IsExpired(nowUnixUs)))
+            if (Recorded is not null)
             {
-                return null;
+                return [];
             }
-            // Questions about the payment wait for its final result, and so move to the new command as well.
-            var waiting = _waiters.FindAll(a => !a.IsExpired(nowUnixUs));
-            waiting.AddRange(_waiters.FindAll(a => a.IsStatusQuery && !a.IsTold));
-            _waiters.RemoveAll(waiting.Contains);
-            return new PendingCommand(this, waiting);
+            var open = _waiters.FindAll(a => a.IsStatusQuery ? !a.IsTold && !(IsAbandoned && a.IsOver)
+                : IsAbandoned ? !a.IsOver
+                : Refusal?.Reason == ErrorReasons.CommandExpired && !a.IsExpired(nowUnixUs));
+            _waiters.RemoveAll(open.Contains);
+            return open.Exists(a => !a.IsStatusQuery)
+                ? [new PendingCommand(this, [.. open.OrderBy(a => a.IsStatusQuery)])]
+                : open.ConvertAll(a => new PendingCommand(this, [a]));
         }
     }
 
@@ -210,6 +241,8 @@ public sealed class PendingCommand
         public long Entered => entered;
 
         public bool IsTold { get; set; }
+
+        public bool IsOver => delivery.Assignment.IsOver;
 
         public bool IsStatusQuery { get; } = WireCommand.IsStatusQuery(delivery.Command);
 

@@ -60,9 +60,9 @@ internal static class WireCommand
         return reply;
     }
 
-    /// <summary>The reply to a request for which no event is recorded; a question about a payment is answered with the reason.
-    /// </summary>
-    public static Reply ToReply(Command command, Error refusal) => IsStatusQuery(command)
+    /// <summary>The reply to a request for which no event is recorded; a question about a payment is answered with the reason, once
+    /// it is certain that there will be none.</summary>
+    public static Reply ToReply(Command command, Error refusal) => IsStatusQuery(command) && refusal.Reason != ErrorReasons.NoAnswerInTime
         ? new Reply { CorrelationId = command.CorrelationId, PaymentStatus = new PaymentStatus { Error = refusal } }
         : new Reply { CorrelationId = command.CorrelationId, Error = refusal };
 

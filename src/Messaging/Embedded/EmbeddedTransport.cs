@@ -146,7 +146,7 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
         }
     }
 
-    private sealed class EmbeddedDelivery(Command command) : Delivery(command, new SourcePartition("", 0))
+    private sealed class EmbeddedDelivery(Command command) : Delivery(command, PartitionAssignment.Permanent)
     {
         public override void Settle() => EndProcessing();
 

@@ -29,8 +29,12 @@ internal sealed class CommandIntake(
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan ReportInterval = TimeSpan.FromSeconds(1);
 
+    // Longer than the group needs to tell a member that it has lost a partition.
+    private static readonly TimeSpan FencedMax = TimeSpan.FromSeconds(10);
+
     private readonly CommandReader _reader = new(publisher);
     private readonly Dictionary<TopicPartition, OffsetWatermark> _watermarks = [];
+    private readonly Dictionary<TopicPartition, PartitionAssignment> _assignments = [];
 
     // Deliveries read and not yet handed to the handler.
     private List<Delivery> _drained = [];
@@ -52,6 +56,7 @@ internal sealed class CommandIntake(
     /// <summary>Runs one turn of the loop.</summary>
     public void RunTurn(IConsumer<byte[], byte[]> consumer)
     {
+        StartFencedOver(consumer);
         PauseOrResume(consumer);
         Drain(consumer);
         StoreOffsets(consumer);
@@ -73,6 +78,7 @@ internal sealed class CommandIntake(
         foreach (var partition in added)
         {
             _watermarks[partition] = new OffsetWatermark();
+            _assignments[partition] = new PartitionAssignment(Of(partition));
             MessagingMetrics.InitialiseDeadLetters(partition.Topic);
         }
         FindBacklog(consumer, added);
@@ -145,7 +151,7 @@ internal sealed class CommandIntake(
         var slot = Track(record);
         try
         {
-            if (_reader.Read(record, slot) is { } delivery)
+            if (_reader.Read(record, slot, _assignments[record.TopicPartition]) is { } delivery)
             {
                 _drained.Add(delivery);
             }
@@ -271,8 +277,46 @@ internal sealed class CommandIntake(
         {
             _watermarks.Remove(partition);
             _backlog.Remove(partition);
+            if (_assignments.Remove(partition, out var assignment))
+            {
+                assignment.End();
+            }
         }
-        handler.RemoveCached(partitions.ConvertAll(p => new SourcePartition(p.Topic, p.Partition.Value)));
+        handler.RemoveCached(partitions.ConvertAll(Of));
+    }
+
+    private static SourcePartition Of(TopicPartition partition) => new(partition.Topic, partition.Partition.Value);
+
+    /// <summary>Reads a partition again from its committed offset if the event store knows a later owner of it, but the group has
+    /// never taken it away: a former owner that had not noticed its loss was late to announce itself to the store.</summary>
+    private void StartFencedOver(IConsumer<byte[], byte[]> consumer)
+    {
+        foreach (var (partition, assignment) in _assignments)
+        {
+            if (assignment.FencedAt is not 0 and var fenced && time.GetElapsedTime(fenced) > FencedMax)
+            {
+                StartOver(consumer, partition);
+                // The partitions have changed; others wait for the next turn.
+                return;
+            }
+        }
+    }
+
+    private void StartOver(IConsumer<byte[], byte[]> consumer, TopicPartition partition)
+    {
+        try
+        {
+            var committed = consumer.Committed([partition], QueryTimeout)[0].Offset;
+            consumer.Seek(new TopicPartitionOffset(partition, committed == Offset.Unset ? Offset.Beginning : committed));
+        }
+        catch (KafkaException e) when (!e.Error.IsFatal)
+        {
+            KafkaLog.ClientError(logger, "A partition could not be read again: " + e.Error.Reason);
+            return;
+        }
+        KafkaLog.StartedOver(logger, partition.ToString());
+        Drop([partition]);
+        Assigned(consumer, [partition]);
     }
 
     /// <summary>Waits, at most <see cref="SettleTimeout"/>, until the partitions' commands are settled, and commits the settled

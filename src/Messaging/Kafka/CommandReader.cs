@@ -12,7 +12,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
 {
     /// <summary>Returns the delivery, or null if the record was sent to the dead letters; the slot is then settled when the dead
     /// letter is acknowledged.</summary>
-    public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot)
+    public Delivery? Read(ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, PartitionAssignment assignment)
     {
         var span = KafkaTracing.StartProcess(record);
         if (WireFormat.TryReadCommand(record.Message.Value, record.WireVersion(), out var command, out var refusal))
@@ -25,7 +25,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
             {
                 timing.AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp);
             }
-            return new KafkaDelivery(command, record, slot, publisher.DeadLetters)
+            return new KafkaDelivery(command, record, slot, assignment, publisher.DeadLetters)
             {
                 Processing = span,
             };
@@ -48,8 +48,9 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         timestamp.Type == TimestampType.NotAvailable ? 0 : timestamp.UnixTimestampMs * 1000;
 
     private sealed class KafkaDelivery(
-        Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, DeadLetters deadLetters)
-        : Delivery(command, new SourcePartition(record.Topic, record.Partition.Value))
+        Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, PartitionAssignment assignment,
+        DeadLetters deadLetters)
+        : Delivery(command, assignment)
     {
         private long _since = slot.ReadAt;
 

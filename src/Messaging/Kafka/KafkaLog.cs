@@ -81,6 +81,9 @@ internal static partial class KafkaLog
     [LoggerMessage(116, LogLevel.Warning, "The dead letter from {Topic}[{Partition}]@{Offset} is truncated: {Reason}")]
     public static partial void DeadLetterCut(ILogger logger, string topic, int partition, long offset, string reason);
 
+    [LoggerMessage(117, LogLevel.Warning, "Reading {Partition} again from its committed offset: the event store knows another owner of it")]
+    public static partial void StartedOver(ILogger logger, string partition);
+
     /// <summary>Logs an error that the native client reports.</summary>
     public static void Error(ILogger logger, Error error)
     {

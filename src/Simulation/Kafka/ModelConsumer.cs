@@ -327,7 +327,8 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     public void Commit(ConsumeResult<byte[], byte[]> result) => throw new NotSupportedException();
 
-    public void Seek(TopicPartitionOffset tpo) => throw new NotSupportedException();
+    public void Seek(TopicPartitionOffset tpo) =>
+        _positions[tpo.TopicPartition] = tpo.Offset == Offset.Beginning ? _brokers[tpo.TopicPartition].First : tpo.Offset.Value;
 
     public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
 

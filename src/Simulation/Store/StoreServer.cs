@@ -1,6 +1,7 @@
 using System.Text;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Messaging;
 using JasperFx;
 using Npgsql;
 
@@ -15,6 +16,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
 {
     private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
     private readonly Dictionary<Guid, Wire.V1.Event> _receipts = [];
+    private readonly Dictionary<SourcePartition, long> _epochs = [];
 
     /// <summary>Called with every appended event, for a trace.</summary>
     public Action<Stored>? Appended { get; set; }
@@ -68,9 +70,35 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         return answer.Task;
     }
 
-    /// <summary>Appends a batch as one transaction.</summary>
-    public bool Append(IReadOnlyList<NewEvent> batch)
+    /// <summary>Closes transaction ids that have no receipt.</summary>
+    public Dictionary<Guid, Wire.V1.Event> Close(Guid[] transactionIds)
     {
+        foreach (var id in transactionIds)
+        {
+            _receipts.TryAdd(id, new Wire.V1.Event());
+        }
+        return Find(transactionIds);
+    }
+
+    /// <summary>Begins new epochs.</summary>
+    public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
+    {
+        var begun = owned.Where(o => o.Epoch == 0 || o.Epoch == _epochs.GetValueOrDefault(o.Partition)).Select(o => o.Partition)
+            .ToDictionary(p => p, p => _epochs.GetValueOrDefault(p) + 1);
+        foreach (var (partition, epoch) in begun)
+        {
+            _epochs[partition] = epoch;
+        }
+        return begun;
+    }
+
+    /// <summary>Appends a batch as one transaction.</summary>
+    public bool Append(IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned)
+    {
+        if (owned.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
+        {
+            throw new PostgresException("a later owner", "ERROR", "ERROR", EpochFunction.Ended);
+        }
         foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
         {
             if (Stream(stream.Key).Count != stream.First().After.Version - 1)
@@ -149,8 +177,16 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
     public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
         server.AskAsync(node, false, () => server.Find(transactionIds));
 
-    public Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken) =>
-        server.AskAsync(node, true, () => server.Append(batch));
+    public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+        server.AskAsync(node, true, () => server.Close(transactionIds));
+
+    public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
+        server.AskAsync(node, true, () => server.Begin(owned));
+
+    public Task AppendAsync(
+        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
+        server.AskAsync(node, true, () => server.Append(batch, owned));
 
     public Task<long> LastAsync(CancellationToken cancellationToken) => server.AskAsync(node, false, () => (long)server.Events.Count);
 

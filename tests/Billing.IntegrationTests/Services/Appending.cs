@@ -30,8 +30,8 @@ public sealed class Appending(EventStoreFixture store)
         var facts = EventStoreFixture.Facts(2).ToList();
         var first = New(facts[0], EventStoreFixture.Opened);
 
-        await accounts.AppendAsync([first], CancellationToken.None);
-        await accounts.AppendAsync([New(facts[1], first.After)], CancellationToken.None);
+        await accounts.AppendAsync([first], [], CancellationToken.None);
+        await accounts.AppendAsync([New(facts[1], first.After)], [], CancellationToken.None);
 
         await using var source = NpgsqlDataSource.Create(database);
         await using var select = source.CreateCommand(
@@ -45,7 +45,7 @@ public sealed class Appending(EventStoreFixture store)
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var stale = New(EventStoreFixture.Facts(1).Single(), account with { Version = 1 });
 
-        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([stale], CancellationToken.None)));
+        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([stale], [], CancellationToken.None)));
     }
 
     [Fact]
@@ -54,7 +54,7 @@ public sealed class Appending(EventStoreFixture store)
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var ahead = New(EventStoreFixture.Facts(1).Single(), account with { Version = 7 });
 
-        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([ahead], CancellationToken.None)));
+        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([ahead], [], CancellationToken.None)));
 
         Assert.Equal(3, (await RowsAsync(_stream)).Count);
     }
@@ -69,7 +69,7 @@ public sealed class Appending(EventStoreFixture store)
         var fine = EventStoreFixture.Opened.Apply(facts[1]);
 
         AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync(
-            [new NewEvent(facts[1], fine, RecordedEvent.ToWire(other, facts[1], fine)), stale], CancellationToken.None)));
+            [new NewEvent(facts[1], fine, RecordedEvent.ToWire(other, facts[1], fine)), stale], [], CancellationToken.None)));
 
         Assert.Empty(await RowsAsync(other));
         Assert.Equal(3, (await RowsAsync(_stream)).Count);
@@ -101,7 +101,7 @@ public sealed class Appending(EventStoreFixture store)
             await session.SaveChangesAsync();
         }
         var next = New(ours, account.Apply(martens));
-        await Accounts.AppendAsync([next], CancellationToken.None);
+        await Accounts.AppendAsync([next], [], CancellationToken.None);
 
         await using var late = Sessions();
         late.Events.Append(_stream, 4, martens);
@@ -116,7 +116,7 @@ public sealed class Appending(EventStoreFixture store)
         await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
         var opening = New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened);
 
-        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([opening], CancellationToken.None)));
+        AssertConflict(await Record.ExceptionAsync(() => Accounts.AppendAsync([opening], [], CancellationToken.None)));
     }
 
     [Fact]
@@ -125,7 +125,7 @@ public sealed class Appending(EventStoreFixture store)
         var fact = EventStoreFixture.Facts(1).Single();
         var account = await store.AppendAsync(_stream, [fact]);
 
-        var refused = await Record.ExceptionAsync(() => Accounts.AppendAsync([New(fact, account)], CancellationToken.None));
+        var refused = await Record.ExceptionAsync(() => Accounts.AppendAsync([New(fact, account)], [], CancellationToken.None));
 
         Assert.IsType<MartenCommandException>(refused);
         Assert.True(EventStoreFailure.IsReceiptCollision(refused));
@@ -140,10 +140,10 @@ public sealed class Appending(EventStoreFixture store)
         await store.AppendAsync("visa/" + StackFixture.NewAccount(), [taken]);
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(1));
         await Assert.ThrowsAsync<MartenCommandException>(
-            () => Accounts.AppendAsync([New(taken, account)], CancellationToken.None));
+            () => Accounts.AppendAsync([New(taken, account)], [], CancellationToken.None));
 
         var next = New(EventStoreFixture.Facts(1).Single(), account);
-        await Accounts.AppendAsync([next], CancellationToken.None);
+        await Accounts.AppendAsync([next], [], CancellationToken.None);
 
         var read = await Accounts.LoadAsync([_stream], EventStoreFixture.Opened, CancellationToken.None);
         Assert.Equal(next.After, read[_stream]);
@@ -156,7 +156,7 @@ public sealed class Appending(EventStoreFixture store)
         var accounts = store.NewBackend(nowhere.ConnectionString).GetRequiredService<IAccountStore>();
 
         var failure = await Record.ExceptionAsync(() => accounts.AppendAsync(
-            [New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], CancellationToken.None));
+            [New(EventStoreFixture.Facts(1).Single(), EventStoreFixture.Opened)], [], CancellationToken.None));
 
         Assert.NotNull(failure);
         Assert.True(EventStoreFailure.IsUnavailable(failure), $"{failure}");

@@ -92,7 +92,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
             account = account.Apply(fact);
             return new NewEvent(fact, account, RecordedEvent.ToWire(streamId, fact, account));
         }).ToList();
-        await accounts.AppendAsync(events, CancellationToken.None);
+        await accounts.AppendAsync(events, [], CancellationToken.None);
         return account;
     }
 

@@ -5,6 +5,7 @@ using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.V1;
+using Grpc.Core;
 
 namespace Billing.IntegrationTests.Services;
 
@@ -100,17 +101,32 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     [Fact]
-    public async Task A_payment_that_was_never_sent_is_neither_pending_nor_recorded()
+    public async Task A_payment_that_was_never_sent_is_pending_until_its_deadline()
     {
         var payment = StackFixture.Payment();
-        var url = $"/v1/payments/{payment.TransactionId}/status?account_id={payment.AccountId}&payment_type=visa"
-            + "&amount.currency_code=USD&amount.units=10&deadline_unix_us=99999999999999999";
-
-        Assert.Equal(ErrorReasons.ProcessingFailed, Text(await OutcomeAsync(url, proxy: 0), "reason"));
+        Assert.Equal("PENDING", Text(await StatusAsync(StatusUrl(payment, "99999999999999999"), proxy: 0, "30000"), "status"));
 
         Assert.Equal(PaymentOutcome.Accepted, (await _stack.Proxy().MakePaymentAsync(payment)).Outcome);
-        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(url, proxy: 0), "status"));
+
+        Assert.Equal("ACCEPTED", Text(await OutcomeAsync(StatusUrl(payment, "1"), proxy: 0), "status"));
     }
+
+    [Fact]
+    public async Task A_payment_reported_as_failed_is_never_charged_even_if_it_is_sent_again()
+    {
+        var payment = StackFixture.Payment();
+        Assert.Equal("FAILED", Text(await OutcomeAsync(StatusUrl(payment, "1"), proxy: 0), "status"));
+
+        var refused = await Assert.ThrowsAsync<RpcException>(async () => await _stack.Proxy().MakePaymentAsync(payment));
+
+        Assert.Equal(ErrorReasons.TransactionIdReused, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.CommandExpired, Text(await OutcomeAsync(StatusUrl(payment, "1"), proxy: 1), "reason"));
+        Assert.Equal(0, await _stack.CountEventsAsync(payment.AccountId));
+    }
+
+    private static string StatusUrl(MakePaymentRequest payment, string deadline) =>
+        $"/v1/payments/{payment.TransactionId}/status?account_id={payment.AccountId}&payment_type=visa"
+        + $"&amount.currency_code=USD&amount.units=10&deadline_unix_us={deadline}";
 
     /// <summary>Pauses the payment backends, for less than the session timeout of their consumer group.</summary>
     private PausedProcesses Pause() => new([.. _stack.Stack.Of(ServiceRole.PaymentBackend).Select(s => s.Process)]);

@@ -79,6 +79,14 @@ public sealed class BackendAllocationTests
 
         public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) => Nothing;
 
-        public Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken) => Task.CompletedTask;
+        public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) => Nothing;
+
+        public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+            IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
+            Task.FromResult(owned.ToDictionary(o => o.Partition, _ => 1L));
+
+        public Task AppendAsync(
+            IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
+            Task.CompletedTask;
     }
 }

@@ -5,20 +5,41 @@ namespace Billing.UnitTests.Simulation;
 
 public sealed class SimulationTests(ITestOutputHelper output)
 {
-    private const int Schedules = 400;
-
     [Theory]
     [InlineData(1)]
     [InlineData(1_000_000)]
-    public void Schedules_of_fixed_seeds_have_no_failures(int seed) => Simulate(seed);
+    public void Schedules_of_fixed_seeds_have_no_failures(int seed)
+    {
+        const int Schedules = 400;
+        var summary = Simulate(seed, Schedules, TimeSpan.FromMinutes(10), Environment.ProcessorCount);
+        Assert.Equal(Schedules, summary.Schedules);
+        Assert.True(summary.Simulated > TimeSpan.FromMinutes(1));
+    }
+
+    /// <summary>These have found that a payment whose status was FAILED was charged later, and events that were never published.
+    /// </summary>
+    [Theory]
+    [InlineData(112486)]
+    [InlineData(3314874)]
+    [InlineData(3323220)]
+    [InlineData(4425275)]
+    [InlineData(5508715)]
+    [InlineData(6606731)]
+    [InlineData(7709320)]
+    [InlineData(8803353)]
+    [InlineData(9918817)]
+    public void Schedules_that_once_failed_have_no_failures(int seed) => Simulate(seed, 1, TimeSpan.FromMinutes(10), 1);
 
     [Fact]
-    public void Schedules_of_the_current_date_have_no_failures()
+    public void A_minute_of_schedules_of_the_current_date_has_no_failures()
     {
-        var day = TimeProvider.System.GetUtcNow();
-        var seed = int.Parse(day.ToString("yyyyMMdd", CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
-        output.WriteLine($"Seeds from {seed}.");
-        Simulate(seed);
+        // A minute has fewer schedules than there are numbers to the next day's seed.
+        var day = DateOnly.FromDateTime(TimeProvider.System.GetUtcNow().UtcDateTime).DayNumber;
+        var summary = Simulate(day % 10_000 * 100_000, int.MaxValue, TimeSpan.FromMinutes(1), 1);
+        // ./billing test prints this line.
+        output.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"Simulated {summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:0.0} hours, from the seed of the day, {summary.Seed}."));
+        Assert.NotEqual(0, summary.Schedules);
     }
 
     [Theory]
@@ -27,13 +48,10 @@ public sealed class SimulationTests(ITestOutputHelper output)
     [InlineData(1355)]
     public void Runs_with_the_same_seed_are_equal(int seed) => Assert.True(Simulator.IsRepeatable(seed));
 
-    private static void Simulate(int seed)
+    private static SimulationSummary Simulate(int seed, int schedules, TimeSpan time, int threads)
     {
-        var summary = Simulator.Simulate(
-            seed, Schedules, TimeSpan.FromMinutes(5), Environment.ProcessorCount, _ => { }, TestContext.Current.CancellationToken);
-
+        var summary = Simulator.Simulate(seed, schedules, time, threads, _ => { }, TestContext.Current.CancellationToken);
         Assert.True(summary.Failure is null, $"Seed {summary.Failure?.Seed}: {summary.Failure?.What}");
-        Assert.Equal(Schedules, summary.Schedules);
-        Assert.True(summary.Simulated > TimeSpan.FromMinutes(1));
+        return summary;
     }
 }

@@ -4,7 +4,8 @@ using Billing.Wire.V1;
 namespace Billing.UnitTests.Testing;
 
 /// <summary>A delivery that records whether it was settled or rejected.</summary>
-internal sealed class RecordingDelivery(Command command) : Delivery(command, new SourcePartition("billing.payments.visa", 0))
+internal sealed class RecordingDelivery(Command command, PartitionAssignment? assignment = null)
+    : Delivery(command, assignment ?? PartitionAssignment.Permanent)
 {
     public bool IsSettled { get; private set; }
 

@@ -2,6 +2,7 @@ using Billing.Backends;
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
@@ -92,7 +93,15 @@ public sealed class BalanceReadModelTests : IDisposable
         public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
             throw new NotSupportedException();
 
-        public Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken) => throw new NotSupportedException();
+        public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+            throw new NotSupportedException();
+
+        public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+            IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => throw new NotSupportedException();
+
+        public Task AppendAsync(
+            IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
+            throw new NotSupportedException();
 
         public Task<long> LastAsync(CancellationToken cancellationToken) => throw new NotSupportedException();
 

@@ -2,6 +2,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -154,6 +155,37 @@ public sealed class CommandsInFlightTests
         Assert.Empty(_inFlight.Leave([payment], nowUnixUs: 200));
         Assert.True(payment.IsDone);
     }
+
+    [Fact]
+    public void Of_an_abandoned_command_only_deliveries_under_a_present_assignment_are_taken_up_again()
+    {
+        var (former, present) = (NewAssignment(), NewAssignment());
+        var command = Assert.Single(_inFlight.Enter([Deliver(1, former), Deliver(2, present)], 0));
+        former.End();
+        command.Abandon();
+
+        var again = Assert.Single(_inFlight.Leave([command], 0));
+
+        Assert.Equal([1UL], command.Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.Equal([2UL], again.Deliveries.Select(d => d.Command.CorrelationId));
+        Assert.Same(present, again.Assignment);
+    }
+
+    [Fact]
+    public void A_command_is_recorded_under_an_assignment_that_is_not_over()
+    {
+        var (former, fenced, present) = (NewAssignment(), NewAssignment(), NewAssignment());
+        var command = Assert.Single(_inFlight.Enter([Deliver(1, former), Deliver(2, fenced), Deliver(3, present)], 0));
+        Assert.Same(former, command.Assignment);
+        former.End();
+        fenced.Fence(1);
+        Assert.Same(present, command.Assignment);
+    }
+
+    private static PartitionAssignment NewAssignment() => new(new SourcePartition("billing.payments.visa", 0));
+
+    private static RecordingDelivery Deliver(ulong correlationId, PartitionAssignment assignment) =>
+        new(Samples.PaymentCommand(correlationId: correlationId), assignment);
 
     [Fact]
     public void The_reason_of_a_rejection_is_visible_only_to_the_operators()

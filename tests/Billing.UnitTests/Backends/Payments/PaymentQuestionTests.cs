@@ -26,11 +26,26 @@ public sealed class PaymentQuestionTests
     }
 
     [Fact]
-    public void A_status_query_for_a_rejected_payment_is_answered_with_the_error()
+    public void A_status_query_does_not_take_the_failure_of_one_copy_for_that_of_the_payment()
     {
-        var payment = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2)], 0));
-        payment.Reject("poison");
-        Assert.Equal(ErrorReasons.ProcessingFailed, payment.Answers(0).Last().Reply!.PaymentStatus.Error.Reason);
+        var rejected = Assert.Single(_inFlight.Enter([Deliver(1), Ask(2)], 0));
+        rejected.Reject("poison");
+        AssertAskedAnew(rejected);
+
+        var expired = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100), Ask(2)], 0));
+        expired.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired, "too late");
+        AssertAskedAnew(expired);
+    }
+
+    private void AssertAskedAnew(PendingCommand ended)
+    {
+        var question = Assert.Single(_inFlight.Leave([ended], nowUnixUs: 200));
+
+        Assert.Equal([1UL], ended.Answers(0).Select(a => a.Reply!.CorrelationId));
+        Assert.True(question.IsStatusQuery);
+        Assert.False(question.IsDone);
+        Assert.Single(_inFlight.Enter([Deliver(3)], 0));
+        _inFlight.Leave([ended], 0);
     }
 
     [Fact]
@@ -62,22 +77,43 @@ public sealed class PaymentQuestionTests
         var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
         Assert.True(question.IsStatusQuery);
         Assert.False(payment.IsStatusQuery);
-        question.RefuseAsNotRecorded(0);
+        question.RefuseAsEarly();
         Assert.Empty(_inFlight.Leave([question], 0));
         Assert.Empty(_inFlight.Enter([Deliver(3)], 0));
     }
 
     [Theory]
-    [InlineData(0, 200, ErrorReasons.ProcessingFailed)]
-    [InlineData(200, 200, ErrorReasons.ProcessingFailed)]
-    [InlineData(200, 201, ErrorReasons.CommandExpired)]
-    public void A_payment_neither_recorded_nor_in_flight_has_expired_if_its_deadline_has_passed(long deadline, long now, string reason)
+    [InlineData(0, 200, false)]
+    [InlineData(200, 200, true)]
+    [InlineData(200, 201, false)]
+    public void A_payment_neither_recorded_nor_in_flight_may_still_come_until_its_deadline(long deadline, long now, bool isEarly)
     {
         var ask = Ask(1);
         ask.Command.PaymentStatus.DeadlineUnixUs = deadline;
         var question = Assert.Single(_inFlight.Enter([ask], 0));
-        question.RefuseAsNotRecorded(now);
-        Assert.Equal(reason, Assert.Single(question.Answers(0)).Reply!.PaymentStatus.Error.Reason);
+        Assert.Equal(isEarly, question.IsEarly(now));
+    }
+
+    [Fact]
+    public void A_payment_that_may_still_come_is_neither_failed_nor_done()
+    {
+        var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
+        question.RefuseAsEarly();
+        var reply = Assert.Single(question.Answers(0)).Reply!;
+        Assert.Null(reply.PaymentStatus);
+        Assert.Equal((int)StatusCode.DeadlineExceeded, reply.Error.StatusCode);
+    }
+
+    [Fact]
+    public void A_payment_whose_id_is_closed_has_failed_and_is_refused_when_it_is_sent_again()
+    {
+        var question = Assert.Single(_inFlight.Enter([Ask(1)], 0));
+        var payment = Assert.Single(_inFlight.Enter([Deliver(2)], 0));
+        question.Record(new Event());
+        payment.Record(new Event());
+        Assert.Equal(ErrorReasons.CommandExpired, Assert.Single(question.Answers(0)).Reply!.PaymentStatus.Error.Reason);
+        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.Single(payment.Answers(0)).Reply!.Error.Reason);
+        Assert.Null(payment.Recorded);
     }
 
     private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0)

@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -117,6 +118,54 @@ public sealed class PaymentRecorderTests
         Assert.Equal(ErrorReasons.TransactionIdReused, batch[1].Answers(0).Single().Reply!.Error.Reason);
     }
 
+    [Fact]
+    public async Task Commands_of_a_partition_with_a_later_owner_are_left_to_it_and_the_others_are_recorded()
+    {
+        var batch = Enter("acct-1", "acct-2");
+        await _recorder.TakeOverAsync(batch, CancellationToken.None);
+        _store.Epochs[batch[0].Assignment.Partition]++;
+
+        await RecordAsync(batch);
+
+        Assert.True(batch[0].IsAbandoned);
+        Assert.NotEqual(0, batch[0].Assignment.FencedAt);
+        Assert.NotNull(batch[1].Recorded);
+        Assert.Same(batch[1].Recorded, Assert.Single(_store.Appended).Recorded);
+    }
+
+    [Fact]
+    public async Task An_event_that_is_committed_long_after_its_connection_broke_is_found_although_its_command_has_expired()
+    {
+        var batch = Enter("acct-1");
+        batch[0].Deliveries.Single().Command.DeadlineUnixUs = UnixTime.Microseconds(_time.GetUtcNow()) + 1;
+        IReadOnlyList<NewEvent> late = [];
+        _store.Fails = events =>
+        {
+            late = events;
+            _time.Advance(TimeSpan.FromSeconds(1));
+            return new NpgsqlException("no answer", new TimeoutException());
+        };
+        // Only what begins a new epoch waits for it.
+        _store.EpochBegins = () => _store.Add(late);
+
+        await RecordAsync(batch);
+
+        Assert.Equal(1, batch[0].Recorded!.Version);
+    }
+
+    [Fact]
+    public async Task Nothing_is_recorded_under_a_closed_id()
+    {
+        var batch = Enter("acct-1");
+        _store.Receipts[batch[0].Command.TransactionId] = new Wire.V1.Event();
+        _store.Fails = _ => new PostgresException(
+            "taken", "ERROR", "ERROR", PostgresErrorCodes.UniqueViolation, tableName: EventStoreSchema.ReceiptsTable);
+
+        await RecordAsync(batch);
+
+        Assert.Equal(ErrorReasons.TransactionIdReused, batch[0].Refusal!.Reason);
+    }
+
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));
 
@@ -126,7 +175,7 @@ public sealed class PaymentRecorderTests
             {
                 var command = Samples.PaymentCommand(account);
                 command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
-                return new RecordingDelivery(command);
+                return new RecordingDelivery(command, new PartitionAssignment(new SourcePartition(account, 0)));
             }),
         ], 0);
 
@@ -149,18 +198,47 @@ public sealed class PaymentRecorderTests
         public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
             Task.FromResult(transactionIds.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]));
 
-        public Task AppendAsync(IReadOnlyList<NewEvent> batch, CancellationToken cancellationToken)
+        public Dictionary<SourcePartition, long> Epochs { get; } = [];
+
+        /// <summary>Called when an epoch begins.</summary>
+        public Action EpochBegins { get; set; } = () => { };
+
+        public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+            throw new NotSupportedException();
+
+        public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+            IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
         {
+            EpochBegins();
+            var begun = owned.Where(o => o.Epoch == 0 || IsPresent(o)).Select(o => o.Partition).ToList();
+            begun.ForEach(p => Epochs[p] = Epochs.GetValueOrDefault(p) + 1);
+            return Task.FromResult(begun.ToDictionary(p => p, p => Epochs[p]));
+        }
+
+        public Task AppendAsync(
+            IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+        {
+            if (!owned.All(IsPresent))
+            {
+                return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", EpochFunction.Ended));
+            }
             if (Fails(batch) is { } failure)
             {
                 return Task.FromException(failure);
             }
+            Add(batch);
+            return FailsAfter() is { } broken ? Task.FromException(broken) : Task.CompletedTask;
+        }
+
+        public void Add(IReadOnlyList<NewEvent> batch)
+        {
             Appended.AddRange(batch);
             foreach (var added in batch)
             {
                 Receipts.Add(Guid.Parse(added.Recorded.TransactionId), added.Recorded);
             }
-            return FailsAfter() is { } broken ? Task.FromException(broken) : Task.CompletedTask;
         }
+
+        private bool IsPresent(PartitionEpoch owned) => Epochs.GetValueOrDefault(owned.Partition) == owned.Epoch;
     }
 }

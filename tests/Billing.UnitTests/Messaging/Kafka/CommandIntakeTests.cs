@@ -25,6 +25,7 @@ public sealed class CommandIntakeTests : IDisposable
     private readonly ModelProducer _producer;
     private readonly ModelConsumer _consumer;
     private readonly CommandIntake _intake;
+    private readonly TimeProvider _time;
 
     public CommandIntakeTests()
     {
@@ -32,6 +33,7 @@ public sealed class CommandIntakeTests : IDisposable
         _scheduler = new Scheduler(dice);
         _brokers = new Brokers(_scheduler, dice, partitions: 1);
         var node = new Billing.Simulation.Node("backend", _scheduler);
+        _time = node.Time;
         _producer = new ModelProducer(_brokers, node, TimeSpan.Zero);
         _publisher = new KafkaAnswerPublisher(new ProducerPair(_producer), node.Time, NullLogger.Instance);
         _intake = new CommandIntake(InFlightMax, _handler, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
@@ -118,6 +120,33 @@ public sealed class CommandIntakeTests : IDisposable
         Send(1, Samples.PaymentCommand().ToByteArray());
         intake.RunTurn(consumer);
         Assert.Equal([Backlog, 1], second.HandOvers);
+    }
+
+    [Fact]
+    public void A_partition_that_stays_fenced_is_read_again_from_its_committed_offset_under_another_assignment()
+    {
+        Send(3, Samples.PaymentCommand().ToByteArray());
+        TakeTurns(1);
+        _handler.Deliveries[0].Settle();
+        TakeTurns(1);
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+        TakeTurns(1);
+        var former = _handler.Deliveries[1].Assignment;
+        former.Fence(_time.GetTimestamp());
+
+        TakeTurns(1);
+        Assert.Equal(3, _handler.Deliveries.Count);
+        _scheduler.Run(TimeSpan.FromSeconds(11));
+        TakeTurns(2);
+
+        Assert.Equal(5, _handler.Deliveries.Count);
+        Assert.All(_handler.Deliveries[3..], delivery => Assert.False(delivery.Assignment.IsOver));
+        Assert.Equal(former.Partition, _handler.Deliveries[3].Assignment.Partition);
+        _handler.Deliveries.ForEach(delivery => delivery.Settle());
+        TakeTurns(1);
+        _scheduler.Run(TimeSpan.FromSeconds(1));
+        TakeTurns(1);
+        Assert.Equal(3, _brokers.Group("group").Committed[new TopicPartition(Topic, 0)]);
     }
 
     private void TakeTurns(int count)

@@ -1,0 +1,149 @@
+using Billing.Backends.EventStore;
+using Billing.Messaging;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>What keeps a former owner of a partition, or a copy of a payment, from being recorded.</summary>
+[Collection(OverEventStore.Name)]
+public sealed class Fencing(EventStoreFixture store)
+{
+    private readonly SourcePartition _partition = new("billing.payments.visa/" + Guid.NewGuid(), 3);
+    private readonly string _stream = "visa/" + StackFixture.NewAccount();
+    private readonly Guid _id = Guid.NewGuid();
+
+    private static CancellationToken Stop => TestContext.Current.CancellationToken;
+
+    private IAccountStore Accounts => store.Backend.GetRequiredService<IAccountStore>();
+
+    [Fact]
+    public async Task A_former_owner_cannot_append_and_learns_why()
+    {
+        var former = await BeginAsync(0);
+        var present = await BeginAsync(0);
+
+        var refused = await Record.ExceptionAsync(() => AppendAsync(former));
+
+        Assert.NotNull(refused);
+        Assert.True(EventStoreFailure.IsEpochOver(refused), $"{refused}");
+        Assert.True(EventStoreFailure.IsRetryable(refused));
+        Assert.False(EventStoreFailure.IsUnavailable(refused));
+        Assert.False(EventStoreFailure.IsConflict(refused));
+        Assert.Empty(await Accounts.FindReceiptsAsync([_id], Stop));
+
+        await AppendAsync(present);
+        Assert.Single(await Accounts.FindReceiptsAsync([_id], Stop));
+    }
+
+    [Fact]
+    public async Task Only_the_present_owner_can_renew_its_epoch()
+    {
+        var former = await BeginAsync(0);
+        var present = await BeginAsync(0);
+
+        Assert.Empty(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, former)], Stop));
+        Assert.Equal(present + 1, await BeginAsync(present));
+    }
+
+    [Fact]
+    public async Task An_epoch_of_each_of_many_partitions_begins_at_once()
+    {
+        var partitions = Enumerable.Range(0, 100).Select(number => _partition with { Number = number }).ToList();
+
+        var first = await Accounts.BeginEpochsAsync([.. partitions.Select(p => new PartitionEpoch(p, 0))], Stop);
+        var second = await Accounts.BeginEpochsAsync([.. first.Select(f => new PartitionEpoch(f.Key, f.Value)).Reverse()], Stop);
+
+        Assert.Equal(partitions.ToDictionary(p => p, p => first[p] + 1), second);
+    }
+
+    [Fact]
+    public async Task A_new_epoch_begins_only_when_an_append_under_the_former_one_has_ended()
+    {
+        var former = await BeginAsync(0);
+        await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
+        await connection.OpenAsync(Stop);
+        await using var append = await connection.BeginTransactionAsync(Stop);
+        await using (var hold = new NpgsqlCommand("select billing.hold_epochs(array[$1], array[$2], array[$3])", connection))
+        {
+            hold.Parameters.AddWithValue(_partition.Topic);
+            hold.Parameters.AddWithValue(_partition.Number);
+            hold.Parameters.AddWithValue(former);
+            await hold.ExecuteNonQueryAsync(Stop);
+        }
+
+        var begun = BeginAsync(0);
+        await IsBlockedByAsync(connection.ProcessID);
+        Assert.False(begun.IsCompleted);
+        await append.CommitAsync(Stop);
+
+        Assert.Equal(former + 1, await begun);
+    }
+
+    [Fact]
+    public async Task Nothing_can_be_recorded_under_a_closed_id()
+    {
+        var closed = await Accounts.CloseAsync([_id], Stop);
+        Assert.Equal(Wire.V1.Event.FactOneofCase.None, closed[_id].FactCase);
+
+        var epoch = await BeginAsync(0);
+        var refused = await Record.ExceptionAsync(() => AppendAsync(epoch));
+
+        Assert.True(EventStoreFailure.IsReceiptCollision(refused!), $"{refused}");
+        Assert.Equal(closed, await Accounts.FindReceiptsAsync([_id], Stop));
+    }
+
+    [Fact]
+    public async Task An_id_with_a_receipt_is_not_closed()
+    {
+        await AppendAsync(await BeginAsync(0));
+        var receipts = await Accounts.FindReceiptsAsync([_id], Stop);
+
+        Assert.Equal(receipts, await Accounts.CloseAsync([_id], Stop));
+        Assert.NotEqual(Wire.V1.Event.FactOneofCase.None, receipts[_id].FactCase);
+    }
+
+    [Fact]
+    public async Task Closing_an_id_waits_for_an_append_that_is_recording_it()
+    {
+        await using var connection = new NpgsqlConnection(store.Postgres.ConnectionString);
+        await connection.OpenAsync(Stop);
+        await using var append = await connection.BeginTransactionAsync(Stop);
+        var recorded = new Wire.V1.Event { StreamId = _stream, PaymentAccepted = new Wire.V1.PaymentAccepted() };
+        await using (var insert = new NpgsqlCommand("insert into billing.payment_receipts values ($1, $2)", connection))
+        {
+            insert.Parameters.AddWithValue(_id);
+            insert.Parameters.AddWithValue(Google.Protobuf.MessageExtensions.ToByteArray(recorded));
+            await insert.ExecuteNonQueryAsync(Stop);
+        }
+
+        var closed = Accounts.CloseAsync([_id], Stop);
+        await IsBlockedByAsync(connection.ProcessID);
+        await append.CommitAsync(Stop);
+
+        Assert.Equal(recorded, (await closed)[_id]);
+    }
+
+    private async Task<long> BeginAsync(long epoch) =>
+        Assert.Single(await Accounts.BeginEpochsAsync([new PartitionEpoch(_partition, epoch)], Stop)).Value;
+
+    private Task AppendAsync(long epoch)
+    {
+        var fact = new Billing.Backends.Domain.PaymentAccepted(_id, 5, "USD", DateTimeOffset.UnixEpoch);
+        var after = EventStoreFixture.Opened.Apply(fact);
+        return Accounts.AppendAsync(
+            [new NewEvent(fact, after, RecordedEvent.ToWire(_stream, fact, after))], [new PartitionEpoch(_partition, epoch)], Stop);
+    }
+
+    /// <summary>Waits until another session waits for a session's locks.</summary>
+    private async Task IsBlockedByAsync(int processId)
+    {
+        await using var database = NpgsqlDataSource.Create(store.Postgres.ConnectionString);
+        await using var count = database.CreateCommand("select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))");
+        count.Parameters.AddWithValue(processId);
+        while ((long)(await count.ExecuteScalarAsync(Stop))! == 0)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(20), Stop);
+        }
+    }
+}
