@@ -12,10 +12,14 @@ public sealed class EventStoreOptions
 
     // A transaction whose client was lost while the database failed would keep its locks, and the retried batch would wait for
     // them forever: ten seconds are far above any pause between two statements, and below how long a caller waits.
+    // One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers, after
+    // about as long. The next owner of a partition waits for the appends of the former one.
     // Rows are looked up by their keys: a statement prepared while a new store's tables are empty would otherwise keep scanning
     // whole tables when they no longer are.
     private const string SessionSettings =
-        "-c idle_in_transaction_session_timeout=10s -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
+        "-c idle_in_transaction_session_timeout=10s "
+        + "-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s "
+        + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
 
     // A service runs the same few statements again and again.
     private const int PreparedStatements = 50;

@@ -44,14 +44,18 @@ public sealed class EventStoreStart(EventStoreFixture store)
     }
 
     [Theory]
-    [InlineData("", "10s")]
-    [InlineData("-c idle_in_transaction_session_timeout=3s", "3s")]
-    public async Task An_abandoned_transaction_keeps_its_locks_for_seconds_only(string options, string expected)
+    [InlineData("", "idle_in_transaction_session_timeout", "10s")]
+    [InlineData("-c idle_in_transaction_session_timeout=3s", "idle_in_transaction_session_timeout", "3s")]
+    [InlineData("", "tcp_keepalives_idle", "4")]
+    [InlineData("", "tcp_keepalives_interval", "2")]
+    [InlineData("", "tcp_keepalives_count", "3")]
+    [InlineData("", "tcp_user_timeout", "10s")]
+    public async Task An_abandoned_transaction_keeps_its_locks_for_seconds_only(string options, string setting, string expected)
     {
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
         await using var sessions = store.NewBackend(database.ConnectionString);
 
-        await using var show = sessions.GetRequiredService<NpgsqlDataSource>().CreateCommand("show idle_in_transaction_session_timeout");
+        await using var show = sessions.GetRequiredService<NpgsqlDataSource>().CreateCommand("show " + setting);
 
         Assert.Equal(expected, await show.ExecuteScalarAsync());
     }
