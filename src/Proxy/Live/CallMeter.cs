@@ -15,7 +15,7 @@ internal sealed class CallMeter : IDisposable
     private const string HttpMeter = "Microsoft.AspNetCore.Hosting";
     private const string HttpDuration = "http.server.request.duration";
 
-    // The methods with a single answer: a stream\'s duration depends on its caller.
+    // The methods with a single answer: a stream's duration depends on its caller.
     private static readonly string[] OneAnswer =
     [
         .. V1.BillingReflection.Descriptor.Services.SelectMany(service => service.Methods)

@@ -16,7 +16,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
     private const int CostInFlight = 400;
     private const int CostRoundsMax = 3;
 
-    // Enough for an even assignment in the largest consumer group; design section 3 recommends ten times the backends.
+    // One for each member of the largest consumer group that is measured by default.
     private const int PartitionsOfATopic = 12;
 
     private readonly List<ScaleSeries> _series = [];
