@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Reads a command line before anything is installed, downloaded or built for it. eng/help has a page for each
-# command, which the program prints for --help; the options and their values are read from these pages.
+# command, which the programs print for --help; the options and their values are read from these pages.
 
 # check_arguments ARGUMENT...: prints help if that is requested, and stops at an unknown command, option or value.
 check_arguments() {
@@ -54,9 +54,10 @@ read_options() {
   done < <(section Options)
 }
 
-# check_options ARGUMENT...
+# check_options ARGUMENT...: arguments that are passed on to another program are not checked.
 check_options() {
   local name value
+  [[ -z $(section 'Additional Arguments') ]] || return 0
   while (($#)); do
     case $1 in
       --) return ;;

@@ -38,15 +38,12 @@ choose_servers() {
         [[ $(option --transport "$@") != direct ]] || kafka=embedded
       fi
       ;;
-    bench)
-      wants_help "$@" || postgres=auto
-      ;;
+    bench) postgres=auto ;;
     test)
       postgres=auto
       [[ ${2:-} == --fast ]] || kafka=auto
       ;;
-    package) kafka=archive ;;
-    rehearse) wants_help "$@" || kafka=archive ;;
+    package | rehearse) kafka=archive ;;
     dead-letters | topics) kafka=$(named_brokers "$@") ;;
   esac
 }

@@ -28,6 +28,9 @@ public sealed class CommandLines : IDisposable
     [InlineData("--requests needs a value: <N>", "run", "--requests")]
     [InlineData("./billing status takes no argument 'now'", "status", "now")]
     [InlineData("there are no tests called 'Billing.Nope'", "test", "Billing.Nope")]
+    [InlineData("./billing test has no option --slow; it has --fast, --help,", "test", "--slow")]
+    [InlineData("--zone-delay takes a whole number; it is 'far'", "rehearse", "--zone-delay", "far")]
+    [InlineData("--output needs a value: <FOLDER>", "package", "--output")]
     public async Task An_invalid_command_line_is_rejected_and_nothing_is_created(string message, params string[] arguments)
     {
         var result = await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
@@ -41,6 +44,12 @@ public sealed class CommandLines : IDisposable
     [InlineData("--requests <N>", "run", "--help")]
     [InlineData("dead-letters", "--help")]
     [InlineData("billing dead-letters list [options]", "dead-letters", "list", "-h")]
+    [InlineData("  rehearse ", "--help")]
+    [InlineData("--fast", "test", "--help")]
+    [InlineData("--fast", "test", "Billing.UnitTests", "-?")]
+    [InlineData("BenchmarkDotNet", "bench", "-h")]
+    [InlineData("--architectures <LIST>", "package", "--help")]
+    [InlineData("--zone-delay <N>", "rehearse", "--help")]
     public async Task Help_is_printed_and_nothing_is_created(string text, params string[] arguments)
     {
         var result = (await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments])).Succeeded();

@@ -12,12 +12,12 @@ public sealed class ReleasePackaging : IDisposable
     [InlineData("--version 1.2", "--version: '1.2'")]
     [InlineData("--version 01.2.3", "--version: '01.2.3'")]
     [InlineData("--version 1.2.3+build", "--version: '1.2.3+build'")]
-    [InlineData("--version", "--version: the value is missing")]
+    [InlineData("--version", "--version needs a value: <V>")]
     [InlineData("--architectures linux-x86", "--architectures: 'linux-x86'")]
     [InlineData("--architectures=", "--architectures: there are linux-x64, linux-arm64")]
     [InlineData("--output /proc/nowhere", "--output: cannot write to /proc/nowhere")]
     [InlineData("--output deploy", "--output: ")]
-    [InlineData("--outptu here", "./billing package has no option '--outptu'")]
+    [InlineData("--outptu here", "./billing package has no option --outptu; it has --architectures,")]
     public async Task An_invalid_option_is_reported_before_anything_is_done(string flags, string message)
     {
         var result = await Tool.RunAsync("/bin/bash", ["billing", "package", .. flags.Split(' ')]);

@@ -1,13 +1,13 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
-using Billing.UnitTests.House;
+using Billing.Rehearsal;
 using Spectre.Console;
 
-namespace Billing.UnitTests.Cli.Commands;
+namespace Billing.DeploymentTests;
 
 /// <summary>The pages under eng/help, which <c>./billing</c> uses to print help and to check arguments before it installs or
-/// builds anything, equal the program's own help.</summary>
-public sealed class HelpPagesTests
+/// builds anything, equal the programs' own help.</summary>
+public sealed class HelpPages
 {
     /// <summary>If this environment variable is set, the pages are written before they are compared.</summary>
     private const string WriteVariable = "BILLING_WRITE_HELP";
@@ -18,7 +18,7 @@ public sealed class HelpPagesTests
     public async Task Each_command_has_a_page_equal_to_its_help_and_there_are_no_other_pages()
     {
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
-        var root = BillingCommand.Create(console);
+        var root = BillingCommand.Create(console, RehearseCommand.Create(console));
         var pages = new SortedDictionary<string, string>(StringComparer.Ordinal);
         foreach (var path in Paths(root, []))
         {
