@@ -41,7 +41,7 @@ choose_servers() {
     bench) postgres=auto ;;
     test)
       postgres=auto
-      [[ ${2:-} == --fast ]] || kafka=auto
+      [[ " $* " == *' --fast '* ]] || kafka=auto
       ;;
     package | rehearse) kafka=archive ;;
     dead-letters | topics) kafka=$(named_brokers "$@") ;;

@@ -1,15 +1,16 @@
 # shellcheck shell=bash
 # Runs the test programs, as many at a time as the machine has cores, and adds up their counts.
 
-# run_tests [--fast | --packages] [PROGRAM...]: builds and runs the named test programs, or all; with --fast those that
+# run_tests [--fast | --packages] [--install] [PROGRAM...]: builds and runs the named test programs, or all; with --fast those that
 # need no broker, with --packages those that involve a replaceable package. The last line says how many tests passed,
 # failed and were skipped.
 run_tests() {
-  local passed=0 failed=0 skipped=0 programs=() options=() projects=() name class_times=
+  local passed=0 failed=0 skipped=0 programs=() options=() projects=() name class_times= install=
   choose_test_programs "$@"
+  # First, since it may ask.
+  [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_browser && try_python; }
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_compiler
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq && try_network_tools; }
-  [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_python && try_browser; }
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* && " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || try_prometheus
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
@@ -35,7 +36,8 @@ read_class_times() {
     awk '{ spent[$2] += $1 } END { for (class in spent) printf "%.3f %s\n", spent[class], class }'
 }
 
-# choose_test_programs [--fast | --packages] [PROGRAM...]: sets the caller's programs, and the options that they are run with.
+# choose_test_programs [--fast | --packages] [--install] [PROGRAM...]: sets the caller's programs, the options that they are run with, and
+# install.
 choose_test_programs() {
   local there=() project name
   for project in "$BILLING_ROOT"/tests/*/*.csproj; do
@@ -48,8 +50,9 @@ choose_test_programs() {
         programs+=(Billing.ContractTests Billing.IntegrationTests Billing.ScenarioTests)
         options+=(-trait- Packages=Any)
         ;;
+      --install) install=yes ;;
       *)
-        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name'; there are --fast, --packages, $(listed "${there[@]}")"
+        [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name'; there are $(listed "${there[@]}")"
         programs+=("$name")
         ;;
     esac
@@ -108,11 +111,28 @@ try_browser() {
   local folder="$BILLING_ROOT/tests/Billing.IntegrationTests/browser" missing=()
   have chromium || missing+=(chromium)
   have npm || missing+=(nodejs npm)
-  ((${#missing[@]} == 0)) || (as_root_install 'to test the live page in a browser' "${missing[@]}") ||
-    say "continuing without ${missing[*]}"
+  if ((${#missing[@]})); then
+    { wants_browser "${missing[@]}" && (as_root_install 'to test the live page in a browser' "${missing[@]}"); } || {
+      say "continuing without ${missing[*]}"
+      return 0
+    }
+  fi
   [[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || ! have npm ||
     with_progress 'installing the browser driver' "$BILLING_STATE/npm.log" npm ci --no-audit --no-fund --prefix "$folder" ||
     say 'continuing without the browser driver'
+}
+
+# wants_browser PACKAGE...: whether packages of this size may be installed: with --install, or if the user agrees.
+wants_browser() {
+  local answer=
+  [[ -z $install ]] && can_install || return 0
+  if [[ -t 0 && -t 2 ]]; then
+    read -r -p "billing: install $* to test the live page in a browser? It takes about 500 MB [y/N] " answer || true
+    [[ $answer == [yY]* ]]
+  else
+    say "missing: $* (to test the live page in a browser; ./billing test --install installs them, about 500 MB)"
+    return 1
+  fi
 }
 
 # Most test programs spend much of their time waiting, so as many run at once as there are cores. The integration tests run alone: they

@@ -108,6 +108,29 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Theory]
+    [InlineData("test Billing.IntegrationTests", null, false)]
+    [InlineData("test --install Billing.IntegrationTests", null, true)]
+    [InlineData("test Billing.IntegrationTests", "y", true)]
+    [InlineData("test Billing.IntegrationTests", "", false)]
+    public async Task A_browser_is_installed_on_request_or_after_a_question(string arguments, string? answer, bool installed)
+    {
+        _machine.Is(Debian);
+        _machine.AddPostgres("bin", 17);
+        _machine.AddProgram("sudo", "[[ $1 == -n ]] && shift && exec \"$@\"");
+        _machine.AddProgram("apt-get", """echo "$@" >>"$MACHINE/apt.log" """);
+        _machine.Write("clone/tests/Billing.IntegrationTests/Billing.IntegrationTests.csproj", "");
+
+        // The tests then fail: nothing was really built.
+        var result = await _machine.BillingAsync(arguments, _machine.WithKafka(), answer: answer);
+
+        Assert.Equal(installed, File.ReadAllLines(_machine.At("apt.log")).Any(line => line.EndsWith(" chromium nodejs npm", StringComparison.Ordinal)));
+        Assert.Equal(answer is not null, result.Output.Contains("install chromium nodejs npm to test the live page in a browser?", StringComparison.Ordinal));
+        Assert.Equal(
+            !installed, (result.Output + result.Errors).Contains("continuing without chromium nodejs npm", StringComparison.Ordinal));
+        Assert.Contains(_machine.Builds, line => line.StartsWith("build ", StringComparison.Ordinal));
+    }
+
+    [Theory]
     [InlineData("dead-letters list --kafka broker:9092", true)]
     [InlineData("topics --kafka=broker:9092", true)]
     [InlineData("load payments --rate 1 --kafka broker:9092 --postgres Host=h", true)]

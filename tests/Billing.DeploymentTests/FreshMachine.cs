@@ -82,7 +82,9 @@ public sealed class FreshMachine : IDisposable
     /// <param name="environment">Variables of its environment, in addition to PATH and HOME.</param>
     /// <param name="asRoot">Whether root runs it, which requires that the test runs as root; otherwise a user without
     /// rights.</param>
-    internal async Task<ToolResult> BillingAsync(string arguments, IReadOnlyDictionary<string, string>? environment = null, bool asRoot = false)
+    /// <param name="answer">What is typed on its terminal; null for no terminal.</param>
+    internal async Task<ToolResult> BillingAsync(
+        string arguments, IReadOnlyDictionary<string, string>? environment = null, bool asRoot = false, string? answer = null)
     {
         Assert.SkipWhen(asRoot && !Environment.IsPrivilegedProcess, "this test needs root");
         if (Environment.IsPrivilegedProcess)
@@ -98,9 +100,13 @@ public sealed class FreshMachine : IDisposable
             ["BILLING_SYSTEM_ROOT"] = At("system"),
         };
         variables.TryAdd("Polyfills", "all");
+        var command = $"bash {At("clone/billing")} {arguments}";
         return await Tool.RunAsync(
             "/usr/bin/env",
-            ["-i", "-C", At("working"), .. variables.Select(v => $"{v.Key}={v.Value}"), .. user, "bash", At("clone/billing"), .. arguments.Split(' ')]);
+            [
+                "-i", "-C", At("working"), .. variables.Select(v => $"{v.Key}={v.Value}"), .. user, "bash", "-c",
+                answer is null ? $"{command} </dev/null" : $"echo '{answer}' | script -qec '{command}' /dev/null",
+            ]);
     }
 
     public void Dispose() => _folder.Delete(recursive: true);

@@ -16,8 +16,8 @@ public sealed class Browser : IAsyncLifetime
 
     /// <summary>The reason why no browser is available; null if one is.</summary>
     public string? Missing =>
-        _chromium is null ? "there is no chromium (Debian's package chromium)"
-        : _node is null ? "there is no node (Debian's package nodejs)"
+        _chromium is null ? "there is no chromium: ./billing test --install installs it on Debian"
+        : _node is null ? "there is no node: ./billing test --install installs it on Debian"
         : !File.Exists(Path.Combine(Folder, "node_modules/playwright-core/package.json"))
             || !File.Exists(Path.Combine(Folder, "node_modules/axe-core/package.json"))
             ? "playwright-core is not installed: npm ci --prefix tests/Billing.IntegrationTests/browser"
