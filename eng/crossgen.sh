@@ -26,11 +26,15 @@ precompilation_settings() {
 # ask_for_crossgen FILE: sets crossgen, and writes it to the file unless the registry could not be queried.
 ask_for_crossgen() {
   local folder log status=0 why='programs are compiled at run time'
+  if is_unanswered "$1"; then
+    crossgen=
+    return
+  fi
   temporary_folder folder "$BILLING_STATE"
   log="$folder/restore.log"
   write_crossgen_question "$folder"
   say 'querying the package registry for the ReadyToRun compiler ...'
-  timeout 300 dotnet msbuild "$folder/ask.csproj" -restore -t:WriteAnswer -nodeReuse:false -nologo -v:minimal >"$log" 2>&1 9>&- || status=$?
+  timeout "$(query_limit)" dotnet msbuild "$folder/ask.csproj" -restore -t:WriteAnswer -nodeReuse:false -nologo -v:minimal >"$log" 2>&1 9>&- || status=$?
   crossgen=$(cat -- "$folder/answer" 2>/dev/null || true)
   if [[ -n $crossgen && -x $crossgen ]]; then
     echo "$crossgen" >"$1.new"
@@ -40,6 +44,7 @@ ask_for_crossgen() {
     : >"$1"
   else
     say "$why: could not query the package registry for the ReadyToRun compiler ($(first_error "$log" "$status"))"
+    : >"$1.unanswered"
   fi
   rm -rf -- "$folder"
 }

@@ -129,17 +129,35 @@ write_package_answer() {
   printf '  </PropertyGroup>\n</Project>\n'
 }
 
+# is_unanswered FILE: whether this question was asked within the last hour and the registry could not be queried.
+is_unanswered() {
+  [[ -n $(find "$1.unanswered" -mmin -60 2>/dev/null) ]] || return 1
+  say "the package registry could not be queried within the last hour; rm $1.unanswered to query it again"
+}
+
+# query_limit: the seconds that a query may take, downloads included. Where no registry answers, only packages that NuGet has kept can be
+# found.
+query_limit() {
+  local source limit=60
+  have curl || limit=300
+  while read -r source && ((limit < 300)); do
+    ! curl -sk -o /dev/null --connect-timeout 10 --max-time 60 "$source" || limit=300
+  done < <(env -C "$BILLING_ROOT" dotnet nuget list source --format Short | sed -n 's/^E[^ ]* \(http.*\)/\1/p')
+  printf '%s' "$limit"
+}
+
 # ask_for_packages FILE: writes the polyfills to use to the file, unless no registry could be queried.
 ask_for_packages() {
   local folder log status=0 group id sources='the package registry'
   local missing=() there=()
   [[ ! -f $1 ]] || return 0
+  ! is_unanswered "$1" || return 0
   [[ -z ${BILLING_PACKAGES:-} ]] || sources="the package registry and $BILLING_PACKAGES"
   temporary_folder folder "$BILLING_STATE"
   log="$folder/restore.log"
   write_questions "$folder"
   say "querying $sources for the genuine packages ..."
-  (cd "$folder" && timeout 300 dotnet restore questions.slnx --disable-build-servers -v minimal) >"$log" 2>&1 || status=$?
+  (cd "$folder" && timeout "$(query_limit)" dotnet restore questions.slnx --disable-build-servers -v minimal) >"$log" 2>&1 || status=$?
   for group in "${package_groups[@]}"; do
     for id in ${group%%:*}; do
       if is_lacking "$log" "$(question_name "$group")"; then missing+=("$id"); else there+=("$id"); fi
@@ -147,6 +165,7 @@ ask_for_packages() {
   done
   if ((status)) && { ((${#missing[@]} == 0)) || grep -q 'NU1301' "$log"; }; then
     say "could not query $sources ($(first_error "$log" "$status")); using all polyfills for now"
+    : >"$1.unanswered"
   elif ((${#missing[@]})); then
     say "$sources: no $(absent_packages "$log"); using polyfills for $(listed "${missing[@]}");" \
       "genuine: $(listed "${there[@]:-none}")"
@@ -215,5 +234,7 @@ listed() {
 first_error() {
   local error
   error=$(sed -nE 's/.*error (NU[0-9]+|MSB[0-9]+): ([^[]*).*/\1: \2/p' "$1" | head -n 1)
+  # The status of timeout.
+  [[ -n $error || $2 != 124 ]] || error='no answer in time'
   printf '%s' "${error:-dotnet restore ended with $2}" | sed 's/ *$//'
 }

@@ -191,6 +191,47 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
+    public async Task A_registry_that_does_not_answer_is_queried_briefly_and_not_again_within_the_hour()
+    {
+        _machine.Is(Debian);
+        _machine.AddProgram("curl", "exit 28");
+        _machine.AddProgram("timeout", """echo "$1" >>"$MACHINE/limits.log"; exit 124""");
+        var environment = new Dictionary<string, string> { ["Polyfills"] = "" };
+
+        var first = (await _machine.BillingAsync("status", environment)).Succeeded();
+        var second = (await _machine.BillingAsync("status", environment)).Succeeded();
+        foreach (var unanswered in Directory.EnumerateFiles(_machine.At("clone/.billing/packages"), "*.unanswered"))
+        {
+            File.SetLastWriteTimeUtc(unanswered, TimeProvider.System.GetUtcNow().UtcDateTime - TimeSpan.FromHours(2));
+        }
+        var third = (await _machine.BillingAsync("status", environment)).Succeeded();
+
+        // Each query asks for the packages, then for the compiler.
+        Assert.Equal(["60", "60", "60", "60"], File.ReadAllLines(_machine.At("limits.log")));
+        Assert.Contains("(no answer in time); using all polyfills for now", first.Errors, StringComparison.Ordinal);
+        Assert.Contains(".unanswered to query it again", second.Errors, StringComparison.Ordinal);
+        Assert.StartsWith(third.Errors, first.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_registry_that_answers_has_time_for_downloads()
+    {
+        _machine.Is(Debian);
+        _machine.AddProgram("curl", """[[ " $* " == *' https://registry.example/index.json ' ]]""");
+        _machine.AddProgram("timeout", """echo "$1" >>"$MACHINE/limits.log"; exit 124""");
+        _machine.AddProgram("dotnet", """
+            case $1 in
+              --version) echo 10.0.100 ;;
+              nuget) printf 'D https://disabled.example/index.json\nE https://registry.example/index.json\n' ;;
+            esac
+            """);
+
+        (await _machine.BillingAsync("status", new Dictionary<string, string> { ["Polyfills"] = "" })).Succeeded();
+
+        Assert.Equal(["300", "300"], File.ReadAllLines(_machine.At("limits.log")));
+    }
+
+    [Fact]
     public async Task An_http_proxy_is_not_used_for_loopback_addresses()
     {
         _machine.Is(Debian);
