@@ -80,7 +80,7 @@ solution_filter() {
 # Name, size and time of every source file, and everything else a build depends on. Lock files are left out, since builds write them.
 build_input() {
   local folders=(src load polyfills eng)
-  [[ " $*" != *' tests/'* ]] || folders+=(tests examples)
+  [[ " $*" != *' tests/'* ]] || folders+=(tests examples deploy)
   [[ " $*" != *' deploy/'* ]] || folders+=(deploy)
   {
     printf '%s\n' "$BILLING_SDK" "$@"

@@ -177,6 +177,25 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     }
 
     [Fact]
+    public async Task A_change_of_the_deployment_causes_a_build_of_its_tests()
+    {
+        _machine.Is(Debian);
+        _machine.AddPostgres("bin", 17);
+        var environment = _machine.WithKafka();
+        _machine.Write("clone/tests/Billing.DeploymentTests/Billing.DeploymentTests.csproj", "");
+
+        // The tests fail, since nothing was really built.
+        _machine.Write("clone/deploy/Rehearsal/Program.cs", "return 0;");
+        await _machine.BillingAsync("test Billing.DeploymentTests", environment);
+        await _machine.BillingAsync("test Billing.DeploymentTests", environment);
+        var first = CountBuilds();
+        _machine.Write("clone/deploy/Rehearsal/Program.cs", "return 1;");
+        await _machine.BillingAsync("test Billing.DeploymentTests", environment);
+
+        Assert.Equal((1, 2), (first, CountBuilds()));
+    }
+
+    [Fact]
     public async Task Analyzers_run_in_builds_for_tests_only()
     {
         _machine.Is(Debian);
