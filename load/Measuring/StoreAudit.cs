@@ -13,28 +13,28 @@ internal static class StoreAudit
     /// <summary>Audits a stack's event store and prints the result.</summary>
     /// <param name="stack">The stack, which is no longer under load.</param>
     /// <param name="journals">The clients' journals; empty if the clients write none.</param>
-    /// <param name="answered">Number of payments that clients counted as answered; the store must hold at least as many events.
-    /// </param>
+    /// <param name="sent">All payments that were sent to the stack.</param>
     /// <param name="console">The console to print to.</param>
     /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<AuditCounts> AuditAsync(
-        BillingStack stack, IReadOnlyList<string> journals, long answered, IAnsiConsole console, CancellationToken cancellationToken)
+        BillingStack stack, IReadOnlyList<string> journals, SentPayments sent, IAnsiConsole console, CancellationToken cancellationToken)
     {
         var audit = await new Auditor(stack.ConnectionString).RunAsync(journals, cancellationToken);
         AuditTable.Print(console, audit);
-        return Count(audit, answered, console);
+        return Count(audit, sent, console);
     }
 
-    /// <summary>Returns the counts of an audit, and one miscount if the store holds fewer events than payments were answered.
-    /// </summary>
-    public static AuditCounts Count(AuditResult audit, long answered, IAnsiConsole console)
+    /// <summary>Returns the counts of an audit, and one miscount unless the store holds an event of every answered payment, and no others
+    /// than those of unanswered payments.</summary>
+    public static AuditCounts Count(AuditResult audit, SentPayments sent, IAnsiConsole console)
     {
-        if (audit.Events >= answered)
+        var unanswered = sent.Unanswered + audit.Unanswered;
+        if (audit.Events >= sent.Answered && audit.Events <= sent.Answered + unanswered)
         {
             return AuditCounts.Of(audit);
         }
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"  clients counted {answered} answered payments; the event store holds only {audit.Events} events"));
+            $"  {sent.Answered} payments answered, {unanswered} not; the event store holds {audit.Events} events"));
         return AuditCounts.Of(audit, miscounted: 1);
     }
 

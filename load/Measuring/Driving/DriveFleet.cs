@@ -12,8 +12,8 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
 {
     private int _drives;
 
-    /// <summary>Number of payments answered so far in measurements without balance checks, warm-ups excluded.</summary>
-    public long PaymentsAnswered { get; private set; }
+    /// <summary>All payments sent so far.</summary>
+    public SentPayments Payments { get; private set; }
 
     /// <summary>Runs one measurement: the workers warm up and begin at the same time, and their results are combined.</summary>
     /// <param name="spec">The load of each worker; the workers use different seeds.</param>
@@ -43,7 +43,7 @@ internal sealed class DriveFleet(StackFolder folder, string name = "drive")
             var used = cpu.Elapsed();
             await (watch?.EndAsync() ?? Task.CompletedTask);
             var figures = DriveFigures.Of([.. started.Select(w => Read(w.Result))], used);
-            PaymentsAnswered += spec.BalancePercent == 0 ? figures.Ok : 0;
+            Payments += figures.Payments;
             return figures;
         }
         finally
@@ -101,6 +101,9 @@ public sealed record DriveFigures(
     /// <summary>The resources that each worker used while it measured; only if its payments are timed.</summary>
     public IReadOnlyList<ProgramUse> Workers { get; private init; } = [];
 
+    /// <summary>All payments that the workers have sent, those of their warm-ups included.</summary>
+    public SentPayments Payments { get; private init; }
+
     /// <summary>Number of failed requests.</summary>
     public long Failed => Errors.Values.Sum();
 
@@ -132,6 +135,7 @@ public sealed record DriveFigures(
             Refusals = refusals.Figures(),
             Timed = [.. results.SelectMany(r => r.Timed).Select(text => StepTimes.TryParse(text, out var times) ? times : null).OfType<StepTimes>()],
             Workers = [.. results.Select(r => r.Worker).OfType<ProgramUse>()],
+            Payments = results.Aggregate(default(SentPayments), (sum, result) => sum + result.Payments),
         };
     }
 }

@@ -110,6 +110,9 @@ public sealed record DriveResult
 
     /// <summary>Seconds of processor time that the worker used while it measured.</summary>
     public required double CpuS { get; init; }
+
+    /// <summary>All payments that the worker has sent, those of its warm-up included.</summary>
+    public Measuring.SentPayments Payments { get; init; }
 }
 
 /// <summary>Serialises the files that the command and its workers exchange.</summary>

@@ -13,6 +13,8 @@ public sealed class Driver : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly IRequestChannel[] _channels;
     private volatile DriverMeter? _meter;
+    private long _answered;
+    private long _unanswered;
 
     /// <summary>Creates a driver; connections are opened with the first requests.</summary>
     public Driver(DriveSpec spec, TimeProvider time)
@@ -45,7 +47,7 @@ public sealed class Driver : IAsyncDisposable
         _meter = meter;
         await SendAsync(
             meter, new SendLimit(_time, TimeSpan.FromSeconds(_spec.DurationS), _spec.Amount, cancellationToken), _spec.Seed);
-        return meter.Result();
+        return meter.Result() with { Payments = new SentPayments(Interlocked.Read(ref _answered), Interlocked.Read(ref _unanswered)) };
     }
 
     /// <inheritdoc/>
@@ -91,9 +93,16 @@ public sealed class Driver : IAsyncDisposable
             end.Stopped);
     }
 
-    private Task<RequestOutcome> SendAsync(IRequestChannel channel, RandomRequests random) => random.IsAmong(_spec.BalancePercent)
-        ? channel.CheckAsync(random.Balance())
-        : channel.PayAsync(random.Payment());
+    private async Task<RequestOutcome> SendAsync(IRequestChannel channel, RandomRequests random)
+    {
+        if (random.IsAmong(_spec.BalancePercent))
+        {
+            return await channel.CheckAsync(random.Balance());
+        }
+        var outcome = await channel.PayAsync(random.Payment());
+        Interlocked.Increment(ref outcome.Error is null ? ref _answered : ref _unanswered);
+        return outcome;
+    }
 
     private IRequestChannel Connect(string address) => _spec.Protocol switch
     {

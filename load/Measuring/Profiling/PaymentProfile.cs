@@ -76,7 +76,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
             }
             Keep(inFlight, figures, watch);
         }
-        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.Payments, console, cancellationToken));
     }
 
     private void Keep(int inFlight, DriveFigures figures, PlatformMeter watch)

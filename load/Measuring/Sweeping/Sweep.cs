@@ -37,7 +37,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
             await using var stack = await Starting.StackAsync(options.Subject.Stack, console, cancellationToken);
             var fleet = new DriveFleet(stack.Folder);
             await MeasureAsync(fleet, protocol => Addresses(stack, protocol), Programs.Of(stack), cancellationToken);
-            _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+            _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.Payments, console, cancellationToken));
         }
     }
 

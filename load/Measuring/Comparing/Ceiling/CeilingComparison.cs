@@ -40,7 +40,7 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
         IReadOnlyList<(string Name, IReadOnlyList<string> Addresses)> sides = [(WholePath, stack.ProxyAddresses), ("echo", echoes.Addresses)];
         var fleet = new DriveFleet(stack.Folder);
         var journals = new List<string>();
-        var answered = 0L;
+        var sent = new SentPayments();
         foreach (var inFlight in options.InFlight)
         {
             await RunCaseAsync($"{inFlight} in flight", sides, async (side, _) =>
@@ -49,7 +49,7 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
                 var figures = await fleet.RunAsync(
                     new DriveSpec { Addresses = side.Addresses, Connections = connections, InFlight = inFlight / connections, DurationS = options.During.TotalSeconds, WarmUpS = options.WarmUp.TotalSeconds },
                     1, [], cancellationToken);
-                answered += side.Name == WholePath ? figures.Ok : 0;
+                sent += side.Name == WholePath ? figures.Payments : default;
                 return new CeilingRound(figures.DurationS, figures.PerSecond, figures.Latency.P50Ms, figures.Latency.P99Ms, figures.Failed);
             }, cancellationToken);
         }
@@ -61,12 +61,13 @@ internal sealed class CeilingComparison(CeilingOptions options, Measurement meas
                 if (side.Name == WholePath)
                 {
                     journals.AddRange(burst.Journals);
-                    answered += burst.Answered;
+                    // The journals name those without an answer.
+                    sent += new SentPayments(burst.Answered, Unanswered: 0);
                 }
                 return RoundOf(burst);
             },
             cancellationToken);
-        _audits.Add(await StoreAudit.AuditAsync(stack, journals, answered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, journals, sent, console, cancellationToken));
     }
 
     private async Task RunCaseAsync(

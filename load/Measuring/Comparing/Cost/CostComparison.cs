@@ -53,7 +53,7 @@ internal sealed class CostComparison(CostOptions options, Measurement measuremen
                 Sides, options.Rounds, (side, _) => fleets[side].RunAsync(Spec(stacks[side]), 1, Programs.Of(stacks[side]), cancellationToken), Keep, cancellationToken);
             foreach (var (side, stack) in stacks)
             {
-                _audits.Add(await StoreAudit.AuditAsync(stack, [], fleets[side].PaymentsAnswered, console, cancellationToken));
+                _audits.Add(await StoreAudit.AuditAsync(stack, [], fleets[side].Payments, console, cancellationToken));
             }
         }
         finally

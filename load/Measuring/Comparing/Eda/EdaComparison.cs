@@ -55,7 +55,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
             side => KillingAsync(side, cancellationToken), cancellationToken);
         foreach (var side in new[] { kafka, direct })
         {
-            _audits.Add(await StoreAudit.AuditAsync(side.Stack, [], side.PaymentsAnswered, console, cancellationToken));
+            _audits.Add(await StoreAudit.AuditAsync(side.Stack, [], side.Payments, console, cancellationToken));
         }
     }
 
@@ -152,7 +152,7 @@ internal sealed class EdaComparison(EdaOptions options, Measurement measurement,
 
         public BillingStack Stack => stack;
 
-        public long PaymentsAnswered => _fleet.PaymentsAnswered;
+        public SentPayments Payments => _fleet.Payments;
 
         public Task<DriveFigures> DriveAsync(DriveSpec spec, CancellationToken cancellationToken, IMeasurementObserver? watch = null) =>
             _fleet.RunAsync(spec, 1, Programs.Of(stack), cancellationToken, watch);

@@ -51,15 +51,15 @@ internal sealed class OverloadComparison(OverloadOptions options, Measurement me
         await PhaseAsync($"{options.Times} times the capacity", fleet, Spec(stack, CapacityPerS * options.Times, options.During), cancellationToken);
         await PhaseAsync("First 5 s after the overload", fleet, Spec(stack, NormalPerS, Recovery), cancellationToken);
         await PhaseAsync("Next 20 s", fleet, Spec(stack, NormalPerS, Normally), cancellationToken);
-        await FloodAsync(stack, fleet, cancellationToken);
+        var other = new DriveFleet(stack.Folder, "flood");
+        await FloodAsync(stack, fleet, other, cancellationToken);
         _memory = memory.Figures();
-        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.Payments + other.Payments, console, cancellationToken));
     }
 
     // Proxies identify callers without tokens by their addresses.
-    private async Task FloodAsync(BillingStack stack, DriveFleet fleet, CancellationToken cancellationToken)
+    private async Task FloodAsync(BillingStack stack, DriveFleet fleet, DriveFleet other, CancellationToken cancellationToken)
     {
-        var other = new DriveFleet(stack.Folder, "flood");
         var flood = other.RunAsync(
             Spec(stack, CapacityPerS * options.Times, Normally + Recovery) with { From = "127.0.0.2" }, 1, [], cancellationToken);
         await PhaseAsync($"A caller at {ModestPerS:0}/s beside another at {options.Times} times the capacity", fleet, Spec(stack, ModestPerS, Normally) with { From = "127.0.0.3" }, cancellationToken);

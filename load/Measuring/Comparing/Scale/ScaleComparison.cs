@@ -61,7 +61,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
                 Print($"Cost of {kind.ToString().ToLowerInvariant()}, measured at {figures.PerSecond:N0}/s");
             },
             cancellationToken);
-        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.Payments, console, cancellationToken));
     }
 
     private async Task MeasureAsync(ScaleKind kind, IReadOnlyList<int> steps, CancellationToken cancellationToken)
@@ -84,7 +84,7 @@ internal sealed class ScaleComparison(ScaleOptions options, Measurement measurem
                 Print($"{kind}, {Numbers.Counted(backends, "backend")}: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0} ms, p99 {figures.Latency.P99Ms:0} ms, failed {figures.Failed}");
             },
             cancellationToken);
-        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.PaymentsAnswered, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.Payments, console, cancellationToken));
     }
 
     private static async Task ResizeAsync(BillingStack stack, ServiceRole role, int wanted, CancellationToken cancellationToken)

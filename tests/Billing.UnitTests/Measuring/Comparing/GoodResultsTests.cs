@@ -74,19 +74,23 @@ public sealed class GoodResultsTests
     }
 
     [Theory]
-    [InlineData(100, 100, 0)]
-    [InlineData(101, 100, 0)]
-    [InlineData(99, 100, 1)]
-    public void A_store_with_fewer_events_than_answered_payments_is_miscounted(int events, int answered, int miscounted)
+    [InlineData(100, 100, 0, 0)]
+    [InlineData(99, 100, 0, 1)]
+    [InlineData(101, 100, 0, 1)]
+    [InlineData(99, 100, 5, 1)]
+    [InlineData(105, 100, 5, 0)]
+    [InlineData(106, 100, 5, 1)]
+    public void A_store_without_exactly_the_events_of_the_answered_payments_and_at_most_those_of_the_unanswered_is_miscounted(
+        int events, int answered, int unanswered, int miscounted)
     {
         using var output = new StringWriter();
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(output) });
 
-        var counts = StoreAudit.Count(AuditResults.Clean(acknowledged: events), answered, console);
+        var counts = StoreAudit.Count(AuditResults.Clean(acknowledged: events), new SentPayments(answered, unanswered), console);
 
         Assert.Equal(miscounted, counts.Miscounted);
         Assert.Equal(miscounted == 0, counts.IsClean);
-        Assert.Equal(miscounted == 1, output.ToString().Contains("the event store holds only 99 events", StringComparison.Ordinal));
+        Assert.Equal(miscounted == 1, output.ToString().Contains($"the event store holds {events} events", StringComparison.Ordinal));
     }
 
     private static bool IsGood(IResults results) => results.IsGood;
