@@ -20,7 +20,7 @@ public sealed class BillingAdminService(CommandSender sender, Admission admissio
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId);
         var command = new Command { TransactionId = request.TransactionId, CreditLimit = KnownFields.Of(request) };
-        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), context.CancellationToken);
+        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), admitted, context.CancellationToken);
         return reply.CreditLimit ?? throw Failure.OtherReply(reply);
     }
 }

@@ -23,7 +23,7 @@ public sealed class BillingService(
         var timing = TimedCall.Read(context);
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId);
         var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request), Timing = timing };
-        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), context.CancellationToken);
+        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), admitted, context.CancellationToken);
         if (timing is not null)
         {
             TimedCall.Answer(context, command, reply, time.Microseconds());
@@ -52,7 +52,7 @@ public sealed class BillingService(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId);
         var command = new Command { TransactionId = Guid.NewGuid().ToString(), Balance = KnownFields.Of(request) };
-        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), context.CancellationToken);
+        var reply = await sender.SendAsync(command, sender.DeadlineOf(context), admitted, context.CancellationToken);
         return reply.Balance ?? throw Failure.OtherReply(reply);
     }
 
@@ -64,7 +64,7 @@ public sealed class BillingService(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(context), request.AccountId, isTimed: false);
         using var responses = new DrainingWriter<StatementEntry>(responseStream, time, admission.Closing);
-        var stream = new StatementStream(sender, responses, sender.DeadlineOf(context), admission.Closing);
+        var stream = new StatementStream(sender, responses, sender.DeadlineOf(context), admitted, admission.Closing);
         await stream.RunAsync(request, context.CancellationToken);
     }
 }

@@ -2,6 +2,7 @@ using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Hosting;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
 using Billing.Wire.V1;
 using Google.Protobuf;
 using Grpc.Core;
@@ -43,18 +44,27 @@ public sealed class CommandSender(
         return new CallerDeadline(time.GetTimestamp(), left);
     }
 
-    /// <summary>Sends a command and waits for its reply.</summary>
+    /// <summary>Sends a command and waits for its reply, until its deadline.</summary>
     /// <param name="command">The command; its time of receipt and its deadline are set here.</param>
-    /// <param name="deadline">How long its caller waits.</param>
-    /// <param name="cancellationToken">Cancelled when the caller is gone; the command may still be processed.</param>
+    /// <param name="deadline">How long the command may take.</param>
     /// <returns>A reply that is not an error.</returns>
     /// <exception cref="RpcException">The error that the backend or the transport answered.</exception>
-    public async Task<Reply> SendAsync(Command command, CallerDeadline deadline, CancellationToken cancellationToken)
+    public async Task<Reply> SendAsync(Command command, CallerDeadline deadline) => Checked(await ReplyAsync(command, deadline));
+
+    /// <summary>Sends a command of an admitted call and waits for its reply as long as the caller does. The command holds the
+    /// call's place until its reply or its deadline.</summary>
+    /// <param name="command">The command; its time of receipt and its deadline are set here.</param>
+    /// <param name="deadline">How long its caller waits.</param>
+    /// <param name="place">The place of the call.</param>
+    /// <param name="callerGone">Cancelled when the caller is gone; a command that was sent is still processed.</param>
+    /// <returns>A reply that is not an error.</returns>
+    /// <exception cref="RpcException">The error that the backend or the transport answered.</exception>
+    /// <exception cref="OperationCanceledException">The caller is gone.</exception>
+    public async Task<Reply> SendAsync(
+        Command command, CallerDeadline deadline, Admission.Admitted place, CancellationToken callerGone)
     {
-        Stamp(command, deadline);
-        return Checked(await (watch?.Record is { } record
-            ? record.SendAsync(transport, command, cancellationToken)
-            : transport.SendAsync(command, cancellationToken)));
+        callerGone.ThrowIfCancellationRequested();
+        return Checked(await HoldingAsync(place, command, deadline).WaitAsync(callerGone));
     }
 
     /// <summary>Whether the transport reports that it has accepted a command, before there is a reply.</summary>
@@ -71,6 +81,20 @@ public sealed class CommandSender(
     {
         Stamp(command, deadline);
         return Checked(await ((IQueuedTransport)transport).SendAsync(command, queued, CancellationToken.None));
+    }
+
+    private async Task<Reply> HoldingAsync(Admission.Admitted place, Command command, CallerDeadline deadline)
+    {
+        using var held = place.Hold();
+        return await ReplyAsync(command, deadline);
+    }
+
+    private Task<Reply> ReplyAsync(Command command, CallerDeadline deadline)
+    {
+        Stamp(command, deadline);
+        return watch?.Record is { } record
+            ? record.SendAsync(transport, command, CancellationToken.None)
+            : transport.SendAsync(command, CancellationToken.None);
     }
 
     private void Stamp(Command command, CallerDeadline deadline)

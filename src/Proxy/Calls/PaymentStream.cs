@@ -10,7 +10,7 @@ namespace Billing.Proxy.Calls;
 
 /// <summary>One MakePayments call. The number of payments in flight is bounded, each from when its request is read until its
 /// answer is written. So if the caller reads slowly, its requests are read slowly, and HTTP/2 flow control gives it
-/// back-pressure.</summary>
+/// back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
 internal sealed class PaymentStream : IDisposable
 {
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
@@ -25,7 +25,6 @@ internal sealed class PaymentStream : IDisposable
     private readonly CancellationTokenSource _ended;
     private readonly CancellationTokenSource _unused = new();
     private readonly ITimer _watch;
-    private readonly TaskCompletionSource _idle = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private readonly Channel<MakePaymentResponse> _answers =
         Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
@@ -59,15 +58,7 @@ internal sealed class PaymentStream : IDisposable
     {
         var reading = EndingAllAsync(ReadAsync());
         var writing = EndingAllAsync(WriteAsync());
-        try
-        {
-            await Task.WhenAll(reading, writing);
-        }
-        finally
-        {
-            // The stream's places in the proxy are released when this returns: nothing may be in flight by then.
-            await _idle.Task;
-        }
+        await Task.WhenAll(reading, writing);
         if (!await reading)
         {
             throw _ends.Closing.IsCancellationRequested ? Admission.Closed() : _ends.Idle();
@@ -99,18 +90,23 @@ internal sealed class PaymentStream : IDisposable
     private async Task<bool> ReadAsync()
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, _ends.Closing, _unused.Token);
+        var free = 0;
         try
         {
-            await _places.TakeAsync(stop.Token);
-            while (await _requests.MoveNext(stop.Token))
+            while (true)
             {
+                await _places.TakeAsync(stop.Token);
+                free = 1;
+                if (!await _requests.MoveNext(stop.Token))
+                {
+                    return true;
+                }
                 await _places.WaitForTurnAsync(stop.Token);
+                free = 0;
                 Interlocked.Increment(ref _inHand);
                 Interlocked.Increment(ref _active);
                 _ = AnswerAsync(_requests.Current);
-                await _places.TakeAsync(stop.Token);
             }
-            return true;
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested && !_ended.IsCancellationRequested)
         {
@@ -118,6 +114,7 @@ internal sealed class PaymentStream : IDisposable
         }
         finally
         {
+            _places.Release(free);
             Leave();
         }
     }
@@ -126,11 +123,16 @@ internal sealed class PaymentStream : IDisposable
     {
         try
         {
-            _answers.Writer.TryWrite(await PayAsync(request));
+            if (!_answers.Writer.TryWrite(await PayAsync(request)))
+            {
+                // Nobody writes the answer any more.
+                _places.Release(1);
+            }
         }
         catch (Exception e)
         {
             _answers.Writer.TryComplete(e);
+            _places.Release(1);
         }
         finally
         {
@@ -145,7 +147,7 @@ internal sealed class PaymentStream : IDisposable
             _sender.Check(request, FieldRules.Check(request));
             _places.Caller.RequireAccess(request.AccountId);
             var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
-            var reply = await _sender.SendAsync(command, _deadline, _ended.Token);
+            var reply = await _sender.SendAsync(command, _deadline);
             return reply.Payment ?? throw Failure.OtherReply(reply);
         }
         catch (RpcException e)
@@ -161,24 +163,37 @@ internal sealed class PaymentStream : IDisposable
 
     private async Task<bool> WriteAsync()
     {
-        while (await _answers.Reader.WaitToReadAsync(_ended.Token))
+        var written = 0;
+        try
         {
-            var written = 0;
-            while (_answers.Reader.TryRead(out var answer))
+            while (await _answers.Reader.WaitToReadAsync(_ended.Token))
             {
-                var flush = ++written == FlushEvery || !_answers.Reader.TryPeek(out _);
-                await _responses.WriteAsync(answer, flush);
-                if (flush)
+                while (_answers.Reader.TryRead(out var answer))
                 {
-                    // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
-                    Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
-                    Interlocked.Add(ref _inHand, -written);
-                    _places.Release(written);
-                    written = 0;
+                    var flush = ++written == FlushEvery || !_answers.Reader.TryPeek(out _);
+                    await _responses.WriteAsync(answer, flush);
+                    if (flush)
+                    {
+                        // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
+                        Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
+                        Interlocked.Add(ref _inHand, -written);
+                        _places.Release(written);
+                        written = 0;
+                    }
                 }
             }
+            return true;
         }
-        return true;
+        finally
+        {
+            // Answers that are left, because the caller has gone, are not written: their places are free.
+            _answers.Writer.TryComplete();
+            while (_answers.Reader.TryRead(out _))
+            {
+                written++;
+            }
+            _places.Release(written);
+        }
     }
 
     private void EndIfIdle()
@@ -206,7 +221,6 @@ internal sealed class PaymentStream : IDisposable
         if (Interlocked.Decrement(ref _active) == 0)
         {
             _answers.Writer.TryComplete();
-            _idle.TrySetResult();
         }
     }
 }

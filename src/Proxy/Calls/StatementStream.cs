@@ -7,7 +7,8 @@ namespace Billing.Proxy.Calls;
 /// <summary>One GetStatement call: requests page after page, each only when the previous one is written, so that a slow caller
 /// slows the reads down.</summary>
 internal sealed class StatementStream(
-    CommandSender sender, DrainingWriter<StatementEntry> responses, CallerDeadline deadline, CancellationToken closing)
+    CommandSender sender, DrainingWriter<StatementEntry> responses, CallerDeadline deadline, Admission.Admitted place,
+    CancellationToken closing)
 {
     private const int PageMax = 500;
 
@@ -38,7 +39,7 @@ internal sealed class StatementStream(
     private Task<StatementPage> PageAsync(StatementPageRequest request, CancellationToken cancellationToken) =>
         closing.IsCancellationRequested
             ? throw Admission.Closed()
-            : StatementPages.ReadAsync(sender, request, deadline, cancellationToken);
+            : StatementPages.ReadAsync(sender, request, deadline, place, cancellationToken);
 
     private async Task WriteAsync(StatementPage page)
     {

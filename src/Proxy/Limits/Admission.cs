@@ -39,7 +39,7 @@ public sealed class Admission(
     /// <summary>Number of places taken by streams.</summary>
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
-    /// <summary>Admits a call; dispose of the result when it is answered.</summary>
+    /// <summary>Admits a call; dispose of the result when the call ends.</summary>
     /// <param name="caller">The caller.</param>
     /// <param name="accountId">The account of the call.</param>
     /// <param name="isTimed">Whether the call's duration counts towards the latency target; false if it depends on how fast the
@@ -170,12 +170,15 @@ public sealed class Admission(
         Interlocked.Decrement(ref _inFlight);
     }
 
-    /// <summary>An admitted call.</summary>
-    public readonly struct Admitted : IDisposable
+    /// <summary>The place of an admitted call. It is taken until the call has ended and each of its commands is answered: a
+    /// backend processes a command whether or not the caller still waits, so a caller that goes makes no room for another call.
+    /// </summary>
+    public sealed class Admitted : IDisposable
     {
         private readonly Admission _admission;
         private readonly CallerShares.Share _share;
         private readonly long? _since;
+        private int _holds = 1;
 
         internal Admitted(Admission admission, CallerShares.Share share, long? since)
         {
@@ -184,7 +187,20 @@ public sealed class Admission(
             _since = since;
         }
 
-        /// <summary>Releases the place: the call is answered.</summary>
-        public void Dispose() => _admission.Answered(_share, _since);
+        /// <summary>Holds the place for a command of the call; dispose of the result when the command is answered.</summary>
+        public Admitted Hold()
+        {
+            Interlocked.Increment(ref _holds);
+            return this;
+        }
+
+        /// <summary>Ends one hold of the place; the last one releases it.</summary>
+        public void Dispose()
+        {
+            if (Interlocked.Decrement(ref _holds) == 0)
+            {
+                _admission.Answered(_share, _since);
+            }
+        }
     }
 }

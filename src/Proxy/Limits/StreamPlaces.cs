@@ -14,6 +14,7 @@ internal sealed class StreamPlaces : IDisposable
     private readonly Lock _gate = new();
     private TaskCompletionSource? _givenBack;
     private int _held;
+    private bool _closed;
 
     /// <summary>Opens the stream.</summary>
     /// <param name="admission">Where the places come from.</param>
@@ -69,27 +70,31 @@ internal sealed class StreamPlaces : IDisposable
     /// <summary>Waits until the caller may send one more payment.</summary>
     public ValueTask WaitForTurnAsync(CancellationToken cancellationToken) => _admission.WaitForTurnAsync(Caller, cancellationToken);
 
-    /// <summary>Releases places.</summary>
+    private int Taken => _closed ? _held : Math.Max(1, _held);
+
+    /// <summary>Releases places; also after the stream was closed.</summary>
     /// <param name="count">Number of payments answered.</param>
     public void Release(int count)
     {
         TaskCompletionSource? waiting;
         lock (_gate)
         {
-            var before = Math.Max(1, _held);
+            var before = Taken;
             _held -= count;
-            _admission.ShrinkStream(_share, before - Math.Max(1, _held));
+            _admission.ShrinkStream(_share, before - Taken);
             (waiting, _givenBack) = (_givenBack, null);
         }
         waiting?.TrySetResult();
     }
 
-    /// <summary>Closes the stream: releases all of its places.</summary>
+    /// <summary>Closes the stream: it has no place but those of its payments in flight.</summary>
     public void Dispose()
     {
         lock (_gate)
         {
-            _admission.ShrinkStream(_share, Math.Max(1, _held));
+            var before = Taken;
+            _closed = true;
+            _admission.ShrinkStream(_share, before - Taken);
         }
     }
 }

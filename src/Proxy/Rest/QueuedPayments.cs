@@ -101,14 +101,14 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
     }
 
     private async Task<PaymentStatusAnswer> QueryAsync(
-        PaymentStatusRequest request, Caller caller, CallerDeadline callerDeadline, CancellationToken cancellationToken)
+        PaymentStatusRequest request, Caller caller, CallerDeadline callerDeadline, CancellationToken callerGone)
     {
         var id = request.Payment.TransactionId;
         using var admitted = admission.Enter(caller, request.Payment.AccountId);
         try
         {
             var reply = await sender.SendAsync(
-                new Command { TransactionId = id, PaymentStatus = request }, callerDeadline, cancellationToken);
+                new Command { TransactionId = id, PaymentStatus = request }, callerDeadline, admitted, callerGone);
             return RestAnswers.Of(id, reply.PaymentStatus ?? throw Failure.OtherReply(reply));
         }
         catch (RpcException e) when (e.StatusCode == StatusCode.DeadlineExceeded)

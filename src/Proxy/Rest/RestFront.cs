@@ -42,7 +42,7 @@ internal sealed class RestFront(
         }
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
-            new Command { TransactionId = transactionId, Payment = request }, deadline, http.RequestAborted);
+            new Command { TransactionId = transactionId, Payment = request }, deadline, admitted, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.Payment ?? throw Failure.OtherReply(reply)), RestJson.Default.PaymentAnswer);
     }
 
@@ -63,7 +63,7 @@ internal sealed class RestFront(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
-            new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, deadline, http.RequestAborted);
+            new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, deadline, admitted, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.Balance ?? throw Failure.OtherReply(reply)), RestJson.Default.BalanceAnswer);
     }
 
@@ -85,7 +85,7 @@ internal sealed class RestFront(
         };
         sender.Check(request, StatementPageRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var page = await StatementPages.ReadAsync(sender, request, deadline, http.RequestAborted);
+        var page = await StatementPages.ReadAsync(sender, request, deadline, admitted, http.RequestAborted);
         return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
     }
 
@@ -106,7 +106,7 @@ internal sealed class RestFront(
         sender.Check(request, FieldRules.Check(request));
         using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
         var reply = await sender.SendAsync(
-            new Command { TransactionId = request.TransactionId, CreditLimit = request }, deadline, http.RequestAborted);
+            new Command { TransactionId = request.TransactionId, CreditLimit = request }, deadline, admitted, http.RequestAborted);
         return Answer(RestAnswers.Of(reply.CreditLimit ?? throw Failure.OtherReply(reply)), RestJson.Default.CreditLimitAnswer);
     }
 

@@ -45,7 +45,7 @@ internal sealed class ProxyNode
     /// <summary>Makes a call to the proxy, as a client does.</summary>
     /// <returns>The reply, or the failure that the caller sees; UNAVAILABLE if the proxy crashes.</returns>
     public Task<Reply> CallAsync(Command command, TimeSpan deadline) =>
-        ServeAsync(() => _sender.SendAsync(command, Within(deadline), CancellationToken.None));
+        ServeAsync(() => _sender.SendAsync(command, Within(deadline)));
 
     /// <summary>Sends a command through the proxy without waiting for its reply.</summary>
     /// <returns>Whether the brokers have acknowledged it; or the failure that the caller sees.</returns>

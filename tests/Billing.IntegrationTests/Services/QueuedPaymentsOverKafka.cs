@@ -3,7 +3,6 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack;
-using Billing.LocalStack.Processes;
 using Billing.V1;
 using Grpc.Core;
 
@@ -187,26 +186,4 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
     }
 
     private static string? Text(JsonElement json, string name) => json.TryGetProperty(name, out var value) ? value.GetString() : null;
-
-    private sealed class PausedProcesses : IDisposable
-    {
-        private readonly IReadOnlyList<ChildProcess> _processes;
-
-        public PausedProcesses(IReadOnlyList<ChildProcess> processes)
-        {
-            _processes = processes;
-            foreach (var process in processes)
-            {
-                process.Pause();
-            }
-        }
-
-        public void Dispose()
-        {
-            foreach (var process in _processes)
-            {
-                process.Resume();
-            }
-        }
-    }
 }

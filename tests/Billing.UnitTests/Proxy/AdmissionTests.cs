@@ -1,6 +1,7 @@
 using Billing.Contracts;
 using Billing.Proxy;
 using Billing.Proxy.Limits;
+using Billing.UnitTests.Testing;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;
@@ -35,6 +36,35 @@ public sealed class AdmissionTests : IDisposable
         _admission.Enter(Admissions.Caller, "acct-1").Dispose();
         using var second = _admission.Enter(Admissions.Caller, "acct-1");
         Assert.Equal(2, _admission.InFlight);
+    }
+
+    [Fact]
+    public void A_call_that_has_ended_keeps_its_place_until_its_commands_are_answered()
+    {
+        var call = _admission.Enter(Admissions.Caller, "acct-1");
+        var (first, second) = (call.Hold(), call.Hold());
+        call.Dispose();
+        first.Dispose();
+        Assert.Equal(1, _admission.InFlight);
+        second.Dispose();
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
+    public void The_latency_of_a_cancelled_call_counts_until_its_command_is_answered()
+    {
+        var time = new ManualTime();
+        using var admission = Admissions.With(new ProxyOptions { LatencyTarget = TimeSpan.FromMilliseconds(100) }, time: time);
+        var places = admission.Places;
+        var commands = new List<Admission.Admitted>();
+        for (var i = 0; i < 20; i++)
+        {
+            using var call = admission.Enter(Admissions.Caller, "acct-1");
+            commands.Add(call.Hold());
+        }
+        time.Advance(TimeSpan.FromSeconds(1));
+        commands.ForEach(command => command.Dispose());
+        Assert.InRange(admission.Places, 1, places - 1);
     }
 
     [Fact]

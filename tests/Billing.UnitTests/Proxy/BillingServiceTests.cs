@@ -142,6 +142,15 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     }
 
     [Fact]
+    public async Task A_call_whose_caller_has_gone_before_its_command_is_sent_is_not_sent_and_frees_its_place()
+    {
+        var call = new StubCall(DateTime.MaxValue, new CancellationToken(canceled: true));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => _service.MakePayment(Samples.Payment(), call));
+        Assert.Null(_sent);
+        Assert.Equal(0, _admission.InFlight);
+    }
+
+    [Fact]
     public async Task An_error_reply_is_returned_as_its_gRPC_status_and_frees_the_place()
     {
         _reply = Replies.Error(0, StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, "used before");

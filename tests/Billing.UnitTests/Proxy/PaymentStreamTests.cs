@@ -161,27 +161,6 @@ public sealed class PaymentStreamTests
     }
 
     [Fact]
-    public async Task A_disconnected_caller_frees_the_places_of_its_stream()
-    {
-        var taken = new TaskCompletionSource();
-        _backend.Answer = _ =>
-        {
-            taken.TrySetResult();
-            return new TaskCompletionSource<Reply>().Task;
-        };
-        await using var proxy = await ProxyHost.StartAsync(_backend);
-        using (var call = proxy.Client.MakePayments())
-        {
-            await call.RequestStream.WriteAsync(Payments(1)[0]);
-            await taken.Task;
-            // One place for its payment, and one for the next payment if the proxy already waits to read it.
-            Assert.InRange(proxy.Admission.InFlight, 1, 2);
-        }
-        await proxy.WaitUntilIdleAsync();
-        Assert.Equal(0, _backend.InFlight);
-    }
-
-    [Fact]
     public async Task A_stopping_proxy_answers_the_payments_in_flight_and_then_ends_the_stream_with_the_reason()
     {
         var taken = new TaskCompletionSource();

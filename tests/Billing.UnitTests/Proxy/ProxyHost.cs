@@ -12,6 +12,7 @@ using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -40,6 +41,9 @@ internal sealed class ProxyHost : IAsyncDisposable
     /// <summary>A plain gRPC client.</summary>
     public V1.Billing.BillingClient Client => new(_channel);
 
+    /// <summary>A plain gRPC client of the operators' API.</summary>
+    public V1.BillingAdmin.BillingAdminClient Admin => new(_channel);
+
     public Admission Admission => _app.Services.GetRequiredService<Admission>();
 
     /// <summary>The routes that it serves.</summary>
@@ -59,6 +63,7 @@ internal sealed class ProxyHost : IAsyncDisposable
             builder.Configuration[name] = value;
         }
         builder.Services.AddSingleton(backend);
+        builder.Services.AddSingleton<IStartupFilter, RunningRequests>();
         if (time is not null)
         {
             builder.Services.AddSingleton(time);
@@ -101,6 +106,16 @@ internal sealed class ProxyHost : IAsyncDisposable
         }
     }
 
+    /// <summary>Waits until the proxy runs no request: it has also noticed the callers that have gone.</summary>
+    public async Task WaitUntilNoRequestRunsAsync()
+    {
+        var requests = _app.Services.GetServices<IStartupFilter>().OfType<RunningRequests>().Single();
+        while (requests.Count > 0)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(5));
+        }
+    }
+
     /// <summary>Stops it as SIGTERM does.</summary>
     public Task StopAsync() => _app.StopAsync();
 
@@ -108,5 +123,31 @@ internal sealed class ProxyHost : IAsyncDisposable
     {
         _channel.Dispose();
         await _app.DisposeAsync();
+    }
+
+    private sealed class RunningRequests : IStartupFilter
+    {
+        private int _count;
+
+        public int Count => Volatile.Read(ref _count);
+
+        public Action<IApplicationBuilder> Configure(Action<IApplicationBuilder> next) => app =>
+        {
+            app.Use(RunAsync);
+            next(app);
+        };
+
+        private async Task RunAsync(HttpContext http, RequestDelegate next)
+        {
+            Interlocked.Increment(ref _count);
+            try
+            {
+                await next(http);
+            }
+            finally
+            {
+                Interlocked.Decrement(ref _count);
+            }
+        }
     }
 }

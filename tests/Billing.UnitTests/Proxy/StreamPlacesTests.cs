@@ -27,6 +27,20 @@ public sealed class StreamPlacesTests : IDisposable
         Assert.Equal((0, 0), (_admission.InFlight, _admission.OfStreams));
     }
 
+    [Fact]
+    public async Task A_closed_stream_has_only_the_places_of_its_payments_and_releases_each_of_them()
+    {
+        var places = new StreamPlaces(_admission, Admissions.Caller, window: 3);
+        await places.TakeAsync(CancellationToken.None);
+        await places.TakeAsync(CancellationToken.None);
+        places.Dispose();
+        Assert.Equal((2, 2), (_admission.InFlight, _admission.OfStreams));
+        places.Release(1);
+        Assert.Equal(1, _admission.InFlight);
+        places.Release(1);
+        Assert.Equal((0, 0), (_admission.InFlight, _admission.OfStreams));
+    }
+
     [Theory]
     [InlineData(2, 100)]
     [InlineData(4, 4)]
@@ -90,6 +104,7 @@ public sealed class StreamPlacesTests : IDisposable
                     places.Release(places.Held);
                 }
             }
+            places.Release(places.Held);
         })));
 
         Assert.InRange(most, 1, 4);
