@@ -20,7 +20,7 @@ public class PendingTable : IDisposable
     {
         for (var i = 0; i < Others; i++)
         {
-            _ = _pending.Register(new Command(), CancellationToken.None);
+            _ = _pending.Register(new Command());
         }
     }
 
@@ -29,7 +29,7 @@ public class PendingTable : IDisposable
     public async Task<Reply> EnterAndComplete()
     {
         _command.DeadlineUnixUs = 0;
-        var waiting = _pending.Register(_command, CancellationToken.None);
+        var waiting = _pending.Register(_command);
         _pending.Complete(new Reply { CorrelationId = _command.CorrelationId });
         return await waiting;
     }

@@ -9,7 +9,6 @@ public interface IQueuedTransport : IRequestTransport
     /// <param name="command">The command.</param>
     /// <param name="queued">Called once, when the transport has stored the command: from then on no failure of this process
     /// loses it. Not called if the transport could not store it; the reply then contains the error. Must not block.</param>
-    /// <param name="cancellationToken">Cancelled when the caller has gone; the command may still be processed.</param>
     /// <returns>The reply, which may contain an error.</returns>
-    Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken);
+    Task<Reply> SendAsync(Command command, Action queued);
 }

@@ -42,22 +42,13 @@ public sealed class PendingReplies : IDisposable
     /// <summary>Registers a call. Must be called before the command is sent, because the reply may arrive before the send
     /// returns.</summary>
     /// <param name="command">The command. Its correlation id is set here; the wait ends at its deadline.</param>
-    /// <param name="cancellationToken">Cancelled when the caller has gone.</param>
     /// <returns>The reply, or an error reply with DEADLINE_EXCEEDED.</returns>
-    public Task<Reply> Register(Command command, CancellationToken cancellationToken)
+    public Task<Reply> Register(Command command)
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
         command.CorrelationId = id;
         var waiter = new Waiter(DueAt(command.DeadlineUnixUs), command.TransactionId);
         _waiters[id] = waiter;
-        if (cancellationToken.CanBeCanceled)
-        {
-            var registration = cancellationToken.UnsafeRegister(_ => Cancel(id, cancellationToken), null);
-            if (!waiter.TryAttach(registration))
-            {
-                registration.Unregister();
-            }
-        }
         return waiter.Task;
     }
 
@@ -73,15 +64,7 @@ public sealed class PendingReplies : IDisposable
 
     /// <summary>Completes the call that waits for a reply.</summary>
     /// <returns>False if the call does not wait any more.</returns>
-    public bool Complete(Reply reply)
-    {
-        if (!_waiters.TryRemove(reply.CorrelationId, out var waiter))
-        {
-            return false;
-        }
-        waiter.Release();
-        return waiter.TrySetResult(reply);
-    }
+    public bool Complete(Reply reply) => _waiters.TryRemove(reply.CorrelationId, out var waiter) && waiter.TrySetResult(reply);
 
     /// <inheritdoc/>
     public void Dispose() => _sweep.Dispose();
@@ -94,14 +77,6 @@ public sealed class PendingReplies : IDisposable
         }
         var left = (Int128)(deadlineUnixUs - _time.Microseconds()) * _time.TimestampFrequency / MicrosecondsPerSecond;
         return (long)Int128.Min(long.MaxValue, _time.GetTimestamp() + left);
-    }
-
-    private void Cancel(ulong id, CancellationToken cancellationToken)
-    {
-        if (_waiters.TryRemove(id, out var waiter))
-        {
-            waiter.TrySetCanceled(cancellationToken);
-        }
     }
 
     private void ExpireOverdue()
@@ -120,35 +95,10 @@ public sealed class PendingReplies : IDisposable
     private sealed class Waiter(long dueAt, string transactionId)
         : TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
-        private readonly Lock _gate = new();
-        private CancellationTokenRegistration _registration;
-        private bool _released;
-
         /// <summary>The timestamp at which the wait ends.</summary>
         public long DueAt { get; } = dueAt;
 
         /// <summary>The transaction id of the call's command.</summary>
         public string TransactionId => transactionId;
-
-        /// <summary>Keeps the registration until the reply arrives.</summary>
-        /// <returns>False if the reply has already arrived.</returns>
-        public bool TryAttach(CancellationTokenRegistration registration)
-        {
-            lock (_gate)
-            {
-                _registration = registration;
-                return !_released;
-            }
-        }
-
-        public void Release()
-        {
-            lock (_gate)
-            {
-                _released = true;
-                // Not Dispose, which would wait for a running cancellation callback.
-                _registration.Unregister();
-            }
-        }
     }
 }

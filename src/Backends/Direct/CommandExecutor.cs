@@ -47,7 +47,7 @@ public sealed partial class CommandExecutor(
         }
         try
         {
-            return await processors.SendAsync(command, CancellationToken.None);
+            return await processors.SendAsync(command);
         }
         finally
         {

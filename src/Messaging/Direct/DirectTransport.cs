@@ -22,12 +22,12 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    public Task<Reply> SendAsync(Command command)
     {
         var left = command.DeadlineUnixUs == 0 ? TimeoutMax : Left(command.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero
             ? Task.FromResult(CallFailures.DeadlineExceeded())
-            : _backends[_assignment.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left, cancellationToken);
+            : _backends[_assignment.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left);
     }
 
     /// <inheritdoc/>

@@ -36,16 +36,15 @@ internal sealed class GrpcBackendChannel : IBackendChannel
         _client = new Backend.BackendClient(_channel);
     }
 
-    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left)
     {
         try
         {
             var deadline = (_wallClock.GetUtcNow() + left).UtcDateTime;
-            return await _client.ExecuteAsync(command, deadline: deadline, cancellationToken: cancellationToken);
+            return await _client.ExecuteAsync(command, deadline: deadline);
         }
         catch (RpcException e)
         {
-            cancellationToken.ThrowIfCancellationRequested();
             return Failed(e);
         }
     }

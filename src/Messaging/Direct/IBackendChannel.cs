@@ -8,8 +8,6 @@ internal interface IBackendChannel : IAsyncDisposable
     /// <summary>Sends a command to the backend and waits for the reply.</summary>
     /// <param name="command">The command.</param>
     /// <param name="left">The time left until the deadline, above zero.</param>
-    /// <param name="cancellationToken">Cancelled if the caller no longer waits; the command may still be processed.</param>
     /// <returns>The backend's reply, or an error of <see cref="CallFailures"/>.</returns>
-    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-    Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken);
+    Task<Reply> ExecuteAsync(Command command, TimeSpan left);
 }

@@ -35,23 +35,22 @@ internal sealed class RestBackendChannel : IBackendChannel
         };
     }
 
-    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left)
     {
         using var deadline = new CancellationTokenSource(left, _time);
-        using var linked = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         try
         {
             using var request = new HttpRequestMessage(HttpMethod.Post, _commands) { Content = Body(command) };
-            using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, linked.Token);
+            using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, deadline.Token);
             if (!response.IsSuccessStatusCode)
             {
                 return _failures.InvalidReply(StatusCode.Internal, $"HTTP status {(int)response.StatusCode}");
             }
-            await using var body = await response.Content.ReadAsStreamAsync(linked.Token);
-            return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, linked.Token)
+            await using var body = await response.Content.ReadAsStreamAsync(deadline.Token);
+            return await JsonSerializer.DeserializeAsync(body, WireJson.Reply, deadline.Token)
                 ?? _failures.InvalidReply(StatusCode.Internal, "the response body is null");
         }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException)
         {
             return CallFailures.DeadlineExceeded();
         }

@@ -26,7 +26,7 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         _backend = _client.Proxy<IBackendService>();
     }
 
-    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left)
     {
         var span = Tracing.Start(Tracing.ExecuteSpan, ActivityKind.Client, Tracing.Current);
         if (span is not null)
@@ -35,7 +35,7 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         }
         try
         {
-            return await _backend.ExecuteAsync(command, new RpcxCallOptions(left, cancellationToken));
+            return await _backend.ExecuteAsync(command, new RpcxCallOptions(left));
         }
         catch (RpcxException e)
         {

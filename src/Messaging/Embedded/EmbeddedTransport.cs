@@ -37,10 +37,10 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     public string? NotReadyReason => HostedHandlers.OfType<IReadyPart>().Select(part => part.NotReadyReason).FirstOrDefault(why => why is not null);
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    public Task<Reply> SendAsync(Command command)
     {
         command.ProxyTopic = Topics.Replies("embedded");
-        var reply = _pending.Register(command, cancellationToken);
+        var reply = _pending.Register(command);
         var route = CommandRoute.Of(command);
         var queues = route.IsWrite ? _payments : _balances;
         // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
@@ -51,9 +51,9 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     /// <inheritdoc/>
     /// <remarks>The queue is in memory: unlike with a transport that stores commands outside the process, queued commands
     /// are lost when the process dies.</remarks>
-    public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken)
+    public Task<Reply> SendAsync(Command command, Action queued)
     {
-        var reply = SendAsync(command, cancellationToken);
+        var reply = SendAsync(command);
         queued();
         return reply;
     }

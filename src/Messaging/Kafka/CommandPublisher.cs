@@ -19,14 +19,13 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
     private static readonly Action Nothing = () => { };
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) =>
-        SendAsync(command, Nothing, cancellationToken);
+    public Task<Reply> SendAsync(Command command) => SendAsync(command, Nothing);
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken)
+    public Task<Reply> SendAsync(Command command, Action queued)
     {
         command.ProxyTopic = replyTopic;
-        var reply = pending.Register(command, cancellationToken);
+        var reply = pending.Register(command);
         var route = CommandRoute.Of(command);
         var topic = route.Topic;
         var correlationId = command.CorrelationId;

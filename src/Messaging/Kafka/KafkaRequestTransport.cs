@@ -68,14 +68,12 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     }
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) =>
-        _commands.SendAsync(command, cancellationToken);
+    public Task<Reply> SendAsync(Command command) => _commands.SendAsync(command);
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken) =>
-        _commands.SendAsync(command, queued, cancellationToken);
+    public Task<Reply> SendAsync(Command command, Action queued) => _commands.SendAsync(command, queued);
 
-    /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no call waits any more.
+    /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no caller waits any more.
     /// </summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {

@@ -80,7 +80,7 @@ public sealed class CommandSender(
     public async Task<Reply> SendQueuedAsync(Command command, CallerDeadline deadline, Action queued)
     {
         Stamp(command, deadline);
-        return Checked(await ((IQueuedTransport)transport).SendAsync(command, queued, CancellationToken.None));
+        return Checked(await ((IQueuedTransport)transport).SendAsync(command, queued));
     }
 
     private async Task<Reply> HoldingAsync(Admission.Admitted place, Command command, CallerDeadline deadline)
@@ -93,8 +93,8 @@ public sealed class CommandSender(
     {
         Stamp(command, deadline);
         return watch?.Record is { } record
-            ? record.SendAsync(transport, command, CancellationToken.None)
-            : transport.SendAsync(command, CancellationToken.None);
+            ? record.SendAsync(transport, command)
+            : transport.SendAsync(command);
     }
 
     private void Stamp(Command command, CallerDeadline deadline)

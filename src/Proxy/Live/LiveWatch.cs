@@ -67,7 +67,7 @@ internal sealed class LiveRecord
     }
 
     /// <summary>Sends a command and counts its answer.</summary>
-    public async Task<Reply> SendAsync(IRequestTransport transport, Command command, CancellationToken cancellationToken)
+    public async Task<Reply> SendAsync(IRequestTransport transport, Command command)
     {
         var own = command.Payment is null ? null : Own.Value;
         if (own is not null)
@@ -78,7 +78,7 @@ internal sealed class LiveRecord
         {
             Payments.Sample(command);
         }
-        var reply = await transport.SendAsync(command, cancellationToken);
+        var reply = await transport.SendAsync(command);
         if (reply.ResultCase != Reply.ResultOneofCase.Error)
         {
             Calls.Answered();

@@ -19,7 +19,7 @@ public sealed class PendingRepliesTests : IDisposable
     public async Task A_reply_that_arrives_before_the_await_is_kept()
     {
         var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command, CancellationToken.None);
+        var waiting = _pending.Register(command);
         var reply = new Reply { CorrelationId = command.CorrelationId };
         Assert.True(_pending.Complete(reply));
         Assert.Same(reply, await waiting);
@@ -35,7 +35,7 @@ public sealed class PendingRepliesTests : IDisposable
         Assert.True(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
         Assert.Equal(command.CorrelationId, await caller);
 
-        async Task<ulong> CallAsync() => (await _pending.Register(command, CancellationToken.None)).CorrelationId;
+        async Task<ulong> CallAsync() => (await _pending.Register(command)).CorrelationId;
     }
 
     [Fact]
@@ -43,7 +43,7 @@ public sealed class PendingRepliesTests : IDisposable
     {
         Assert.False(_pending.Complete(new Reply { CorrelationId = 99 }));
         var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command, CancellationToken.None);
+        var waiting = _pending.Register(command);
         var reply = new Reply { CorrelationId = command.CorrelationId };
         Assert.True(_pending.Complete(reply));
         Assert.False(_pending.Complete(reply));
@@ -54,7 +54,7 @@ public sealed class PendingRepliesTests : IDisposable
     public void A_reply_for_another_transaction_does_not_match_the_call()
     {
         var command = Samples.PaymentCommand();
-        _pending.Register(command, CancellationToken.None);
+        _pending.Register(command);
         Reply Paid(string transactionId) => new()
         {
             CorrelationId = command.CorrelationId,
@@ -75,8 +75,8 @@ public sealed class PendingRepliesTests : IDisposable
     {
         using var other = new PendingReplies(_time);
         var (one, two) = (Samples.PaymentCommand(), Samples.PaymentCommand());
-        _pending.Register(one, CancellationToken.None);
-        other.Register(two, CancellationToken.None);
+        _pending.Register(one);
+        other.Register(two);
         Assert.NotEqual(one.CorrelationId, two.CorrelationId);
     }
 
@@ -84,7 +84,7 @@ public sealed class PendingRepliesTests : IDisposable
     public void Correlation_ids_are_unique_and_not_zero()
     {
         var commands = Enumerable.Range(0, 100).Select(_ => Samples.PaymentCommand()).ToList();
-        commands.ForEach(command => _pending.Register(command, CancellationToken.None));
+        commands.ForEach(command => _pending.Register(command));
         Assert.Equal(100, commands.Select(c => c.CorrelationId).Distinct().Count());
         Assert.DoesNotContain(0UL, commands.Select(c => c.CorrelationId));
         Assert.Equal(100, _pending.Count);
@@ -95,7 +95,7 @@ public sealed class PendingRepliesTests : IDisposable
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
-        var waiting = _pending.Register(command, CancellationToken.None);
+        var waiting = _pending.Register(command);
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.False(waiting.IsCompleted);
         _time.Advance(TimeSpan.FromMilliseconds(100));
@@ -115,9 +115,9 @@ public sealed class PendingRepliesTests : IDisposable
         var late = Samples.PaymentCommand();
         late.DeadlineUnixUs = _time.Microseconds() + 3_600_000_000;
         var never = Samples.PaymentCommand();
-        var first = _pending.Register(soon, CancellationToken.None);
-        var second = _pending.Register(late, CancellationToken.None);
-        var third = _pending.Register(never, CancellationToken.None);
+        var first = _pending.Register(soon);
+        var second = _pending.Register(late);
+        var third = _pending.Register(never);
         _time.Advance(TimeSpan.FromMinutes(1));
         await first;
         Assert.False(second.IsCompleted);
@@ -133,7 +133,7 @@ public sealed class PendingRepliesTests : IDisposable
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
-        var waiting = _pending.Register(command, CancellationToken.None);
+        var waiting = _pending.Register(command);
         _time.Set(TimeSpan.FromHours(hours));
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.False(waiting.IsCompleted);
@@ -146,7 +146,7 @@ public sealed class PendingRepliesTests : IDisposable
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = _time.Microseconds() - 3_600_000_000;
-        var waiting = _pending.Register(command, CancellationToken.None);
+        var waiting = _pending.Register(command);
         _time.Advance(TimeSpan.FromMilliseconds(50));
         Assert.Equal((int)StatusCode.DeadlineExceeded, (await waiting).Error.StatusCode);
     }
@@ -156,41 +156,9 @@ public sealed class PendingRepliesTests : IDisposable
     {
         var command = Samples.PaymentCommand();
         command.DeadlineUnixUs = long.MaxValue;
-        var waiting = _pending.Register(command, CancellationToken.None);
+        var waiting = _pending.Register(command);
         _time.Advance(TimeSpan.FromHours(1));
         Assert.False(waiting.IsCompleted);
-    }
-
-    [Fact]
-    public async Task A_cancelled_call_leaves_no_entry()
-    {
-        using var cancellation = new CancellationTokenSource();
-        var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command, cancellation.Token);
-        await cancellation.CancelAsync();
-        var e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
-        Assert.Equal(cancellation.Token, e.CancellationToken);
-        Assert.Equal(0, _pending.Count);
-        Assert.False(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
-    }
-
-    [Fact]
-    public async Task A_call_cancelled_before_it_is_registered_leaves_no_entry()
-    {
-        var waiting = _pending.Register(Samples.PaymentCommand(), new CancellationToken(canceled: true));
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
-        Assert.Equal(0, _pending.Count);
-    }
-
-    [Fact]
-    public async Task A_call_cancelled_after_its_reply_keeps_the_reply()
-    {
-        using var cancellation = new CancellationTokenSource();
-        var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command, cancellation.Token);
-        Assert.True(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
-        await cancellation.CancelAsync();
-        Assert.Equal(command.CorrelationId, (await waiting).CorrelationId);
     }
 
     [Fact]
@@ -204,7 +172,7 @@ public sealed class PendingRepliesTests : IDisposable
             for (var i = 0; i < CallsEach; i++)
             {
                 var command = Samples.PaymentCommand(units: (c * CallsEach) + i + 1);
-                var waiting = _pending.Register(command, CancellationToken.None);
+                var waiting = _pending.Register(command);
                 await sent.Writer.WriteAsync(command);
                 Assert.Equal(command.Payment.Amount.Units, (await waiting).Payment.Version);
             }
@@ -223,26 +191,23 @@ public sealed class PendingRepliesTests : IDisposable
     }
 
     [Fact]
-    public async Task Replies_deadlines_and_cancellations_that_race_end_each_call_once_and_leave_no_entry()
+    public async Task Replies_and_deadlines_that_race_end_each_call_once_and_leave_no_entry()
     {
         const int Calls = 3_000;
-        using var cancellation = new CancellationTokenSource();
         var commands = new List<Command>(Calls);
         var waiting = new List<Task<Reply>>(Calls);
         for (var i = 0; i < Calls; i++)
         {
             var command = Samples.PaymentCommand(units: i + 1);
             command.DeadlineUnixUs = _time.Microseconds() + 1;
-            waiting.Add(_pending.Register(command, cancellation.Token));
+            waiting.Add(_pending.Register(command));
             commands.Add(command);
         }
         var completed = 0;
         var replying = Task.Run(() => commands.ForEach(c => completed += _pending.Complete(Answer(c)) ? 1 : 0));
         var expiring = Task.Run(() => _time.Advance(TimeSpan.FromSeconds(1)));
-        var cancelling = Task.Run(cancellation.Cancel);
-        await Task.WhenAll(replying, expiring, cancelling);
-        await Task.WhenAll(waiting).ContinueWith(_ => { }, TaskScheduler.Default);
-        Assert.Equal(completed, waiting.Count(w => w.IsCompletedSuccessfully && w.Result.Payment is not null));
+        await Task.WhenAll(replying, expiring);
+        Assert.Equal(completed, (await Task.WhenAll(waiting)).Count(reply => reply.Payment is not null));
         Assert.Equal(0, _pending.Count);
     }
 
@@ -250,7 +215,7 @@ public sealed class PendingRepliesTests : IDisposable
     public async Task A_callers_code_never_runs_on_the_thread_that_delivers_the_reply()
     {
         var command = Samples.PaymentCommand();
-        var ranOn = _pending.Register(command, CancellationToken.None).ContinueWith(
+        var ranOn = _pending.Register(command).ContinueWith(
             _ => Environment.CurrentManagedThreadId, CancellationToken.None,
             TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
         var consumer = new Thread(() => _pending.Complete(new Reply { CorrelationId = command.CorrelationId }));

@@ -45,7 +45,7 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
         _admission.Dispose();
     }
 
-    Task<Reply> IRequestTransport.SendAsync(Command command, CancellationToken cancellationToken)
+    Task<Reply> IRequestTransport.SendAsync(Command command)
     {
         Assert.Equal(1, _admission.InFlight);
         _sent = command;

@@ -180,6 +180,6 @@ public sealed class CancelledCallTests
 
     private sealed class Unanswered(PendingReplies pending) : IRequestTransport
     {
-        public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) => pending.Register(command, cancellationToken);
+        public Task<Reply> SendAsync(Command command) => pending.Register(command);
     }
 }

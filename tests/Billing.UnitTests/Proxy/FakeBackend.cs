@@ -28,7 +28,7 @@ internal sealed class FakeBackend : IRequestTransport
         Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = 1 },
     };
 
-    public async Task<Reply> SendAsync(Command command, CancellationToken cancellationToken)
+    public async Task<Reply> SendAsync(Command command)
     {
         var now = Interlocked.Increment(ref _inFlight);
         int max;
@@ -38,7 +38,7 @@ internal sealed class FakeBackend : IRequestTransport
         _commands.Enqueue(command);
         try
         {
-            return await Answer(command).WaitAsync(cancellationToken);
+            return await Answer(command);
         }
         finally
         {

@@ -83,7 +83,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
         Payment = new MakePaymentRequest { AccountId = account, PaymentType = PaymentType.Visa },
     };
 
-    private Task<Reply> SendAsync(Command command) => _transport.SendAsync(command, CancellationToken.None);
+    private Task<Reply> SendAsync(Command command) => _transport.SendAsync(command);
 
     private sealed class RecordingChannel : IBackendChannel
     {
@@ -93,7 +93,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
 
         public bool IsClosed { get; private set; }
 
-        public Task<Reply> ExecuteAsync(Command command, TimeSpan left, CancellationToken cancellationToken)
+        public Task<Reply> ExecuteAsync(Command command, TimeSpan left)
         {
             Accounts.Add(CommandRoute.Of(command).AccountId);
             Left = left;

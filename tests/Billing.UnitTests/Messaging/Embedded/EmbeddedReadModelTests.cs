@@ -44,7 +44,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
     public async Task A_read_model_receives_an_event_before_its_command_is_answered()
     {
         var command = Samples.PaymentCommand();
-        var reply = _pending.Register(command, CancellationToken.None);
+        var reply = _pending.Register(command);
         _model.OnApply = () => Assert.False(reply.IsCompleted);
 
         await _transport.PublishAsync(

@@ -41,7 +41,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
         {
             for (var account = 0; account < Accounts; account++)
             {
-                replies.Add(_transport.SendAsync(Samples.PaymentCommand($"acct-{account}", n), CancellationToken.None));
+                replies.Add(_transport.SendAsync(Samples.PaymentCommand($"acct-{account}", n)));
             }
         }
         await Task.WhenAll(replies);
@@ -58,7 +58,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     {
         var calls = Enumerable.Range(1, 500).Select(n => Task.Run(async () =>
         {
-            var reply = await _transport.SendAsync(Samples.PaymentCommand($"acct-{n % 7}", n), CancellationToken.None);
+            var reply = await _transport.SendAsync(Samples.PaymentCommand($"acct-{n % 7}", n));
             Assert.Equal(n, reply.Payment.Version);
         }));
         await Task.WhenAll(calls);
@@ -68,7 +68,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     [Fact]
     public async Task Balance_checks_go_to_the_balance_handlers()
     {
-        var reply = await _transport.SendAsync(Samples.BalanceCommand(), CancellationToken.None);
+        var reply = await _transport.SendAsync(Samples.BalanceCommand());
         Assert.NotNull(reply.Balance);
         Assert.Single(_balances.SelectMany(h => h.Accepted));
         Assert.Empty(_payments.SelectMany(h => h.Accepted));
@@ -79,7 +79,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     {
         var command = Samples.PaymentCommand();
         command.ProxyTopic = "";
-        await _transport.SendAsync(command, CancellationToken.None);
+        await _transport.SendAsync(command);
         Assert.True(Topics.IsReplyTopic(command.ProxyTopic));
     }
 
@@ -89,12 +89,5 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
         Assert.All(_payments.Concat(_balances), handler => Assert.True(handler.IsRunning));
         await _transport.StopAsync(CancellationToken.None);
         Assert.All(_payments.Concat(_balances), handler => Assert.False(handler.IsRunning));
-    }
-
-    [Fact]
-    public async Task A_cancelled_call_throws()
-    {
-        var sent = _transport.SendAsync(Samples.PaymentCommand(), new CancellationToken(canceled: true));
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => sent);
     }
 }

@@ -112,11 +112,11 @@ public sealed class LiveRecordTests
 
         for (var i = 0; i < 5; i++)
         {
-            await record.SendAsync(backend, Payment(), CancellationToken.None);
+            await record.SendAsync(backend, Payment());
         }
         _time.Advance(TimeSpan.FromSeconds(1));
-        await record.SendAsync(backend, Payment(), CancellationToken.None);
-        await record.SendAsync(backend, new Command { Balance = new CheckBalanceRequest() }, CancellationToken.None);
+        await record.SendAsync(backend, Payment());
+        await record.SendAsync(backend, new Command { Balance = new CheckBalanceRequest() });
 
         Assert.Equal([true, true, false, false, false, true, false], backend.Commands.Select(command => command.Timing is not null));
         Assert.Equal(3, record.Payments.Latest().Count);
@@ -133,12 +133,12 @@ public sealed class LiveRecordTests
         {
             var own = LiveRecord.TimeNext();
             await Task.Yield();
-            await record.SendAsync(backend, Payment("own"), CancellationToken.None);
+            await record.SendAsync(backend, Payment("own"));
             return own;
         }
 
         var own = await PayAsync();
-        await record.SendAsync(backend, Payment("other"), CancellationToken.None);
+        await record.SendAsync(backend, Payment("other"));
 
         Assert.Equal("own", own.Steps!.Account);
         Assert.True(Assert.Single(record.Payments.Latest()).FromHere);

@@ -139,10 +139,9 @@ public sealed class QueuedPaymentsTests
             }
         }
 
-        public Task<Reply> SendAsync(Command command, CancellationToken cancellationToken) =>
-            SendAsync(command, () => { }, cancellationToken);
+        public Task<Reply> SendAsync(Command command) => SendAsync(command, () => { });
 
-        public Task<Reply> SendAsync(Command command, Action queued, CancellationToken cancellationToken)
+        public Task<Reply> SendAsync(Command command, Action queued)
         {
             lock (_commands)
             {
