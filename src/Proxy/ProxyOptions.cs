@@ -27,7 +27,8 @@ public sealed class ProxyOptions
     public int StreamWindow { get; set; } = 256;
 
     /// <summary>The share of <see cref="InFlightMax"/>, in percent, that all streams of payments together may take, 1 to 100;
-    /// rounded down, but at least one place. The rest is left to single calls.</summary>
+    /// rounded down, but at least one place. The rest is left to single calls. The streams of one caller take no more of it than
+    /// all streams leave free: half of it if there is one caller, a third each if there are two.</summary>
     [Range(1, 100, ErrorMessage = "Billing:Proxy:StreamPercent must be between 1 and 100.")]
     public int StreamPercent { get; set; } = 50;
 

@@ -8,8 +8,9 @@ namespace Billing.Proxy.Limits;
 
 /// <summary>Admission control: counts the calls in flight and decides whether the proxy admits another. Refusing early keeps
 /// the latency of admitted calls normal. A stream of payments takes one place for each payment in flight, and at least one. All
-/// streams together have a share of the places that they cannot exceed, so that single calls always find places. Callers share
-/// the places fairly (<see cref="CallerShares"/>).</summary>
+/// streams together have a share of the places that they cannot exceed, so that single calls always find places; the streams of
+/// one caller have no more of that share than all streams leave free, so that those of others always find places too. Callers
+/// share the places fairly (<see cref="CallerShares"/>).</summary>
 public sealed class Admission(
     IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, CallerRates rates, TimeProvider time) : IDisposable
 {
@@ -80,7 +81,10 @@ public sealed class Admission(
         var share = _shares.Of(caller);
         if (!TryGrowStream(share))
         {
-            throw OfStreams >= StreamPlaces ? FullOfStreams() : InFlight >= Places ? Full() : FullOfCaller(share);
+            throw OfStreams >= StreamPlaces ? FullOfStreams()
+                : InFlight >= Places ? Full()
+                : share.OfStreams >= StreamPlaces - OfStreams ? FullOfCallersStreams(share)
+                : FullOfCaller(share);
         }
         if (_closing.IsCancellationRequested)
         {
@@ -95,7 +99,7 @@ public sealed class Admission(
     internal bool TryGrowStream(CallerShares.Share share)
     {
         var places = Places;
-        if (!_shares.Allows(share, InFlight, places) || !TryTake(ref _ofStreams, StreamPlaces))
+        if (!_shares.Allows(share, InFlight, places) || !TryTakeOfStreams(share))
         {
             return false;
         }
@@ -104,7 +108,7 @@ public sealed class Admission(
             share.Add(1);
             return true;
         }
-        Interlocked.Decrement(ref _ofStreams);
+        ReleaseOfStreams(share, 1);
         return false;
     }
 
@@ -117,7 +121,7 @@ public sealed class Admission(
     {
         share.Add(-places);
         Interlocked.Add(ref _inFlight, -places);
-        Interlocked.Add(ref _ofStreams, -places);
+        ReleaseOfStreams(share, places);
     }
 
     /// <summary>Refuses every further call, and signals the streams to end.</summary>
@@ -146,11 +150,34 @@ public sealed class Admission(
         return true;
     }
 
+    private bool TryTakeOfStreams(CallerShares.Share share)
+    {
+        // One stream of a caller after the other: together they must not pass the limit either.
+        lock (share)
+        {
+            if (share.OfStreams >= StreamPlaces - OfStreams || !TryTake(ref _ofStreams, StreamPlaces))
+            {
+                return false;
+            }
+            share.AddOfStreams(1);
+            return true;
+        }
+    }
+
+    private void ReleaseOfStreams(CallerShares.Share share, int places)
+    {
+        share.AddOfStreams(-places);
+        Interlocked.Add(ref _ofStreams, -places);
+    }
+
     private RpcException Full() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
         $"The proxy already has its limit of {Places} calls in flight ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).", _advice.Refused());
 
     private RpcException FullOfStreams() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
         $"The proxy's streams already have their limit of {StreamPlaces} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
+
+    private RpcException FullOfCallersStreams(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
+        $"The caller's streams already have {share.OfStreams} of the streams' {StreamPlaces} places, no fewer than are free (Billing:Proxy:StreamPercent).", _advice.Refused());
 
     private RpcException FullOfCaller(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
         $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _advice.Refused());

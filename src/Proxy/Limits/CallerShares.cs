@@ -95,11 +95,18 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
         public long Asked;
 
         private int _taken;
+        private int _ofStreams;
 
         /// <summary>Number of places it has.</summary>
         public int Taken => Volatile.Read(ref _taken);
 
+        /// <summary>Number of places that its streams have.</summary>
+        public int OfStreams => Volatile.Read(ref _ofStreams);
+
         /// <summary>Takes places, or releases them if the number is negative.</summary>
         public void Add(int count) => Interlocked.Add(ref _taken, count);
+
+        /// <summary>Takes places for its streams, or releases them if the number is negative.</summary>
+        public void AddOfStreams(int count) => Interlocked.Add(ref _ofStreams, count);
     }
 }

@@ -84,10 +84,7 @@ public sealed class CancelledCallTests
 
         Assert.Equal((2, 2), (proxy.Admission.InFlight, proxy.Admission.OfStreams));
         commands[1].SetResult();
-        while (proxy.Admission.InFlight > 1)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(5));
-        }
+        await proxy.WaitUntilTakenAsync(1);
         commands[2].SetResult();
         await proxy.WaitUntilIdleAsync();
         Assert.Equal((0, 0), (proxy.Admission.InFlight, proxy.Admission.OfStreams));

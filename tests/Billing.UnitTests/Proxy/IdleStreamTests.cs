@@ -33,11 +33,12 @@ public sealed class IdleStreamTests
     [Fact]
     public async Task However_many_streams_are_opened_calls_are_admitted_and_a_stream_that_ends_frees_a_place()
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (8, 4));
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (16, 4));
         var streams = new List<AsyncDuplexStreamingCall<MakePaymentRequest, MakePaymentResponse>>();
         for (var i = 0; i < 4; i++)
         {
             streams.Add(await OpenAsync(proxy));
+            await proxy.WaitUntilTakenAsync(streams.Count);
         }
 
         // Nothing is written to it: a write to a refused call may fail without the status of the refusal.
@@ -46,10 +47,11 @@ public sealed class IdleStreamTests
         var paid = await proxy.Client.MakePaymentAsync(Payment());
         await streams[0].RequestStream.CompleteAsync();
         Assert.False(await streams[0].ResponseStream.MoveNext(CancellationToken.None));
+        await proxy.WaitUntilTakenAsync(3);
         streams.Add(await OpenAsync(proxy));
 
         Assert.Equal(StatusCode.ResourceExhausted, refused.StatusCode);
-        Assert.Equal(ErrorReasons.TooManyInFlight, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
         Assert.NotNull(refused.Trailers.GetValue(Trailers.RetryPushback));
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         streams.ForEach(stream => stream.Dispose());

@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using System.Threading.Channels;
 using Billing.Contracts;
 using Billing.Messaging;
@@ -6,6 +8,7 @@ using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
+using Grpc.Net.Client;
 
 namespace Billing.UnitTests.Proxy;
 
@@ -86,6 +89,40 @@ public sealed class PaymentStreamTests
         }
         Assert.Equal(500, (await sending).Count);
         Assert.InRange(_backend.InFlightMax, 1, 8);
+    }
+
+    [Theory]
+    [InlineData("127.0.0.1", "127.0.0.2")]
+    [InlineData("127.0.0.2", "127.0.0.1")]
+    public async Task However_many_streams_one_caller_has_a_payment_on_a_stream_of_another_caller_is_answered(string greedy, string modest)
+    {
+        _backend.Answer = command => command.Payment.AccountId == "modest"
+            ? Task.FromResult(FakeBackend.Accepted(command))
+            : new TaskCompletionSource<Reply>().Task;
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => (options.InFlightMax, options.StreamWindow) = (40, 1));
+        using var many = ChannelFrom(IPAddress.Parse(greedy), proxy);
+        using var one = ChannelFrom(IPAddress.Parse(modest), proxy);
+        var taken = 0;
+        for (var refused = false; !refused;)
+        {
+            var stream = new V1.Billing.BillingClient(many).MakePayments();
+            // The write to a stream that is refused may fail.
+            _ = stream.RequestStream.WriteAsync(Samples.Payment("greedy")).ContinueWith(_ => { }, TaskScheduler.Default);
+            var answer = stream.ResponseStream.MoveNext(CancellationToken.None);
+            while (!answer.IsCompleted && _backend.Commands.Count == taken)
+            {
+                await Task.Delay(TimeSpan.FromMilliseconds(1));
+            }
+            refused = answer.IsFaulted;
+            taken = _backend.Commands.Count;
+        }
+
+        using var call = new V1.Billing.BillingClient(one).MakePayments();
+        await call.RequestStream.WriteAsync(Samples.Payment("modest"));
+
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Outcome);
+        Assert.Equal(10, taken);
     }
 
     [Fact]
@@ -247,6 +284,22 @@ public sealed class PaymentStreamTests
             }
         }
     }
+
+    /// <summary>A channel whose connections come from an address: without authentication, an address is a caller.</summary>
+    private static GrpcChannel ChannelFrom(IPAddress address, ProxyHost proxy) => GrpcChannel.ForAddress(proxy.Address, new GrpcChannelOptions
+    {
+        DisposeHttpClient = true,
+        HttpHandler = new SocketsHttpHandler
+        {
+            ConnectCallback = async (context, cancellationToken) =>
+            {
+                var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+                socket.Bind(new IPEndPoint(address, 0));
+                await socket.ConnectAsync(context.DnsEndPoint, cancellationToken);
+                return new NetworkStream(socket, ownsSocket: true);
+            },
+        },
+    });
 
     private static MakePaymentRequest[] Payments(int count) => [.. Enumerable.Range(0, count).Select(n =>
     {

@@ -98,22 +98,16 @@ internal sealed class ProxyHost : IAsyncDisposable
     }
 
     /// <summary>Waits until no call is in flight.</summary>
-    public async Task WaitUntilIdleAsync()
-    {
-        while (Admission.InFlight > 0)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(5));
-        }
-    }
+    public Task WaitUntilIdleAsync() => WaitUntilAsync(() => Admission.InFlight <= 0);
+
+    /// <summary>Waits until this many places are taken.</summary>
+    public Task WaitUntilTakenAsync(int places) => WaitUntilAsync(() => Admission.InFlight == places);
 
     /// <summary>Waits until the proxy runs no request: it has also noticed the callers that have gone.</summary>
-    public async Task WaitUntilNoRequestRunsAsync()
+    public Task WaitUntilNoRequestRunsAsync()
     {
         var requests = _app.Services.GetServices<IStartupFilter>().OfType<RunningRequests>().Single();
-        while (requests.Count > 0)
-        {
-            await Task.Delay(TimeSpan.FromMilliseconds(5));
-        }
+        return WaitUntilAsync(() => requests.Count == 0);
     }
 
     /// <summary>Stops it as SIGTERM does.</summary>
@@ -123,6 +117,14 @@ internal sealed class ProxyHost : IAsyncDisposable
     {
         _channel.Dispose();
         await _app.DisposeAsync();
+    }
+
+    private static async Task WaitUntilAsync(Func<bool> isSo)
+    {
+        while (!isSo())
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(5));
+        }
     }
 
     private sealed class RunningRequests : IStartupFilter

@@ -5,7 +5,8 @@ namespace Billing.UnitTests.Proxy;
 
 public sealed class StreamPlacesTests : IDisposable
 {
-    private readonly Admission _admission = Admissions.With(new ProxyOptions { InFlightMax = 8, StreamPercent = 50 });
+    // Half of the places are for streams, and half of those for a single caller.
+    private readonly Admission _admission = Admissions.With(new ProxyOptions { InFlightMax = 16, StreamPercent = 50 });
 
     public void Dispose() => _admission.Dispose();
 

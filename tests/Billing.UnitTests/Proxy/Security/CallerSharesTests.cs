@@ -89,6 +89,56 @@ public sealed class CallerSharesTests
     }
 
     [Fact]
+    public void The_streams_of_a_single_caller_get_half_of_the_places_of_streams()
+    {
+        using var admission = With(places: 40);
+
+        Assert.Equal(10, Open(admission, _greedy).Count);
+    }
+
+    [Fact]
+    public void However_many_streams_a_caller_opens_there_is_always_room_for_another_callers()
+    {
+        using var admission = With(places: 40);
+
+        var opened = Enumerable.Range(0, 5).Select(n => Open(admission, new Caller($"caller-{n}")).Count).ToList();
+
+        Assert.Equal([10, 5, 3, 1, 1], opened);
+        Assert.Equal(20, admission.OfStreams);
+    }
+
+    [Fact]
+    public void As_streams_release_places_their_callers_get_equal_shares()
+    {
+        using var admission = With(places: 60);
+        var first = Open(admission, _greedy);
+        var second = Open(admission, _modest);
+        Assert.Equal((15, 8), (first.Count, second.Count));
+
+        for (var i = 0; i < 5; i++)
+        {
+            first.Pop().Dispose();
+        }
+        Open(admission, _modest).ToList().ForEach(second.Push);
+
+        Assert.Equal((10, 10), (first.Count, second.Count));
+        var refused = Refusal(() => new StreamPlaces(admission, _greedy, window: 1));
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
+        Assert.Contains("Billing:Proxy:StreamPercent", refused.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Streams_that_are_opened_at_the_same_time_take_no_more_than_their_callers_share()
+    {
+        for (var round = 0; round < 200; round++)
+        {
+            using var admission = With(places: 40);
+            var opened = await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Task.Run(() => Open(admission, _greedy).Count)));
+            Assert.Equal(10, opened.Sum());
+        }
+    }
+
+    [Fact]
     public void The_places_of_a_stream_count_for_its_caller()
     {
         using var admission = With(places: 10, limits: new LimitOptions { InFlightPerCaller = 2 });
@@ -131,6 +181,23 @@ public sealed class CallerSharesTests
     private Admission With(int places, LimitOptions? limits = null) =>
         Admissions.With(new ProxyOptions { InFlightMax = places, StreamWindow = 1 }, limits, _time);
 
+    /// <summary>Opens streams until one is refused.</summary>
+    private static Stack<StreamPlaces> Open(Admission admission, Caller caller)
+    {
+        var opened = new Stack<StreamPlaces>();
+        while (true)
+        {
+            try
+            {
+                opened.Push(new StreamPlaces(admission, caller, window: 1));
+            }
+            catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
+            {
+                return opened;
+            }
+        }
+    }
+
     private static int Take(Admission admission, Caller caller, int tries, bool keep = true)
     {
         var held = new List<Admission.Admitted>();
@@ -158,6 +225,7 @@ public sealed class CallerSharesTests
         }
     }
 
-    private static string? Reason(Admission admission, Caller caller) =>
-        Assert.Throws<RpcException>(() => admission.Enter(caller, "a")).Trailers.GetValue(Trailers.Reason);
+    private static string? Reason(Admission admission, Caller caller) => Refusal(() => admission.Enter(caller, "a")).Trailers.GetValue(Trailers.Reason);
+
+    private static RpcException Refusal(Func<IDisposable> enter) => Assert.Throws<RpcException>(enter);
 }
