@@ -189,11 +189,11 @@ publish_projects() {
     die "publishing failed; its output is in $log"
 }
 
-# has_librdkafka FOLDER ARCHITECTURE: whether the folder contains a librdkafka that this architecture can load.
+# has_librdkafka FOLDER ARCHITECTURE: whether the folder contains a librdkafka that this architecture can load; see Release.targets.
 has_librdkafka() {
-  local machine=X86-64
+  local machine=X86-64 builds=("$1"/*librdkafka.so)
   [[ $2 != linux-arm64 ]] || machine=AArch64
-  [[ -f $1/librdkafka.so ]] && readelf -h "$1/librdkafka.so" | grep -q "Machine:.*$machine"
+  [[ -f ${builds[0]} ]] && readelf -h "${builds[0]}" | grep -q "Machine:.*$machine"
 }
 
 # package_program STAGING FOLDER SERVICE PROGRAM ARCHITECTURE PUBLISHED
@@ -289,10 +289,9 @@ required_packages() {
   } | LC_ALL=C sort -u
 }
 
-# The libraries for LTTng tracing and librdkafka for other distributions are optional.
+# The libraries for LTTng tracing are optional.
 needed_libraries() {
-  find "$1" -type f \( -name '*.so' -o -perm -u+x ! -name '*.dll' \) \
-    ! -name libcoreclrtraceptprovider.so ! -name 'alpine-librdkafka.so' ! -name 'centos*-librdkafka.so' \
+  find "$1" -type f \( -name '*.so' -o -perm -u+x ! -name '*.dll' \) ! -name libcoreclrtraceptprovider.so \
     -exec readelf -d {} + 2>/dev/null | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort -u
 }
 

@@ -119,6 +119,42 @@ public sealed class ReleasePackaging : IDisposable
         Assert.Contains("libssl3\n", required, StringComparison.Ordinal);
     }
 
+    /// <summary>The names are those of librdkafka.redist 2.15.1, for x64 and for arm64.</summary>
+    [Theory]
+    [InlineData("alpine-librdkafka.so;centos8-librdkafka.so;librdkafka.so;libother.so", "centos8-librdkafka.so;libother.so")]
+    [InlineData("alpine-librdkafka.so;librdkafka.so", "librdkafka.so")]
+    public async Task A_release_contains_only_the_librdkafka_that_Debian_loads(string builds, string packed)
+    {
+        Write("release.proj", $"""
+            <Project>
+              <Target Name="ResolvePackageAssets">
+                <ItemGroup><NativeCopyLocalItems Include="{builds}" /></ItemGroup>
+              </Target>
+              <Import Project="{Repository.Root}/eng/Release.targets" />
+            </Project>
+            """);
+
+        var result = (await Tool.RunAsync(
+            "dotnet", ["msbuild", Path.Combine(_folder, "release.proj"), "-t:ResolvePackageAssets", "-getItem:NativeCopyLocalItems"])).Succeeded();
+
+        var items = JsonNode.Parse(result.Output)!.Items("Items.NativeCopyLocalItems").Select(item => item.Text("Identity"));
+        Assert.Equal(packed.Split(';'), items);
+    }
+
+    [Fact]
+    public async Task An_architecture_is_packed_if_the_librdkafka_beside_the_program_is_its_own()
+    {
+        _ = Tool.Need("readelf");
+        var script = """
+            mkdir "$FOLDER/none" "$FOLDER/own" && cp /bin/ls "$FOLDER/own/centos8-librdkafka.so"
+            own=$([[ $(uname -m) == x86_64 ]] && echo linux-x64 || echo linux-arm64)
+            other=$([[ $own == linux-x64 ]] && echo linux-arm64 || echo linux-x64)
+            has_librdkafka "$FOLDER/own" "$own"; ! has_librdkafka "$FOLDER/own" "$other"; ! has_librdkafka "$FOLDER/none" "$own"
+            """;
+
+        (await BashAsync(script)).Succeeded();
+    }
+
     [Fact]
     public async Task No_image_is_built_from_an_archive_with_a_wrong_checksum()
     {
