@@ -1,4 +1,4 @@
-using System.Threading.RateLimiting;
+using System.Collections.Concurrent;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
@@ -8,66 +8,72 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Limits;
 
 /// <summary>Limits the calls per second of each caller, with a token bucket for each; there may be no limit.</summary>
-public sealed class CallerRates : IDisposable
+public sealed class CallerRates(IOptions<LimitOptions> options, TimeProvider time)
 {
-    // Short, so that a caller at its limit is not admitted in bursts.
-    private static readonly TimeSpan Period = TimeSpan.FromMilliseconds(100);
+    private const int RememberedMax = 10_000;
 
-    private readonly LimitOptions _options;
-    private readonly PartitionedRateLimiter<Caller>? _limiter;
-
-    /// <summary>Creates the limits from the settings.</summary>
-    public CallerRates(IOptions<LimitOptions> options)
-    {
-        _options = options.Value;
-        if (_options.RequestsPerSecond > 0)
-        {
-            _limiter = PartitionedRateLimiter.Create<Caller, string>(
-                caller => RateLimitPartition.GetTokenBucketLimiter(caller.Id, _ => Bucket(_options)));
-        }
-    }
+    private readonly ConcurrentDictionary<string, TokenBucket> _buckets = new(StringComparer.Ordinal);
+    private readonly int _perSecond = options.Value.RequestsPerSecond;
+    private readonly int _burst = options.Value.Burst > 0 ? options.Value.Burst : options.Value.RequestsPerSecond;
 
     /// <summary>Counts a call.</summary>
     /// <exception cref="RpcException">RESOURCE_EXHAUSTED: the caller has exceeded its rate.</exception>
     public void Count(Caller caller)
     {
-        if (_limiter is null)
+        if (_perSecond > 0 && !Of(caller).TryTake(out var wait))
         {
-            return;
-        }
-        using var lease = _limiter.AttemptAcquire(caller);
-        if (!lease.IsAcquired)
-        {
-            var wait = lease.TryGetMetadata(MetadataName.RetryAfter, out var known) ? known : Period;
+            // In whole milliseconds, as it is told to the caller: one that comes back then must not be too early.
             throw Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-                $"The caller may make {_options.RequestsPerSecond} calls per second (Billing:Limits:RequestsPerSecond).", wait);
+                $"The caller may make {_perSecond} calls per second (Billing:Limits:RequestsPerSecond).", TimeSpan.FromMilliseconds(Math.Ceiling(wait.TotalMilliseconds)));
         }
     }
 
     /// <summary>Waits until a caller may make its next call: payments on a stream are not refused but read more slowly.</summary>
     public async ValueTask WaitAsync(Caller caller, CancellationToken cancellationToken)
     {
-        if (_limiter is not null)
+        if (_perSecond == 0)
         {
-            using var lease = await _limiter.AcquireAsync(caller, 1, cancellationToken);
+            return;
+        }
+        var bucket = Of(caller);
+        var wait = bucket.Take();
+        if (wait == TimeSpan.Zero)
+        {
+            return;
+        }
+        try
+        {
+            await Task.Delay(wait, time, cancellationToken);
+        }
+        catch (OperationCanceledException)
+        {
+            bucket.Return();
+            throw;
         }
     }
 
-    /// <inheritdoc/>
-    public void Dispose() => _limiter?.Dispose();
-
-    private static TokenBucketRateLimiterOptions Bucket(LimitOptions options)
+    private TokenBucket Of(Caller caller)
     {
-        var perPeriod = Math.Max(1, (int)(options.RequestsPerSecond * Period.TotalSeconds));
-        return new TokenBucketRateLimiterOptions
+        if (_buckets.TryGetValue(caller.Id, out var bucket))
         {
-            TokenLimit = Math.Max(perPeriod, options.Burst > 0 ? options.Burst : options.RequestsPerSecond),
-            TokensPerPeriod = perPeriod,
-            ReplenishmentPeriod = perPeriod > 1 ? Period : TimeSpan.FromSeconds(1.0 / options.RequestsPerSecond),
-            AutoReplenishment = false,
-            // A stream waits for one token at a time, and streams are bounded.
-            QueueLimit = int.MaxValue,
-            QueueProcessingOrder = QueueProcessingOrder.OldestFirst,
-        };
+            return bucket;
+        }
+        if (_buckets.Count >= RememberedMax)
+        {
+            ForgetFull();
+        }
+        return _buckets.GetOrAdd(caller.Id, _ => new TokenBucket(_perSecond, _burst, time));
+    }
+
+    // A full bucket is like a new one. A call that takes from it just now, while it is removed, is not counted.
+    private void ForgetFull()
+    {
+        foreach (var (id, bucket) in _buckets)
+        {
+            if (bucket.IsFull)
+            {
+                _buckets.TryRemove(id, out _);
+            }
+        }
     }
 }

@@ -15,7 +15,8 @@ public sealed class LimitOptions
     [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:RequestsPerSecond must be between 0 and 10000000.")]
     public int RequestsPerSecond { get; set; }
 
-    /// <summary>The most calls that a caller may make at once after a quiet period; 0 for <see cref="RequestsPerSecond"/>.</summary>
+    /// <summary>The most calls that a caller may make at once after a quiet period, which may take Burst divided by
+    /// <see cref="RequestsPerSecond"/> seconds; 0 for <see cref="RequestsPerSecond"/>.</summary>
     [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:Burst must be between 0 and 10000000.")]
     public int Burst { get; set; }
 

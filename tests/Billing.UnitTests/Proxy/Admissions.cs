@@ -14,6 +14,7 @@ internal static class Admissions
     public static Admission With(ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null)
     {
         var limitOptions = Options.Create(limits ?? new LimitOptions());
-        return new Admission(Options.Create(options), limitOptions, new CallerRates(limitOptions), time ?? TimeProvider.System);
+        var clock = time ?? TimeProvider.System;
+        return new Admission(Options.Create(options), limitOptions, new CallerRates(limitOptions, clock), clock);
     }
 }

@@ -175,6 +175,7 @@ public sealed class CallerSharesTests
         var next = places.WaitForTurnAsync(TestContext.Current.CancellationToken);
 
         Assert.False(next.IsCompleted);
+        _time.Advance(TimeSpan.FromMilliseconds(100));
         await next;
     }
 
