@@ -15,7 +15,8 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
     /// <summary>Whether no loop has failed.</summary>
     public bool IsHealthy => !_failed.IsCancellationRequested;
 
-    /// <summary>The loop that failed and the reason, as text for operators; null if none has failed.</summary>
+    /// <summary>Which loop failed, for anybody who may ask: without the text of the exception, which is in the log; null if none
+    /// has failed.</summary>
     public string? FailureReason => _whyFailed;
 
     /// <summary>Cancelled with the first failure, so that code which waits for a loop can stop waiting.</summary>
@@ -64,7 +65,7 @@ public sealed partial class Supervisor(IHostApplicationLifetime lifetime, ILogge
         // Later failures are mostly caused by the first one.
         if (Interlocked.Increment(ref _failures) == 1)
         {
-            _whyFailed = $"{loop} failed: {cause.Message}";
+            _whyFailed = $"{loop} failed; the log says why";
             Failed(cause, loop);
             Environment.ExitCode = Service.Failed;
             _failed.Cancel();
