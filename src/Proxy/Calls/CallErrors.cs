@@ -8,7 +8,8 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Calls;
 
 /// <summary>Gives unexpected failures a status and a reason. A request that cannot be parsed is its sender's mistake and is not
-/// logged; any other exception is an error of this program and is logged.</summary>
+/// logged; any other exception is an error of this program and is logged. The REST front answers such exceptions with the same
+/// reason.</summary>
 public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
@@ -103,10 +104,16 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         {
             return Failure.Create(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage);
         }
-        Unforeseen(e, context.Method);
+        return Unforeseen(e, context.Method);
+    }
+
+    /// <summary>Logs an unexpected exception, and returns the error for the caller, who is not told its text.</summary>
+    internal RpcException Unforeseen(Exception cause, string method)
+    {
+        LogUnforeseen(cause, method);
         return Failure.Create(StatusCode.Internal, ErrorReasons.Unforeseen, "The proxy could not process the call.");
     }
 
     [LoggerMessage(1, LogLevel.Error, "{Method} failed with an unexpected exception")]
-    private partial void Unforeseen(Exception cause, string method);
+    private partial void LogUnforeseen(Exception cause, string method);
 }

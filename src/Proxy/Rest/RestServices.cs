@@ -1,7 +1,9 @@
 using Billing.Messaging.Hosting;
+using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
 using Grpc.Core;
+using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Rest;
 
@@ -89,11 +91,20 @@ public static class RestServices
         {
             // The caller is gone: nobody reads an answer.
         }
+        catch (Exception e) when (IsUnforeseen(e, http))
+        {
+            var errors = http.RequestServices.GetRequiredService<CallErrors>();
+            RestFailure.Write(http.Response, errors.Unforeseen(e, http.GetEndpoint()?.DisplayName ?? http.Request.Method));
+        }
         if (http.Response is { HasStarted: false, StatusCode: >= 400, ContentLength: null, ContentType: null })
         {
             RestFailure.Write(http.Response, http.Response.StatusCode, null, Refusal(http));
         }
     }
+
+    // Once the caller is gone, the work for it may end with any exception.
+    private static bool IsUnforeseen(Exception e, HttpContext http) =>
+        e is not ConnectionResetException && !http.Response.HasStarted && !http.RequestAborted.IsCancellationRequested;
 
     private static string Refusal(HttpContext http) => http.Response.StatusCode switch
     {

@@ -6,6 +6,7 @@ using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using Grpc.Core;
 
@@ -44,6 +45,24 @@ public sealed class RestFrontTests
         Assert.Equal("SOME_REASON", problem.GetProperty("reason").GetString());
         Assert.Equal("some.field", problem.GetProperty("field").GetString());
         Assert.Equal("the message", problem.GetProperty("detail").GetString());
+    }
+
+    [Fact]
+    public async Task An_unexpected_exception_is_answered_without_its_text_and_with_the_same_reason_as_over_gRPC()
+    {
+        _backend.Answer = _ => throw new InvalidOperationException("planted");
+        await using var proxy = await ProxyHost.StartAsync(_backend, withRest: true);
+
+        using var response = await PayAsync(proxy);
+        var problem = await ProblemAsync(response);
+        var overGrpc = await Assert.ThrowsAsync<RpcException>(() => proxy.Client.MakePaymentAsync(Samples.Payment()).ResponseAsync);
+
+        Assert.Equal((HttpStatusCode.InternalServerError, StatusCode.Internal), (response.StatusCode, overGrpc.StatusCode));
+        Assert.Equal("application/problem+json", response.Content.Headers.ContentType?.MediaType);
+        Assert.Equal(ErrorReasons.Unforeseen, problem.GetProperty("reason").GetString());
+        Assert.Equal(ErrorReasons.Unforeseen, overGrpc.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(overGrpc.Status.Detail, problem.GetProperty("detail").GetString());
+        Assert.DoesNotContain("planted", problem.GetRawText(), StringComparison.Ordinal);
     }
 
     [Fact]
