@@ -29,7 +29,7 @@ internal static class FailureWatch
         if (status is not (null or "0"))
         {
             failures.Add(
-                http.Request.Path.Value?.TrimStart('/') ?? "", Enum.TryParse<StatusCode>(status, out var code) ? code.ToString() : status,
+                RouteOf(http).TrimStart('/'), Enum.TryParse<StatusCode>(status, out var code) ? code.ToString() : status,
                 Find(Trailers.Reason), WebUtility.UrlDecode(Find(GrpcMessage)));
         }
 
@@ -56,8 +56,10 @@ internal static class FailureWatch
     private static bool Enter(FailureLog failures, HttpContext http, RpcException e)
     {
         var reason = e.Trailers.GetValue(Trailers.Reason);
-        var route = (http.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? http.Request.Path.Value;
-        failures.Add($"{http.Request.Method} {route}", $"{RestFailure.StatusOf(e.StatusCode, reason)} {e.StatusCode}", reason, e.Status.Detail);
+        failures.Add($"{http.Request.Method} {RouteOf(http)}", $"{RestFailure.StatusOf(e.StatusCode, reason)} {e.StatusCode}", reason, e.Status.Detail);
         return false;
     }
+
+    // Not the path: callers could displace all other failures with paths that they make up.
+    private static string RouteOf(HttpContext http) => (http.GetEndpoint() as RouteEndpoint)?.RoutePattern.RawText ?? "";
 }

@@ -53,8 +53,9 @@ internal sealed class TokenCallers(
         else
         {
             bearer.Authority = _options.Authority;
-            // AuthOptions already refuses an authority without TLS that is not a loopback address.
-            bearer.RequireHttpsMetadata = false;
+            // Also for the address of the keys, which the authority tells. AuthOptions refuses an authority without TLS that is not
+            // a loopback address.
+            bearer.RequireHttpsMetadata = ServiceAddresses.HasTls(_options.Authority);
         }
         bearer.Events = new JwtBearerEvents { OnMessageReceived = Recall, OnTokenValidated = Accept };
     }

@@ -90,6 +90,34 @@ public sealed class LiveFrontTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Calls_of_methods_that_do_not_exist_are_one_kind_of_failure_whatever_their_paths()
+    {
+        using var events = await WatchAsync();
+        await events.NextAsync();
+        await events.NextAsync();
+
+        foreach (var path in (string[])["/made.up/A", "/made.up/B", "/billing.v1.MadeUp/A"])
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(Proxy.Address + path))
+            {
+                Version = HttpVersion.Version20,
+                VersionPolicy = HttpVersionPolicy.RequestVersionExact,
+                Content = new ByteArrayContent(new byte[5]) { Headers = { ContentType = new("application/grpc") } },
+            };
+            using var refused = await Http.SendAsync(request);
+        }
+        JsonElement failures;
+        do
+        {
+            failures = (await events.NextAsync()).GetProperty("failures");
+        }
+        while (failures.EnumerateArray().Sum(f => f.GetProperty("count").GetInt64()) < 3);
+
+        var failed = Assert.Single(failures.EnumerateArray());
+        Assert.DoesNotContain("made", failed.GetRawText(), StringComparison.OrdinalIgnoreCase);
+    }
+
+    [Fact]
     public async Task A_watcher_above_the_limit_is_refused_with_the_name_of_the_setting()
     {
         var all = new List<Events>();
