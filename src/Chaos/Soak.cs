@@ -50,12 +50,12 @@ public sealed record SoakResult(
 /// <summary>Makes payments continuously while the faults of a schedule are injected, repairs all faults, and audits.</summary>
 public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider time, Action<string> say)
 {
-    private static readonly TimeSpan FinishBound = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan FinishBound = TimeSpan.FromMinutes(5);
 
     // For this long after a fault is repaired, slow calls are still attributed to it.
     private static readonly TimeSpan Aftermath = TimeSpan.FromSeconds(5);
 
-    private static readonly TimeSpan PublishBound = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan PublishBound = TimeSpan.FromMinutes(5);
 
     private const int SlowestNamed = 20;
 

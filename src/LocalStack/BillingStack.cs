@@ -13,6 +13,9 @@ namespace Billing.LocalStack;
 /// <summary>The whole system as processes on this machine: PostgreSQL, Kafka, proxies, payment and balance backends.</summary>
 public sealed class BillingStack : IAsyncDisposable
 {
+    // The stack's own servers run when its services start; on a slow machine they may still answer late.
+    private const string StartTimeout = "00:05:00";
+
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(15);
 
     private readonly Lock _gate = new();
@@ -326,6 +329,7 @@ public sealed class BillingStack : IAsyncDisposable
             // fail-over of a broker, so that a group whose coordinator dies need not rebalance.
             settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
             settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
+            settings["Billing__Kafka__StartTimeout"] = StartTimeout;
         }
         if (Partitions is > 0 and var partitions)
         {
@@ -371,6 +375,10 @@ public sealed class BillingStack : IAsyncDisposable
     {
         settings["Billing__EventStore__ConnectionString"] = ConnectionString;
         settings["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false";
+        if (_postgres is not null)
+        {
+            settings["Billing__EventStore__StartTimeout"] = StartTimeout;
+        }
         switch (role)
         {
             case ServiceRole.DirectBackend when number > _backendAddresses.Length:

@@ -32,7 +32,8 @@ public sealed class ServiceProcess
     /// <summary>The setting of a proxy's REST address, as an environment variable.</summary>
     public const string RestUrl = "Billing__Rest__Url";
 
-    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
+    // Long, as for the servers: only a service that hangs is waited for so long, and a machine may be slow.
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan ReconnectBackoff = TimeSpan.FromMilliseconds(50);
 
     /// <summary>The setting of a proxy's address for operators, as an environment variable.</summary>

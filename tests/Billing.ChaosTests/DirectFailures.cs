@@ -96,7 +96,7 @@ public abstract class DirectFailures(DirectChaosStack stack) : StackFailures(sta
 
         foreach (var backend in Stack.Of(ServiceRole.DirectBackend).ToList())
         {
-            Assert.True(await backend.Process.StopAsync(TimeSpan.FromSeconds(30)));
+            Assert.True(await backend.Process.StopAsync(Conditions.Patience));
             Assert.Equal(0, backend.Process.ExitCode);
             await Stack.AddAsync(backend.Role, backend.Number, CancellationToken.None);
         }

@@ -12,7 +12,6 @@ namespace Billing.ChaosTests;
 [Collection(OverBrokers.Name)]
 public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
 {
-    private static readonly TimeSpan MountBound = TimeSpan.FromSeconds(10);
     private static readonly string[] Tables = ["mt_events", "mt_streams", "payment_receipts"];
 
     private readonly StackFolder _folder = StackFolder.Create();
@@ -149,5 +148,5 @@ public sealed class FullDisk(BrokerStack stack) : IAsyncLifetime
     }
 
     private Task RunAsync(string program, params string[] arguments) => ChildProcess.RunAsync(
-        new ChildProcessStart(program, program, arguments, _folder.LogFile(program)), MountBound, CancellationToken.None);
+        new ChildProcessStart(program, program, arguments, _folder.LogFile(program)), Conditions.Patience, CancellationToken.None);
 }

@@ -9,7 +9,6 @@ namespace Billing.ChaosTests;
 internal sealed class SteppingClock
 {
     private const string Source = "stepping_clock.c";
-    private static readonly TimeSpan CompileBound = TimeSpan.FromMinutes(1);
 
     private readonly string _file;
 
@@ -34,7 +33,7 @@ internal sealed class SteppingClock
         await ChildProcess.RunAsync(
             new ChildProcessStart(
                 "cc", "/usr/bin/cc", ["-shared", "-fPIC", "-O2", "-o", library, Path.Combine(AppContext.BaseDirectory, Source)], folder.LogFile("cc")),
-            CompileBound, CancellationToken.None);
+            Conditions.Patience, CancellationToken.None);
         await File.WriteAllBytesAsync(file, new byte[sizeof(long)]);
         return new SteppingClock(library, file);
     }

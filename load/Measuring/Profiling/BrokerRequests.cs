@@ -93,7 +93,7 @@ internal sealed record TopicCounts(double Records, double Batches, double Bytes)
 internal sealed class BrokerRequests : IAsyncDisposable
 {
     private const string User = "profile";
-    private static readonly TimeSpan ReadBound = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan ReadBound = TimeSpan.FromMinutes(5);
 
     private readonly StackFolder _folder = StackFolder.Create();
     private readonly FreePorts _ports = new();

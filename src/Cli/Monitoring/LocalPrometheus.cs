@@ -15,7 +15,7 @@ internal static class LocalPrometheus
     /// <summary>The name of the process.</summary>
     public const string Name = "prometheus";
 
-    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromMinutes(5);
 
     /// <summary>Starts Prometheus and returns when it is ready.</summary>
     /// <returns>Its process and address.</returns>

@@ -19,8 +19,8 @@ internal sealed record SecuredListener(int Port, string CertificateFile, IReadOn
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
 internal sealed class KafkaNode : IAsyncDisposable
 {
-    private static readonly TimeSpan FormatBound = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan StartBound = TimeSpan.FromSeconds(90);
+    private static readonly TimeSpan FormatBound = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan StartBound = TimeSpan.FromMinutes(5);
 
     // Short, because a kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(3);

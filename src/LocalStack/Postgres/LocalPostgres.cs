@@ -20,8 +20,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     private const string ServerName = "postgres";
     private const string UserName = "billing";
     private const string Database = "billing";
-    private static readonly TimeSpan SetupBound = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan StartBound = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan SetupBound = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan StartBound = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
 

@@ -19,7 +19,6 @@ public sealed class PythonBackend
     // Debian's Python, because the backend needs its packages; another one may come first on the PATH.
     private const string Python = "/usr/bin/python3";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly string Example = Path.Combine(Repository.Root, "examples/python-backend");
 
     private readonly KafkaStack _stack;

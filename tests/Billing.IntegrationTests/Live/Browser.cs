@@ -8,7 +8,6 @@ namespace Billing.IntegrationTests.Live;
 public sealed class Browser : IAsyncLifetime
 {
     private static readonly string Folder = Path.Combine(Repository.Root, "tests/Billing.IntegrationTests/browser");
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
 
     private readonly string? _chromium = Find("chromium");
     private readonly string? _node = Find("node");

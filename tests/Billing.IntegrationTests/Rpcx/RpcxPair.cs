@@ -58,11 +58,11 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
         _options.Listen = Address;
     }
 
-    public RpcxClient Client(Action<RpcxClientOptions>? set = null)
+    public RpcxClient Client(Action<RpcxClientOptions>? set = null, TimeProvider? time = null)
     {
         var options = new RpcxClientOptions { Address = Address };
         set?.Invoke(options);
-        var client = new RpcxClient(options, TimeProvider.System, new Logger<RpcxClient>(Log));
+        var client = new RpcxClient(options, time ?? TimeProvider.System, new Logger<RpcxClient>(Log));
         _clients.Add(client);
         return client;
     }

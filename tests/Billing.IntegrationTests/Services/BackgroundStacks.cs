@@ -98,7 +98,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         // The order is: the keeper, the service, PostgreSQL.
         await KillAsync(before[1]);
 
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         List<ProcessIdentity> after;
         do
         {
@@ -153,7 +153,7 @@ public sealed partial class BackgroundStacks : IAsyncLifetime
         var up = await RunAsync("up", "--kafka", "embedded", "--monitoring");
         var status = await RunAsync("status");
         using var http = new HttpClient { BaseAddress = new Uri(PrometheusRow().Match(status.Output).Groups[1].Value) };
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60), TimeProvider.System);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
         string read;
         do
         {

@@ -6,7 +6,6 @@ namespace Billing.IntegrationTests.Services;
 internal static class CommandRun
 {
     private const int LinesMax = 400;
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
 
     /// <summary>Starts a command; its output goes to a log in the folder.</summary>
     public static ChildProcess Start(

@@ -19,8 +19,6 @@ public sealed class ConsumerProtocolStack() : KafkaFixture(new StackOptions
 /// <summary>The platform with partition assignment by the brokers: <c>Billing:Kafka:GroupProtocol=Consumer</c>.</summary>
 public sealed class ConsumerGroupProtocol : IClassFixture<ConsumerProtocolStack>
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly ConsumerProtocolStack _stack;
 
     public ConsumerGroupProtocol(ConsumerProtocolStack stack)

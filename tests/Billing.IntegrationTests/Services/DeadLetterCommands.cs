@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Billing.Contracts;
 using Billing.LocalStack.Processes;
@@ -15,7 +16,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverFailingKafka.Name)]
 public sealed class DeadLetterCommands : IAsyncLifetime
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly string Visa = Topics.Payments(PaymentType.Visa);
 
     private readonly KafkaStack _stack;
@@ -270,13 +270,14 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         }
     }
 
-    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) =>
-        RunWithoutBrokersAsync([.. arguments, "--kafka", Brokers]);
+    private Task<(int ExitCode, string Output)> RunAsync(params string[] arguments) => RunAsync(Patience, [.. arguments, "--kafka", Brokers]);
 
-    private Task<(int ExitCode, string Output)> RunWithoutBrokersAsync(params string[] arguments) => CommandRun.ToEndAsync(
+    private Task<(int ExitCode, string Output)> RunWithoutBrokersAsync(params string[] arguments) => RunAsync(TimeSpan.FromSeconds(1), arguments);
+
+    private Task<(int ExitCode, string Output)> RunAsync(TimeSpan startTimeout, string[] arguments) => CommandRun.ToEndAsync(
         _folder, ["dead-letters", .. arguments], new Dictionary<string, string?>
         {
-            ["Billing__Kafka__StartTimeout"] = "00:00:05",
+            ["Billing__Kafka__StartTimeout"] = startTimeout.ToString("c", CultureInfo.InvariantCulture),
             ["BILLING_STATE"] = _folder.FullName,
         });
 }

@@ -11,8 +11,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverFailingKafka.Name)]
 public sealed class DeadLetterCounts
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly KafkaStack _stack;
 
     public DeadLetterCounts(KafkaStack stack)

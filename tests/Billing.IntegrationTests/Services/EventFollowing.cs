@@ -58,11 +58,10 @@ public sealed class TopicsFixture : IAsyncLifetime
 /// <summary>An event follower in this process, on a real event topic.</summary>
 public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposable
 {
-    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
     private readonly TopicsFixture _topics;
     private readonly RecordingModel _model = new();
     private readonly ApplicationLifetime _lifetime = new(NullLogger<ApplicationLifetime>.Instance);
-    private readonly CancellationTokenSource _patience = new(Bound, TimeProvider.System);
+    private readonly CancellationTokenSource _patience = new(Patience, TimeProvider.System);
     private readonly EventFollower _follower;
     private readonly IProducer<string, byte[]> _producer;
 
@@ -225,8 +224,8 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     /// producer requests metadata from the broker.</summary>
     private Task WaitUntilTheBrokerKnowsAsync(IAdminClient admin, int partitions) =>
         _topics.Kafka.Processes.Single().WaitUntilAsync(
-            _ => Task.FromResult(admin.GetMetadata(Topics.Events, Bound).Topics.Single().Partitions.Count == partitions),
-            Bound,
+            _ => Task.FromResult(admin.GetMetadata(Topics.Events, Patience).Topics.Single().Partitions.Count == partitions),
+            Patience,
             _patience.Token);
 
     private async Task ProduceToAsync(TopicPartition partition, Event recorded)

@@ -36,7 +36,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     public async Task A_pool_of_one_connection_is_enough()
     {
         var database = await store.NewDatabaseAsync();
-        var pool = new NpgsqlConnectionStringBuilder(database) { MaxPoolSize = 1, Timeout = 5 };
+        var pool = new NpgsqlConnectionStringBuilder(database) { MaxPoolSize = 1, Timeout = (int)Patience.TotalSeconds };
 
         await store.NewBackend(pool.ConnectionString).GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
 
@@ -152,7 +152,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
         await using var takeLock = new NpgsqlCommand("select pg_advisory_lock(x'42494C4C'::bigint)", other);
         await takeLock.ExecuteNonQueryAsync(TestContext.Current.CancellationToken);
 
-        await EnsureAsync(database).WaitAsync(TimeSpan.FromMinutes(1), TestContext.Current.CancellationToken);
+        await EnsureAsync(database).WaitAsync(Patience, TestContext.Current.CancellationToken);
     }
 
     [Theory]

@@ -17,8 +17,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverFailingKafka.Name)]
 public sealed class KafkaFailures
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly KafkaStack _stack;
 
     public KafkaFailures(KafkaStack stack)
@@ -149,7 +147,7 @@ public sealed class KafkaFailures
 
         var calls = Enumerable.Range(0, 200).Select(_ => client.MakePaymentAsync(StackFixture.Payment()).ResponseAsync).ToList();
         await Task.WhenAny(calls);
-        var stoppedItself = await proxy.Process.StopAsync(TimeSpan.FromSeconds(30));
+        var stoppedItself = await proxy.Process.StopAsync(Patience);
         var answered = 0;
         foreach (var call in calls)
         {

@@ -8,8 +8,6 @@ namespace Billing.IntegrationTests.Services;
 /// <summary>The command <c>./billing load</c>, run as a separate process.</summary>
 public sealed class LoadScenarios(EmbeddedStack stack) : IClassFixture<EmbeddedStack>, IAsyncLifetime
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
-
     private readonly StackFolder _folder = StackFolder.Create();
 
     private string Proxies => string.Join(',', stack.Stack.ProxyAddresses);

@@ -8,8 +8,6 @@ namespace Billing.IntegrationTests.Services;
 [AnyPackages("how commands process measurements")]
 public sealed class Measurements : IAsyncLifetime
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(3);
-
     private readonly StackFolder _folder = StackFolder.Create();
 
     private string Results => Path.Combine(_folder.FullName, "results");

@@ -211,7 +211,7 @@ public sealed class Misuse(SecuredStack stack)
     private async Task ServesAsync()
     {
         var paid = await new V1.Billing.BillingClient(_stack.Channel()).MakePaymentAsync(
-            StackFixture.Payment(), _stack.Bearer("payments:write", "test-*"), (TimeProvider.System.GetUtcNow() + TimeSpan.FromSeconds(30)).UtcDateTime, Cancellation);
+            StackFixture.Payment(), _stack.Bearer("payments:write", "test-*"), (TimeProvider.System.GetUtcNow() + Patience).UtcDateTime, Cancellation);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
     }
 

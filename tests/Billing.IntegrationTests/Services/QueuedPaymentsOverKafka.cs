@@ -12,8 +12,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverFailingKafka.Name)]
 public sealed class QueuedPaymentsOverKafka : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly KafkaStack _stack;
     private readonly HttpClient _http = new();
 
@@ -58,8 +56,14 @@ public sealed class QueuedPaymentsOverKafka : IDisposable
         string url;
         using (Pause())
         {
-            url = await QueueAsync(payment, proxy: 0, timeout: "300");
+            url = await QueueAsync(payment, proxy: 0, timeout: "2000");
             Assert.Equal("PENDING", Text(await StatusAsync(url, proxy: 1, "500"), "status"));
+            // Kafka must have the payment before this, and a backend must get it later.
+            var deadline = long.Parse(System.Web.HttpUtility.ParseQueryString(url.Split('?')[1])["deadline_unix_us"]!, System.Globalization.CultureInfo.InvariantCulture);
+            while (TimeProvider.System.Microseconds() <= deadline)
+            {
+                await Task.Delay(100);
+            }
         }
 
         var statuses = new[] { await OutcomeAsync(url, proxy: 0), await OutcomeAsync(url, proxy: 1) };

@@ -15,8 +15,6 @@ namespace Billing.IntegrationTests.Services;
 /// <summary>Three balance replicas, each with its own view that follows the event topic.</summary>
 public sealed class ReadSideOverKafka(ThreeReplicas stack) : ReadSideBehaviour(stack, 5_000), IClassFixture<ThreeReplicas>
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     [Fact]
     public async Task Replicas_that_were_killed_and_restarted_serve_the_same_balances()
     {

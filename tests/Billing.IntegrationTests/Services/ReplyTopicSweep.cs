@@ -13,7 +13,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicSweep
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan LongAgo = KafkaTopics.InactivityMax * 4;
 
     private readonly KafkaStack _stack;

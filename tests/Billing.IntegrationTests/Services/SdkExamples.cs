@@ -11,8 +11,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(InOneProcess.Name)]
 public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
-
     private readonly StackFolder _folder = StackFolder.Create();
 
     public ValueTask InitializeAsync() => ValueTask.CompletedTask;

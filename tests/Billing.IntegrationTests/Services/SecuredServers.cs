@@ -36,8 +36,6 @@ public sealed class SecuredStack() : KafkaFixture(new StackOptions
 [Collection(OverTls.Name)]
 public sealed class SecuredServers(SecuredStack stack)
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
-
     private readonly SecuredStack _stack = stack.Missing is null ? stack : throw Xunit.Sdk.SkipException.ForSkip(stack.Missing);
 
     [Fact]

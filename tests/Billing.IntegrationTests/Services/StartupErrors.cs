@@ -172,7 +172,7 @@ public sealed class StartupErrors
             {
                 Environment = environment,
             });
-        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1), TimeProvider.System);
+        using var patience = new CancellationTokenSource(Patience, TimeProvider.System);
 
         await process.WaitForExitAsync(patience.Token);
 

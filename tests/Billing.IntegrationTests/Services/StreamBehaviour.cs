@@ -112,7 +112,7 @@ public sealed class StreamFailures
     public async Task A_proxy_stopped_during_a_stream_ends_in_time_and_the_client_continues_at_another_proxy() =>
         await EndProxyDuringStreamAsync(async proxy =>
         {
-            Assert.True(await proxy.Process.StopAsync(TimeSpan.FromSeconds(30)));
+            Assert.True(await proxy.Process.StopAsync(Patience));
             Assert.Equal(0, proxy.Process.ExitCode);
         });
 

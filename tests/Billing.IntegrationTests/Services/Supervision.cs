@@ -8,8 +8,6 @@ namespace Billing.IntegrationTests.Services;
 [Collection(OverFailingKafka.Name)]
 public sealed class Supervision
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     private readonly KafkaStack _stack;
 
     public Supervision(KafkaStack stack)

@@ -71,7 +71,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
         var backend = store.NewBackend();
         var (model, view) = (backend.GetRequiredService<BalanceReadModel>(), backend.GetRequiredService<BalanceView>());
         await model.StartAsync(CancellationToken.None);
-        var waiting = view.WaitAsync(stream, 3, TimeSpan.FromMinutes(1));
+        var waiting = view.WaitAsync(stream, 3, Patience);
 
         model.Apply([RecordedEvent.ToWire(stream, EventStoreFixture.Facts(1).Single(), account)]);
 

@@ -7,7 +7,6 @@ namespace Billing.IntegrationTests.StackTests;
 [Collection(SequentialStackTests.Name)]
 public sealed class ChildProcessTests : IAsyncLifetime
 {
-    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(30);
     private readonly StackFolder _folder = StackFolder.Create();
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
@@ -19,8 +18,8 @@ public sealed class ChildProcessTests : IAsyncLifetime
     [Fact]
     public async Task A_program_is_ready_when_a_line_of_its_output_matches()
     {
-        await using var child = Start("echo starting; echo ready for you; exec sleep 60");
-        await child.WaitForOutputAsync(line => line == "ready for you", Bound, Cancellation);
+        await using var child = Start("echo starting; echo ready for you; exec sleep 600");
+        await child.WaitForOutputAsync(line => line == "ready for you", Patience, Cancellation);
         Assert.False(child.HasExited);
         Assert.Equal(["starting", "ready for you"], child.LastLogLines(5));
     }
@@ -30,7 +29,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     {
         await using var child = Start("echo out of luck >&2; exit 7");
         var failure = await Assert.ThrowsAsync<StackException>(
-            () => child.WaitForOutputAsync(_ => false, Bound, Cancellation));
+            () => child.WaitForOutputAsync(_ => false, Patience, Cancellation));
         Assert.Contains("example ended with exit code 7", failure.Message, StringComparison.Ordinal);
         Assert.Contains("out of luck", failure.Message, StringComparison.Ordinal);
     }
@@ -40,7 +39,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     {
         var start = new ChildProcessStart("example", "/nowhere/example", [], _folder.LogFile("example"));
         var failure = await Assert.ThrowsAsync<StackException>(
-            () => ChildProcess.RunAsync(start, Bound, Cancellation));
+            () => ChildProcess.RunAsync(start, Patience, Cancellation));
         Assert.Contains("/nowhere/example", failure.Message, StringComparison.Ordinal);
     }
 
@@ -48,8 +47,8 @@ public sealed class ChildProcessTests : IAsyncLifetime
     public async Task A_program_that_ends_on_request_is_not_killed()
     {
         await using var child = Start("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.1; done");
-        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
-        Assert.True(await child.StopAsync(Bound));
+        await child.WaitForOutputAsync(line => line == "ready", Patience, Cancellation);
+        Assert.True(await child.StopAsync(Patience));
         Assert.Equal(0, child.ExitCode);
     }
 
@@ -57,7 +56,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     public async Task A_program_that_ignores_the_request_to_end_is_killed()
     {
         await using var child = Start("trap '' TERM; echo ready; while :; do sleep 0.1; done");
-        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        await child.WaitForOutputAsync(line => line == "ready", Patience, Cancellation);
         Assert.False(await child.StopAsync(TimeSpan.FromMilliseconds(200)));
         Assert.Equal(128 + (int)Signal.Kill, child.ExitCode);
     }
@@ -65,19 +64,19 @@ public sealed class ChildProcessTests : IAsyncLifetime
     [Fact]
     public async Task A_paused_program_is_stopped_until_it_is_resumed()
     {
-        await using var child = Start("echo ready; exec sleep 60");
-        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        await using var child = Start("echo ready; exec sleep 600");
+        await child.WaitForOutputAsync(line => line == "ready", Patience, Cancellation);
         child.Pause();
-        await child.WaitUntilAsync(_ => Task.FromResult(StateOf(child.Id) == "T"), Bound, Cancellation);
+        await child.WaitUntilAsync(_ => Task.FromResult(StateOf(child.Id) == "T"), Patience, Cancellation);
         child.Resume();
-        await child.WaitUntilAsync(_ => Task.FromResult(StateOf(child.Id) == "S"), Bound, Cancellation);
+        await child.WaitUntilAsync(_ => Task.FromResult(StateOf(child.Id) == "S"), Patience, Cancellation);
     }
 
     [Fact]
     public async Task A_program_has_its_own_session_so_that_Ctrl_C_does_not_reach_it()
     {
-        await using var child = Start("echo ready; exec sleep 60");
-        await child.WaitForOutputAsync(line => line == "ready", Bound, Cancellation);
+        await using var child = Start("echo ready; exec sleep 600");
+        await child.WaitForOutputAsync(line => line == "ready", Patience, Cancellation);
         const int ProcessGroup = 2, Session = 3;
         Assert.Equal(child.Id.ToString(CultureInfo.InvariantCulture), StatusOf(child.Id)[ProcessGroup]);
         Assert.Equal(child.Id.ToString(CultureInfo.InvariantCulture), StatusOf(child.Id)[Session]);
@@ -86,7 +85,7 @@ public sealed class ChildProcessTests : IAsyncLifetime
     [Fact]
     public async Task A_program_is_stopped_by_disposal()
     {
-        var child = Start("exec sleep 60");
+        var child = Start("exec sleep 600");
         await child.DisposeAsync();
         Assert.False(child.Identity.IsRunning);
     }
@@ -94,11 +93,11 @@ public sealed class ChildProcessTests : IAsyncLifetime
     [Fact]
     public async Task A_detached_program_survives_disposal_and_can_be_stopped_by_its_identity()
     {
-        var child = ChildProcess.Start(Shell("exec sleep 60") with { Detached = true });
+        var child = ChildProcess.Start(Shell("exec sleep 600") with { Detached = true });
         await child.DisposeAsync();
         Assert.True(child.Identity.IsRunning);
         var written = new ProcessIdentity(child.Identity.Id, child.Identity.StartTicks);
-        await written.StopAsync(Signal.Terminate, Bound);
+        await written.StopAsync(Signal.Terminate, Patience);
         Assert.False(written.IsRunning);
     }
 

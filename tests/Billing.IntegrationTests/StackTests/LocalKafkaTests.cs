@@ -13,8 +13,6 @@ public sealed class LocalKafkaTests
     private const string Reason =
         "Kafka is not available: set BILLING_KAFKA_ARCHIVE to its archive and run ./billing test, or set KAFKA_HOME";
 
-    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
-
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -28,7 +26,7 @@ public sealed class LocalKafkaTests
         await CreateTopicAsync(kafka);
         await ProduceAsync(kafka, "hello");
         Assert.Equal(["hello"], Consume(kafka, 1));
-        var misspelt = await Assert.ThrowsAsync<ProduceException<Null, string>>(() => ProduceAsync(kafka, "lost", "misspelt"));
+        var misspelt = await Assert.ThrowsAsync<ProduceException<Null, string>>(() => ProduceAsync(kafka, "lost", "misspelt", TimeSpan.FromMilliseconds(500)));
         Assert.Contains(misspelt.Error.Code, new[] { ErrorCode.UnknownTopicOrPart, ErrorCode.Local_UnknownTopic });
 
         await kafka.StopAsync();
@@ -64,27 +62,27 @@ public sealed class LocalKafkaTests
             new AdminClientConfig { BootstrapServers = kafka.BootstrapServers }).Build();
         await administration.CreateTopicsAsync(
             [new TopicSpecification { Name = Topic, NumPartitions = -1, ReplicationFactor = -1 }],
-            new CreateTopicsOptions { OperationTimeout = Bound, RequestTimeout = Bound });
+            new CreateTopicsOptions { OperationTimeout = Patience, RequestTimeout = Patience });
         // The broker that answers may not have the metadata of the topic yet.
-        using var bound = new CancellationTokenSource(Bound, TimeProvider.System);
-        var topic = Assert.Single(administration.GetMetadata(Topic, Bound).Topics);
+        using var bound = new CancellationTokenSource(Patience, TimeProvider.System);
+        var topic = Assert.Single(administration.GetMetadata(Topic, Patience).Topics);
         while (topic.Partitions.Count == 0)
         {
             await Task.Delay(50, bound.Token);
-            topic = Assert.Single(administration.GetMetadata(Topic, Bound).Topics);
+            topic = Assert.Single(administration.GetMetadata(Topic, Patience).Topics);
         }
         Assert.Equal(5, topic.Partitions.Count);
         Assert.All(topic.Partitions, partition => Assert.Equal(kafka.BrokerCount, partition.Replicas.Length));
     }
 
-    private static async Task ProduceAsync(LocalKafka kafka, string value, string topic = Topic)
+    private static async Task ProduceAsync(LocalKafka kafka, string value, string topic = Topic, TimeSpan? patience = null)
     {
         using var producer = new ProducerBuilder<Null, string>(new ProducerConfig
         {
             BootstrapServers = kafka.BootstrapServers,
             Acks = Acks.All,
             EnableIdempotence = true,
-            TopicMetadataPropagationMaxMs = 500,
+            TopicMetadataPropagationMaxMs = (int)(patience ?? Patience).TotalMilliseconds,
         }).Build();
         await producer.ProduceAsync(topic, new Message<Null, string> { Value = value }, Cancellation);
     }
@@ -96,12 +94,10 @@ public sealed class LocalKafkaTests
             BootstrapServers = kafka.BootstrapServers,
             GroupId = "stack-test",
             AutoOffsetReset = AutoOffsetReset.Earliest,
-            SessionTimeoutMs = 1000,
-            HeartbeatIntervalMs = 300,
         }).Build();
         consumer.Subscribe(Topic);
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
-        bound.CancelAfter(Bound);
+        bound.CancelAfter(Patience);
         var values = new List<string>();
         while (values.Count < count)
         {

@@ -9,7 +9,6 @@ namespace Billing.IntegrationTests.StackTests;
 public sealed class ParentDeathTests
 {
     private const string ReportVariable = "BILLING_TEST_OWNER_REPORT";
-    private static readonly TimeSpan Bound = TimeSpan.FromSeconds(60);
 
     private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
@@ -26,7 +25,7 @@ public sealed class ParentDeathTests
         {
             Environment = new Dictionary<string, string?> { [ReportVariable] = report },
         });
-        await owner.WaitUntilAsync(_ => Task.FromResult(File.Exists(report)), Bound, Cancellation);
+        await owner.WaitUntilAsync(_ => Task.FromResult(File.Exists(report)), Patience, Cancellation);
         var lines = await File.ReadAllLinesAsync(report, Cancellation);
         ProcessIdentity[] children = [.. lines.Skip(1).Select(Parse)];
         Assert.Equal(2, children.Length);
@@ -35,7 +34,7 @@ public sealed class ParentDeathTests
         owner.Kill();
         foreach (var child in children)
         {
-            await child.WaitForEndAsync(Cancellation).WaitAsync(Bound, Cancellation);
+            await child.WaitForEndAsync(Cancellation).WaitAsync(Patience, Cancellation);
         }
 
         await WaitUntilAsync(() => !Directory.Exists(lines[0]));
@@ -69,7 +68,7 @@ public sealed class ParentDeathTests
     private static async Task WaitUntilAsync(Func<bool> condition)
     {
         using var bound = CancellationTokenSource.CreateLinkedTokenSource(Cancellation);
-        bound.CancelAfter(Bound);
+        bound.CancelAfter(Patience);
         using var poll = new PeriodicTimer(TimeSpan.FromMilliseconds(50));
         while (!condition())
         {

@@ -87,14 +87,14 @@ public sealed class OtlpReceiver : ITelemetryReceiver
     /// <summary>Returns the spans of a trace received so far.</summary>
     public List<ReceivedSpan> SpansOf(string traceId) => [.. _spans.Where(s => s.TraceId == traceId)];
 
-    /// <summary>Waits until the received data is sufficient; after 60 s, fails with a description of it.</summary>
+    /// <summary>Waits until the received data is sufficient; in the end it fails with a description of it.</summary>
     public static Task<T> WaitAsync<T>(Func<T> read, Func<T, bool> isEnough, Func<T, string> describe) =>
         WaitAsync(() => Task.FromResult(read()), isEnough, describe);
 
     /// <inheritdoc cref="WaitAsync{T}(Func{T}, Func{T, bool}, Func{T, string})"/>
     public static async Task<T> WaitAsync<T>(Func<Task<T>> read, Func<T, bool> isEnough, Func<T, string> describe)
     {
-        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        using var patience = new CancellationTokenSource(Patience);
         while (true)
         {
             var received = await read();

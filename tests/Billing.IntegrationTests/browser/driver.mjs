@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
-const patience = 40_000;
+const patience = 120_000;
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const browser = await chromium.launch({ executablePath: process.argv[2], chromiumSandbox: process.getuid() !== 0 });
 const pages = new Map();

@@ -7,7 +7,7 @@ namespace Billing.Measuring.Comparing.Ceiling;
 /// <summary>Echo servers in separate processes, configured like the proxies.</summary>
 internal sealed class EchoProxies : IAsyncDisposable
 {
-    private static readonly TimeSpan ReadyBound = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan ReadyBound = TimeSpan.FromMinutes(5);
 
     private readonly FreePorts _ports = new();
     private readonly List<ChildProcess> _processes = [];

@@ -7,7 +7,7 @@ namespace Billing.Measuring.Comparing.Rpc;
 /// <summary>One side of the comparison: a server in a process of its own, and its client in this one.</summary>
 internal sealed class EchoSide : IAsyncDisposable
 {
-    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(10);
 
     private readonly ChildProcess _server;

@@ -59,7 +59,8 @@ public sealed class BulkPaymentsTests
     [Fact]
     public async Task A_run_continues_with_another_stream_after_the_proxy_ends_an_idle_one()
     {
-        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamIdleMax = TimeSpan.FromMilliseconds(1));
+        var time = new ManualTime();
+        await using var proxy = await ProxyHost.StartAsync(_backend, time: time);
         using var client = Client(proxy);
         var payments = Payments(5);
 
@@ -77,7 +78,7 @@ public sealed class BulkPaymentsTests
                 {
                     await Task.Yield();
                 }
-                await idle.WaitUntilIdleAsync();
+                await time.RunToEndAsync(idle.WaitUntilIdleAsync());
             }
         }
     }
