@@ -60,8 +60,7 @@ public sealed class EnvironmentFaults(BrokerStack stack) : IAsyncLifetime
         try
         {
             await using var toProxy = new TcpRelay(new Uri(proxy.Address).Port, slow);
-            await using var traffic = new AuditedTraffic(
-                stack, [$"http://127.0.0.1:{toProxy.Port}", Stack.ProxyAddresses[0]]);
+            await using var traffic = new AuditedTraffic(stack, [toProxy.Address, Stack.ProxyAddresses[0]]);
 
             await traffic.WaitForMoreAsync(200);
 

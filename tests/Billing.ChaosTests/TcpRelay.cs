@@ -13,19 +13,24 @@ public sealed record RelayBehaviour(TimeSpan Delay, int StallPercent, TimeSpan S
 {
     /// <summary>100 ms in each direction, with packet loss.</summary>
     public static RelayBehaviour Slow { get; } = new(TimeSpan.FromMilliseconds(100), 2, TimeSpan.FromMilliseconds(300), 2);
+
+    /// <summary>Only relays.</summary>
+    public static RelayBehaviour None { get; } = new(TimeSpan.Zero, 0, TimeSpan.Zero, 0);
 }
 
-/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections. It preserves the order of the data.
-/// </summary>
+/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections, and can vanish. It preserves the order
+/// of the data.</summary>
 public sealed class TcpRelay : IAsyncDisposable
 {
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
     private readonly CancellationTokenSource _stopping = new();
     private readonly Random _random = new(1);
+    private readonly List<Socket> _clients = [];
     private int _target;
     private RelayBehaviour _behaviour = RelayBehaviour.Slow;
     private Task _accepting = Task.CompletedTask;
     private int _resets;
+    private bool _vanished;
 
     /// <summary>Creates a relay that accepts connections only after <see cref="Lead"/>.</summary>
     public TcpRelay() => _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
@@ -35,6 +40,9 @@ public sealed class TcpRelay : IAsyncDisposable
         : this() => Lead(target, behaviour);
 
     public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
+
+    /// <summary>The address of a service behind it.</summary>
+    public string Address => $"http://127.0.0.1:{Port}";
 
     /// <summary>Number of reset connections.</summary>
     public int Resets => Volatile.Read(ref _resets);
@@ -47,6 +55,18 @@ public sealed class TcpRelay : IAsyncDisposable
         {
             _listener.Listen();
             _accepting = AcceptAsync();
+        }
+    }
+
+    /// <summary>Makes it a host that has lost its network: nothing that is sent to it arrives, also at its kernel, so that nothing is
+    /// acknowledged or refused; and nothing comes from it any more.</summary>
+    public void Vanish()
+    {
+        lock (_clients)
+        {
+            _vanished = true;
+            PacketFilter.DropAll(_listener);
+            _clients.ForEach(PacketFilter.DropAll);
         }
     }
 
@@ -64,12 +84,25 @@ public sealed class TcpRelay : IAsyncDisposable
             while (true)
             {
                 var client = await _listener.AcceptAsync(_stopping.Token);
+                Keep(client);
                 _ = RelayAsync(client);
             }
         }
         catch (Exception e) when (e is OperationCanceledException or SocketException or ObjectDisposedException)
         {
             // The relay is stopped.
+        }
+    }
+
+    private void Keep(Socket client)
+    {
+        lock (_clients)
+        {
+            _clients.Add(client);
+            if (_vanished)
+            {
+                PacketFilter.DropAll(client);
+            }
         }
     }
 
@@ -89,6 +122,13 @@ public sealed class TcpRelay : IAsyncDisposable
             catch (Exception e) when (e is SocketException or OperationCanceledException)
             {
                 // Both connections are closed.
+            }
+            finally
+            {
+                lock (_clients)
+                {
+                    _clients.Remove(client);
+                }
             }
         }
     }
@@ -123,7 +163,7 @@ public sealed class TcpRelay : IAsyncDisposable
         }
     }
 
-    private static async Task DeliverAsync(
+    private async Task DeliverAsync(
         System.Threading.Channels.ChannelReader<(long Due, byte[] Bytes)> underWay, Socket to, CancellationToken cancellationToken)
     {
         try
@@ -135,7 +175,10 @@ public sealed class TcpRelay : IAsyncDisposable
                 {
                     await Task.Delay(wait, TimeProvider.System, cancellationToken);
                 }
-                await to.SendAsync(bytes, cancellationToken);
+                if (!Volatile.Read(ref _vanished))
+                {
+                    await to.SendAsync(bytes, cancellationToken);
+                }
             }
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException or ObjectDisposedException)

@@ -61,6 +61,11 @@ internal sealed class Circuit
     /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>
     public async ValueTask RecordOutcomeAsync(RpcException? failure)
     {
+        if (failure is not null && ProxyFailure.IsUnanswered(failure))
+        {
+            // Polly would take it for a success, and close the circuit after a trial call at a proxy that is still away.
+            return;
+        }
         var context = ResilienceContextPool.Shared.Get();
         // The outcome that the circuit is open is ignored: calls that end then were sent before, or no other proxy was available.
         await _pipeline.ExecuteOutcomeAsync(

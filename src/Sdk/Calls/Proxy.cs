@@ -6,8 +6,7 @@ namespace Billing.Client;
 /// <summary>One proxy: its gRPC services and its circuit breaker.</summary>
 internal sealed class Proxy : IDisposable
 {
-    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan InactivityMax = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan HungMax = TimeSpan.FromMinutes(1);
 
     private readonly GrpcChannel _channel;
 
@@ -39,12 +38,14 @@ internal sealed class Proxy : IDisposable
             // A burst needs more streams than one connection has.
             EnableMultipleHttp2Connections = true,
             PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
-            // Detects a proxy whose host or zone has failed silently, so that its calls are retried on another one. Long enough
-            // for a proxy that is only overloaded, because retries would add to its load.
-            KeepAlivePingDelay = InactivityMax,
-            KeepAlivePingTimeout = 2 * InactivityMax,
-            // Streams have no deadline that would end a connection attempt to an unresponsive host.
-            ConnectTimeout = ConnectTimeout,
+            ConnectCallback = new Connector().ConnectAsync,
+            // For a process that hangs, whose kernel still answers, and streams, which have no deadline. Nothing shorter: a busy proxy
+            // on a slow machine takes its time, and retries would add to its load.
+            KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
+            KeepAlivePingDelay = HungMax,
+            KeepAlivePingTimeout = HungMax,
+            // The same for the handshake of TLS, which is the work of the process.
+            ConnectTimeout = HungMax,
             SslOptions = Certificates.Load(tls),
         },
         DisposeHttpClient = true,

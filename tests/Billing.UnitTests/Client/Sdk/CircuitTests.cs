@@ -55,6 +55,22 @@ public sealed class CircuitTests : IAsyncDisposable
         }
     }
 
+    /// <summary>Its own deadline has passed, or its caller has cancelled it, which says nothing about the proxy.</summary>
+    [Theory]
+    [InlineData(StatusCode.DeadlineExceeded)]
+    [InlineData(StatusCode.Cancelled)]
+    public async Task A_trial_call_that_ends_without_an_answer_does_not_close_the_circuit(StatusCode status)
+    {
+        await StartAsync([.. Enumerable.Repeat(ScriptedProxy.Failure(StatusCode.Unavailable, pushback: "0"), 4), ScriptedProxy.Failure(status)], good: 1);
+        using var client = Client();
+        await PayAsync(client, 20);
+
+        _time.Advance(TimeSpan.FromSeconds(5));
+        await PayAsync(client, 20);
+
+        Assert.Equal(5, _proxies[0].Requests.Count);
+    }
+
     [Fact]
     public async Task If_all_proxies_are_unavailable_calls_are_still_sent()
     {
@@ -101,10 +117,12 @@ public sealed class CircuitTests : IAsyncDisposable
         Assert.Equal(4, _proxies[0].HeadersOf("traceparent").Count());
     }
 
-    private async Task StartAsync(int failures, int good, StatusCode status = StatusCode.Unavailable, string reason = ErrorReasons.ShuttingDown)
+    private Task StartAsync(int failures, int good, StatusCode status = StatusCode.Unavailable, string reason = ErrorReasons.ShuttingDown) =>
+        StartAsync([.. Enumerable.Repeat(ScriptedProxy.Failure(status, reason, pushback: "0"), failures)], good);
+
+    private async Task StartAsync(RpcException[] failures, int good)
     {
-        _proxies.Add(await ScriptedProxy.StartAsync(
-            [.. Enumerable.Range(0, failures).Select(_ => ScriptedProxy.Failure(status, reason, pushback: "0"))]));
+        _proxies.Add(await ScriptedProxy.StartAsync(failures));
         for (var i = 0; i < good; i++)
         {
             _proxies.Add(await ScriptedProxy.StartAsync());

@@ -1,0 +1,80 @@
+using System.Net.Sockets;
+
+namespace Billing.Client;
+
+/// <summary>Opens the TCP connections to one proxy, and bounds how long its host may be silent: to an attempt to connect, and to
+/// what was sent. A host's kernel answers both however busy its processes are, so a silent host is gone. Thread-safe.</summary>
+internal sealed class Connector
+{
+    // Three packets: the kernel sends the first one again after one and after three seconds.
+    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
+
+    // A connection breaks 15 s after the last sign of life.
+    private const int SecondsBeforeProbe = 5;
+    private const int SecondsBetweenProbes = 2;
+    private const int ProbesUnanswered = 5;
+    private const int SilentMsMax = (SecondsBeforeProbe + (SecondsBetweenProbes * ProbesUnanswered)) * 1000;
+
+    // IPPROTO_TCP and TCP_USER_TIMEOUT of Linux.
+    private const int TcpLevel = 6;
+    private const int UserTimeout = 18;
+
+    // A timestamp, 0 if none.
+    private long _timedOutAt;
+
+    /// <summary>Opens a connection, for <see cref="SocketsHttpHandler.ConnectCallback"/>.</summary>
+    /// <exception cref="SocketException">The proxy cannot be reached.</exception>
+    public async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellationToken)
+    {
+        // The handler makes one attempt after another, and each fails only one of the calls that wait for a connection. The others
+        // would wait again, one after another, so a time-out counts for the following attempts too.
+        if (Volatile.Read(ref _timedOutAt) is not 0 and var at && TimeProvider.System.GetElapsedTime(at) < ConnectTimeout)
+        {
+            throw TimedOut();
+        }
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        using var timeout = new CancellationTokenSource(ConnectTimeout, TimeProvider.System);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        try
+        {
+            BoundSilence(socket);
+            await socket.ConnectAsync(context.DnsEndPoint, ended.Token);
+            return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
+        {
+            socket.Dispose();
+            Volatile.Write(ref _timedOutAt, TimeProvider.System.GetTimestamp());
+            throw TimedOut();
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    private static void BoundSilence(Socket socket)
+    {
+        try
+        {
+            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, SecondsBeforeProbe);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, SecondsBetweenProbes);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, ProbesUnanswered);
+            if (OperatingSystem.IsLinux())
+            {
+                // For data that is not acknowledged: the kernel sends no probes meanwhile. It replaces the number of probes.
+                socket.SetRawSocketOption(TcpLevel, UserTimeout, BitConverter.GetBytes(SilentMsMax));
+            }
+        }
+        catch (SocketException)
+        {
+            // This system lacks an option; its own bounds apply.
+        }
+    }
+
+    // Not an exception of the handler's own time-out: gRPC takes that for a cancellation by the caller.
+    private static SocketException TimedOut() =>
+        new((int)SocketError.TimedOut, $"No connection within {ConnectTimeout.TotalSeconds} s");
+}
