@@ -49,7 +49,7 @@ public sealed class EventStoreStart(EventStoreFixture store)
     [InlineData("", "tcp_keepalives_idle", "4")]
     [InlineData("", "tcp_keepalives_interval", "2")]
     [InlineData("", "tcp_keepalives_count", "3")]
-    [InlineData("", "tcp_user_timeout", "10s")]
+    [InlineData("", "tcp_user_timeout", "10000")]
     public async Task An_abandoned_transaction_keeps_its_locks_for_seconds_only(string options, string setting, string expected)
     {
         var database = new NpgsqlConnectionStringBuilder(await store.NewDatabaseAsync()) { Options = options };
