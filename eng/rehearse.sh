@@ -4,7 +4,7 @@
 # Debian packages of the machines: those of the image, as in a cloud image, and those that machines install at their first start.
 rehearsal_image_packages=(systemd systemd-sysv dbus iproute2 procps curl ca-certificates prometheus-node-exporter
   libc6 libgcc-s1 libstdc++6 libssl3 zlib1g libzstd1 liblz4-1)
-rehearsal_packages=(openjdk-17-jre-headless postgresql-15 postgresql-client prometheus)
+rehearsal_packages=(openjdk-17-jre-headless postgresql-15 postgresql-client prometheus zstd)
 
 # rehearse FLAG...
 rehearse() {

@@ -58,7 +58,12 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             var (up, down) = await Installation.TargetsAsync(platform, cancellationToken);
             Expect(down == 0 && up == platform.Topology.Machines.Count, $"Prometheus scrapes {up} machines, and fails to scrape {down}");
         });
-        await StepAsync("back up the database", () => RestoreDrill.BackUpAsync(platform, cancellationToken));
+        await StepAsync("look for the first backup, and for alerts about the machines", async () =>
+        {
+            var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
+            Expect(backups == 1, $"the installation made {backups} base backups instead of one");
+            Expect(await Installation.AlertsAsync(platform, cancellationToken), "Prometheus has not evaluated its alerts, or knows of no base backup");
+        });
     }
 
     private async Task MeasureAsync(Platform platform, CancellationToken cancellationToken)
@@ -98,6 +103,12 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             console.WriteLine(printed);
             Expect(isClean, "the audit of the restored database is not clean");
         });
+        await StepAsync("back up the database", async () =>
+        {
+            await RestoreDrill.BackUpAsync(platform, cancellationToken);
+            var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
+            Expect(backups == 2, $"there are {backups} base backups instead of two");
+        });
         await StepAsync("restore the database to the current time, and replace the running one", async () =>
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
         await StepAsync("payments on the restored database", async () => Add(await experiment.PayingAsync(
@@ -115,6 +126,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             var answered = _report.Runs.Sum(run => run.Answered);
             Expect(printed.Contains($"acknowledged {answered},", StringComparison.Ordinal), $"the clients counted {answered} answers, but the journals contain a different number");
         });
+        await StepAsync("read what payments take on the disks", async () => _report.Disks.AddRange(await DiskUse.OfAllAsync(platform, cancellationToken)));
         foreach (var use in _report.Memory)
         {
             Expect(use.ResidentPeakBytes <= MemoryUse.BoundBytes, $"{use.Machine}: {use.Service} used {use.ResidentPeakBytes / 1e6:0} MB, above the limit of {MemoryUse.BoundBytes / 1e6:0} MB");

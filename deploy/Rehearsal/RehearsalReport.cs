@@ -43,6 +43,9 @@ internal sealed class RehearsalReport
     /// <summary>Memory use of each service after the first burst.</summary>
     public List<MemoryUse> Memory { get; } = [];
 
+    /// <summary>Bytes on the disks at the end.</summary>
+    public List<DiskUse> Disks { get; } = [];
+
     /// <summary>The audit's counts, as printed.</summary>
     public string Audit { get; set; } = "";
 

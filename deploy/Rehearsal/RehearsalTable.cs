@@ -8,7 +8,7 @@ using Table = Spectre.Console.Table;
 
 namespace Billing.Rehearsal;
 
-/// <summary>Prints the report of a rehearsal: the runs beside the prototype's figures, memory use, access and findings.</summary>
+/// <summary>Prints the report of a rehearsal: the runs beside the prototype's figures, memory and disk use, access and findings.</summary>
 internal static class RehearsalTable
 {
     public static void Print(IAnsiConsole console, RehearsalReport report)
@@ -17,6 +17,10 @@ internal static class RehearsalTable
         console.WriteLine($"Paper: {Sources.Prototype.Citation}");
         console.WriteLine(Text($"The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
         console.Write(Memory(report));
+        if (report.Disks.Count > 0)
+        {
+            console.WriteLine("Bytes on the disks for each payment: " + string.Join(", ", report.Disks.Select(disk => Text($"{disk.What} {disk.BytesPerPayment:N0}"))) + ".");
+        }
         if (report.Access is { } access)
         {
             console.WriteLine(Text($"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} findings."));

@@ -193,7 +193,9 @@ install_base() {
     systemctl restart systemd-journald
   fi
   changed=0
-  put_file /etc/default/prometheus-node-exporter root:root 644 <<<"ARGS=\"--web.listen-address=$BILLING_ADDRESS:9100\""
+  local exporter="--web.listen-address=$BILLING_ADDRESS:9100"
+  [[ $BILLING_TIER != postgres ]] || exporter+=" --collector.textfile.directory=/run/billing-metrics"
+  put_file /etc/default/prometheus-node-exporter root:root 644 <<<"ARGS=\"$exporter\""
   if ((changed)); then
     systemctl restart prometheus-node-exporter
   fi

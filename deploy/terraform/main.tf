@@ -54,6 +54,7 @@ module "topology" {
   zones            = local.zones
   tiers            = var.tiers
   instance_type    = var.instance_type
+  volume_gib       = var.volume_gib
   kafka_bootstrap  = var.kafka_bootstrap
   postgres_own     = var.postgres == "machine"
   postgres_host    = var.postgres == "rds" ? module.database[0].host : var.postgres_host
@@ -137,7 +138,6 @@ module "host" {
   security_group_id = module.security.group_ids[each.value.tier]
   profile           = module.access.profiles[each.value.tier]
   user_data         = module.topology.user_data[each.key]
-  volume_gib        = var.volume_gib
   tags              = local.tags
 }
 
@@ -156,7 +156,7 @@ module "cost" {
   source = "./modules/cost"
 
   instance_types                 = [for host in module.topology.hosts : host.instance_type]
-  volume_gib                     = var.volume_gib
+  volumes_gib                    = [for host in module.topology.hosts : host.volume_gib]
   public_load_balancer_addresses = var.load_balancer_internal ? 0 : length(module.topology.subnets)
   databases                      = var.postgres != "rds" ? [] : [{ class = var.rds_instance_class, storage_gib = var.rds_storage_gib, multi_az = var.rds_multi_az }]
 }

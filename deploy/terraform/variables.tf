@@ -45,6 +45,7 @@ variable "tiers" {
   type = map(object({
     count         = optional(number)
     instance_type = optional(string)
+    volume_gib    = optional(number)
   }))
   default  = {}
   nullable = false
@@ -57,14 +58,9 @@ variable "instance_type" {
 }
 
 variable "volume_gib" {
-  description = "The size of each machine's volume."
+  description = "The size of the volume of every tier for which tiers sets none; a broker's is at least 30, the database's at least 100."
   type        = number
   default     = 10
-
-  validation {
-    condition     = try(var.volume_gib >= 8 && var.volume_gib <= 16384 && floor(var.volume_gib) == var.volume_gib, false)
-    error_message = "volume_gib must be 8 to 16384."
-  }
 }
 
 variable "partitions" {

@@ -56,7 +56,7 @@ class Events:
             first, ends[number] = self._consumer.get_watermark_offsets(TopicPartition(wire.EVENTS, number), QUERY_SECONDS)
             if first > 0:
                 sys.exit(f"{wire.EVENTS}[{number}] begins at offset {first}: its retention has deleted events, and accounts "
-                         "cannot be built without them. Set its retention.ms to -1.")
+                         "cannot be built without them. Set its retention.ms and retention.bytes to -1.")
             self._next[number] = 0
         if ends:
             self._consumer.assign([TopicPartition(wire.EVENTS, number, at) for number, at in self._next.items()])

@@ -47,9 +47,43 @@ internal static class Installation
         return (health.Count(state => state == "up"), health.Count(state => state != "up"));
     }
 
+    /// <summary>Polls the monitoring host's Prometheus, for at most two minutes, until it has evaluated every alert and knows of a base
+    /// backup.</summary>
+    /// <returns>Whether it has, and does.</returns>
+    public static async Task<bool> AlertsAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        const int Attempts = 120;
+        const string Address = "http://127.0.0.1:9090/api/v1";
+        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(1));
+        for (var attempt = 0; attempt < Attempts; attempt++)
+        {
+            await pause.WaitForNextTickAsync(cancellationToken);
+            var (exitCode, answers, _) = await platform.Tier("monitoring")[0].Shell().TryAsync(
+                [$"curl -fsS {Address}/rules; echo; curl -fsS -G --data-urlencode 'query=billing_backup_newest_timestamp_seconds > 0' {Address}/query"], cancellationToken);
+            if (exitCode == 0 && answers.Split('\n') is [var rules, var backup, ..] && AreEvaluated(rules) && IsThere(backup))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static List<string> Health(string targets)
     {
         using var json = JsonDocument.Parse(targets);
         return [.. json.RootElement.GetProperty("data").GetProperty("activeTargets").EnumerateArray().Select(target => target.GetProperty("health").GetString()!)];
+    }
+
+    private static bool AreEvaluated(string answer)
+    {
+        using var json = JsonDocument.Parse(answer);
+        var rules = json.RootElement.GetProperty("data").GetProperty("groups").EnumerateArray().SelectMany(group => group.GetProperty("rules").EnumerateArray()).ToList();
+        return rules.Count > 0 && rules.TrueForAll(rule => rule.GetProperty("health").GetString() == "ok");
+    }
+
+    private static bool IsThere(string answer)
+    {
+        using var json = JsonDocument.Parse(answer);
+        return json.RootElement.GetProperty("data").GetProperty("result").GetArrayLength() > 0;
     }
 }

@@ -1,15 +1,20 @@
+using System.Globalization;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
 
-/// <summary>Makes a base backup and later restores the database to a point in time after it, beside the running one: the restored
-/// database must contain everything that clients had been answered by that time.</summary>
+/// <summary>Restores the database to a point in time after a base backup, beside the running one: the restored database must contain
+/// everything that clients had been answered by that time.</summary>
 internal static class RestoreDrill
 {
-    /// <summary>Makes a base backup.</summary>
+    /// <summary>Returns the number of base backups.</summary>
+    public static async Task<int> BackupsAsync(Platform platform, CancellationToken cancellationToken) =>
+        int.Parse(await Database(platform).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken), CultureInfo.InvariantCulture);
+
+    /// <summary>Makes a base backup, whether one is due or not.</summary>
     public static Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>
-        Database(platform).RunAsync("systemctl start billing-backup.service", cancellationToken);
+        Database(platform).RunAsync("runuser -u postgres -- billing-backup", cancellationToken);
 
     /// <summary>Returns the current time of the database's clock.</summary>
     public static async Task<string> MomentAsync(Platform platform, CancellationToken cancellationToken) =>

@@ -26,7 +26,7 @@ archive_all() {
   segment=$(query 5432 'select pg_walfile_name(pg_current_wal_insert_lsn())')
   query 5432 'select pg_switch_wal()' >/dev/null
   for ((second = 0; second < 120; second++)); do
-    [[ ! -f $folder/wal/$segment ]] || return 0
+    [[ ! -f $folder/wal/$segment.zst ]] || return 0
     sleep 1
   done
   die "$segment was not archived within two minutes; see the log of postgresql@15-main"
@@ -45,6 +45,9 @@ newest_before() {
 
 restore() {
   local backup second
+  # Until the recovery has ended, no backup and no segment is deleted.
+  exec 9>>"$folder/base/.lock"
+  flock 9
   backup=$(newest_before "$1")
   [[ ! -e $settings ]] || die "there is a restored cluster already; use --take-over or --drop first"
   if pg_ctlcluster 15 main status >/dev/null; then
@@ -59,12 +62,12 @@ restore() {
 listen_addresses = '127.0.0.1'
 shared_buffers = 32MB
 archive_mode = off
-restore_command = 'cp $folder/wal/%f %p'
+restore_command = 'if test -f $folder/wal/%f.zst; then zstd -q -d -c $folder/wal/%f.zst >%p; else cp $folder/wal/%f %p; fi'
 recovery_target_time = '$(date -u -d "$1" '+%Y-%m-%d %H:%M:%S.%6N+00')'
 recovery_target_action = promote
 END
   runuser -u postgres -- touch "$data/recovery.signal"
-  pg_ctlcluster 15 restored start || die "the restored cluster does not start: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
+  pg_ctlcluster 15 restored start 9>&- || die "the restored cluster does not start: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
   for ((second = 0; second < 3600; second++)); do
     pg_ctlcluster 15 restored status >/dev/null || die "the recovery ended: $(tail -n 5 /var/log/postgresql/postgresql-15-restored.log)"
     if [[ $(query 5433 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The operator's machine: Prometheus with every machine's node exporter, and the platform's command line. It also creates the
-# topics, their access rights and the tables, which all other machines wait for.
+# The operator's machine: Prometheus with every machine's node exporter and alerts about them, and the platform's command line. It also
+# creates the topics, their access rights and the tables, which all other machines wait for.
 
 install_tier() {
   install_program cli
@@ -10,6 +10,7 @@ install_tier() {
   local settings
   settings=$(prometheus_settings)
   put_file /etc/prometheus/prometheus.yml root:root 644 <<<"$settings"
+  put_file /etc/prometheus/billing-alerts.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/alerts.yml"
   systemctl enable --quiet prometheus
   if ((changed)); then
     systemctl restart prometheus
@@ -26,6 +27,8 @@ prometheus_settings() {
   cat <<END
 global:
   scrape_interval: 15s
+  evaluation_interval: 15s
+rule_files: [billing-alerts.yml]
 scrape_configs:
   - job_name: machines
     static_configs:

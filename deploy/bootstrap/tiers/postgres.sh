@@ -5,11 +5,15 @@
 postgres_settings=/etc/postgresql/15/main
 
 install_tier() {
-  need_packages postgresql-15
+  need_packages postgresql-15 zstd
   # For the audit, which checks a restored database.
   install_program cli
-  changed=0
   install -d -o postgres -g postgres -m 700 /var/backups/billing /var/backups/billing/wal /var/backups/billing/base
+  put_file /usr/local/sbin/billing-archive root:root 755 <"$BILLING_BOOTSTRAP/postgres/archive.sh"
+  put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
+  put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"
+  put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
+  changed=0
   put_file "$postgres_settings/conf.d/billing.conf" root:root 644 <<END
 listen_addresses = '127.0.0.1,$BILLING_ADDRESS'
 $(<"$BILLING_BOOTSTRAP/postgres/postgresql.conf")
@@ -27,12 +31,14 @@ END
   fi
   retry as_superuser -c 'select 1' >/dev/null
   make_roles
-  put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
-  put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
-  put_file /etc/systemd/system/billing-backup.service root:root 644 <"$BILLING_BOOTSTRAP/units/billing-backup.service"
-  put_file /etc/systemd/system/billing-backup.timer root:root 644 <"$BILLING_BOOTSTRAP/units/billing-backup.timer"
+  local unit
+  for unit in billing-backup{,-metrics}.{service,timer}; do
+    put_file "/etc/systemd/system/$unit" root:root 644 <"$BILLING_BOOTSTRAP/units/$unit"
+  done
   systemctl daemon-reload
-  systemctl enable --quiet --now billing-backup.timer
+  systemctl enable --quiet --now billing-backup.timer billing-backup-metrics.timer
+  # The first one: a restore needs one from before the moment that it restores.
+  systemctl start billing-backup.service
 }
 
 as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Billing.Contracts;
 using Billing.Messaging.Hosting;
 using Confluent.Kafka;
@@ -19,12 +20,17 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private static readonly TimeSpan ReplyRetention = TimeSpan.FromMinutes(10);
 
+    // Longer than other topics on any sensible broker: an operator must find out what was wrong and replay them.
+    private static readonly TimeSpan DeadLetterRetention = TimeSpan.FromDays(30);
+    private const long DeadLetterBytes = 1L << 30;
+
     // The timestamp of a timed command's record is then the time when the broker appended it, not when it was produced.
     private static readonly Dictionary<string, string> BrokerTimestamps = new() { ["message.timestamp.type"] = "LogAppendTime" };
 
     private readonly KafkaOptions _options = options.Value;
 
-    /// <summary>Creates the request, event and dead-letter topics that do not exist yet.</summary>
+    /// <summary>Creates the request, event and dead-letter topics that do not exist yet. Dead letters are kept for 30 days, as long as
+    /// there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are kept.</summary>
     /// <exception cref="StartupException">No broker answers at the configured addresses.</exception>
     public async Task EnsureSharedAsync()
     {
@@ -38,7 +44,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         var missing = partitioned.Where(t => !existing.Contains(t.Name)).ToList();
         if (!existing.Contains(Topics.DeadLetters))
         {
-            missing.Add(Specification(Topics.DeadLetters, 1));
+            missing.Add(Specification(Topics.DeadLetters, 1, new() { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) }));
         }
         await CreateAsync(admin, missing);
     }
@@ -48,8 +54,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task CreateReplyTopicAsync(string topic)
     {
         using var admin = Connect();
-        var retention = ((long)ReplyRetention.TotalMilliseconds).ToString(System.Globalization.CultureInfo.InvariantCulture);
-        await CreateAsync(admin, [Specification(topic, 1, new Dictionary<string, string> { ["retention.ms"] = retention })]);
+        await CreateAsync(admin, [Specification(topic, 1, new() { ["retention.ms"] = Milliseconds(ReplyRetention) })]);
     }
 
     /// <summary>Deletes a reply topic. A failure is only logged, because a later sweep deletes the topic.</summary>
@@ -128,6 +133,10 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private HashSet<string> Existing(IAdminClient admin) =>
         [.. admin.GetMetadata(_options.StartTimeout).Topics.Select(t => t.Topic)];
+
+    private static string Milliseconds(TimeSpan time) => Text((long)time.TotalMilliseconds);
+
+    private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
 
     private TopicSpecification Specification(string topic, int partitions, Dictionary<string, string>? configs = null) => new()
     {

@@ -10,22 +10,47 @@ public sealed class MonitoringFiles
 
     private static JsonObject Collector { get; } = ReleaseYaml.Read(File.ReadAllText(Path.Combine(Folder, "collector/config.yaml")))[0];
 
-    private static JsonObject Alerts { get; } = ReleaseYaml.Read(File.ReadAllText(Path.Combine(Folder, "prometheus/rules/alerts.yml")))[0];
+    // Under deploy/.
+    private const string ServiceAlerts = "monitoring/prometheus/rules/alerts.yml";
+    private const string ServiceTests = "monitoring/prometheus/tests/alerts.yml";
+    private const string MachineAlerts = "bootstrap/monitoring/alerts.yml";
+    private const string MachineTests = "monitoring/prometheus/tests/machines.yml";
 
-    [Fact]
-    public async Task Every_alert_fires_on_its_condition_and_not_in_normal_operation() =>
-        (await Tool.RunAsync(Promtool(), ["test", "rules", Path.Combine(Folder, "prometheus/tests/alerts.yml")])).Succeeded();
+    [Theory]
+    [InlineData(ServiceTests)]
+    [InlineData(MachineTests)]
+    public async Task Every_alert_fires_on_its_condition_and_not_in_normal_operation(string tests) =>
+        (await Tool.RunAsync(Promtool(), ["test", "rules", "deploy/" + tests])).Succeeded();
 
     [Fact]
     public async Task Prometheus_accepts_the_configuration_and_its_rules() => (await Tool.RunAsync(
         Promtool(), ["check", "config", Path.Combine(Folder, "prometheus/prometheus.yml")])).Succeeded();
 
     [Fact]
-    public void Every_alert_has_a_test_that_it_fires_and_one_that_it_does_not()
+    public async Task Prometheus_accepts_the_configuration_of_the_monitoring_host_and_its_rules()
     {
-        var tests = ReleaseYaml.Read(File.ReadAllText(Path.Combine(Folder, "prometheus/tests/alerts.yml")))[0];
-        var cases = tests.Items("tests").SelectMany(test => test.Items("alert_rule_test")).ToList();
-        var alerts = Alerts.Items("groups").SelectMany(group => group.Items("rules")).Select(rule => rule.Text("alert")!).ToList();
+        var promtool = Promtool();
+        var host = Directory.CreateTempSubdirectory("billing-monitoring-");
+        var script = $"""
+            set -euo pipefail; BILLING_BOOTSTRAP='{Repository.Root}/deploy/bootstrap'; BILLING_HOSTS=kafka-1=10.0.0.11,postgres-1=10.0.0.21
+            . "$BILLING_BOOTSTRAP/tiers/monitoring.sh"
+            prometheus_settings >prometheus.yml; cp "$BILLING_BOOTSTRAP/monitoring/alerts.yml" billing-alerts.yml
+            '{promtool}' check config prometheus.yml
+            """;
+
+        var result = await Tool.RunAsync(Tool.Need("bash"), ["-c", script], host.FullName);
+        host.Delete(recursive: true);
+
+        Assert.Contains("rules found", result.Succeeded().Output, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(ServiceAlerts, ServiceTests)]
+    [InlineData(MachineAlerts, MachineTests)]
+    public void Every_alert_has_a_test_that_it_fires_and_one_that_it_does_not(string rules, string tests)
+    {
+        var cases = Read(tests).Items("tests").SelectMany(test => test.Items("alert_rule_test")).ToList();
+        var alerts = Read(rules).Items("groups").SelectMany(group => group.Items("rules")).Select(rule => rule.Text("alert")!).ToList();
 
         Assert.NotEmpty(alerts);
         Assert.All(alerts, alert => Assert.Contains(cases, c => c.Text("alertname") == alert && c.Items("exp_alerts").Any()));
@@ -58,9 +83,11 @@ public sealed class MonitoringFiles
         }
     }
 
-    [Fact]
-    public void Every_alert_has_a_severity_a_summary_and_an_action() => Assert.All(
-        Alerts.Items("groups").SelectMany(group => group.Items("rules")),
+    [Theory]
+    [InlineData(ServiceAlerts)]
+    [InlineData(MachineAlerts)]
+    public void Every_alert_has_a_severity_a_summary_and_an_action(string rules) => Assert.All(
+        Read(rules).Items("groups").SelectMany(group => group.Items("rules")),
         rule =>
         {
             Assert.Contains(rule.Text("labels.severity"), (string[])["page", "ticket"]);
@@ -109,6 +136,8 @@ public sealed class MonitoringFiles
             Assert.NotNull(p["fieldConfig"]!["defaults"]!["unit"]);
         });
     }
+
+    private static JsonObject Read(string file) => ReleaseYaml.Read(File.ReadAllText(Path.Combine(Repository.Root, "deploy", file)))[0];
 
     private static string Promtool()
     {

@@ -100,6 +100,20 @@ public sealed class Machines
     }
 
     [Fact]
+    public async Task Each_machine_gets_a_volume_of_its_tiers_size()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var sizes = (await copy.PlanAsync("", "volume_gib=12", "tiers={proxy={volume_gib=9}}")).OfType("aws_instance")
+            .ToLookup(machine => machine.Values.GetProperty("tags").GetProperty("Tier").GetString()!, machine => machine.Values.GetProperty("root_block_device")[0].GetProperty("volume_size").GetInt32());
+
+        Assert.Equal([30, 30, 30], sizes["kafka"]);
+        Assert.Equal([100], sizes["postgres"]);
+        Assert.Equal([9, 9, 9], sizes["proxy"]);
+        Assert.Equal([12], sizes["monitoring"]);
+    }
+
+    [Fact]
     public async Task An_instance_type_that_the_release_has_no_programs_for_is_rejected()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
@@ -123,7 +137,7 @@ public sealed class Machines
     }
 
     [Theory]
-    [InlineData("0.3233 USD per hour", "name=billing")]
+    [InlineData("0.3398 USD per hour", "name=billing")]
     [InlineData("unknown: no price for x9.huge", "instance_type=x9.huge")]
     public async Task The_plan_contains_the_cost(string cost, string variable)
     {

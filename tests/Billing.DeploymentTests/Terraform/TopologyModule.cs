@@ -28,7 +28,7 @@ public sealed class TopologyModule
         await using var copy = TerraformCopy.Make();
 
         var plan = await copy.PlanAsync(
-            Module, """tiers={kafka={count=9},proxy={count=30},"payment-backend"={count=30},"balance-backend"={count=30},client={count=30}}""");
+            Module, """tiers={kafka={count=9,volume_gib=40},proxy={count=30},"payment-backend"={count=30},"balance-backend"={count=30},client={count=30}}""");
 
         var addresses = plan.Output("hosts").EnumerateArray().Select(host => host.GetProperty("address").GetString()).ToList();
         Assert.Equal(9 + (4 * 30) + 2, addresses.Distinct().Count());
@@ -63,6 +63,9 @@ public sealed class TopologyModule
     [InlineData("tiers={postgres={count=2}}", "tiers: the counts of postgres and monitoring")]
     [InlineData("tiers={proxies={count=3}}", "tiers may contain kafka, postgres, proxy")]
     [InlineData("tiers={proxy={instance_type=\"big\"}}", "tiers: an instance_type must look like t2.micro")]
+    [InlineData("tiers={proxy={volume_gib=7}}", "tiers: a volume_gib must be a whole number of 8 to 16384")]
+    [InlineData("tiers={proxy={volume_gib=8.5}}", "tiers: a volume_gib must be a whole number of 8 to 16384")]
+    [InlineData("volume_gib=20000", "volume_gib must be a whole number of 8 to 16384")]
     [InlineData("instance_type=micro", "instance_type must look like t2.micro")]
     [InlineData("network_cidr=10.20.0.0/8", "network_cidr must be")]
     [InlineData("network_cidr=10.20.0.7/16", "network_cidr must be")]

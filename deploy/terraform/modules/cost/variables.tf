@@ -3,9 +3,9 @@ variable "instance_types" {
   type        = list(string)
 }
 
-variable "volume_gib" {
-  description = "The size of each machine's volume."
-  type        = number
+variable "volumes_gib" {
+  description = "The size of every machine's volume."
+  type        = list(number)
 }
 
 variable "public_load_balancer_addresses" {

@@ -20,7 +20,7 @@ resource "aws_instance" "this" {
   root_block_device {
     encrypted             = true
     volume_type           = "gp3"
-    volume_size           = var.volume_gib
+    volume_size           = var.host.volume_gib
     delete_on_termination = true
     tags                  = merge(var.tags, { Name = "${var.name}-${var.host.name}" })
   }

@@ -5,7 +5,7 @@ variable "name" {
 
 variable "host" {
   description = "The machine, as in the topology."
-  type        = object({ name = string, tier = string, address = string, instance_type = string })
+  type        = object({ name = string, tier = string, address = string, instance_type = string, volume_gib = number })
 }
 
 variable "ami" {
@@ -36,11 +36,6 @@ variable "profile" {
 variable "user_data" {
   description = "The script that the machine runs at its first start."
   type        = string
-}
-
-variable "volume_gib" {
-  description = "The size of the machine's volume."
-  type        = number
 }
 
 variable "tags" {

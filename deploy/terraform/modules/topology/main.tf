@@ -1,13 +1,14 @@
 locals {
-  # The last part of the first machine's address, and the default number of machines. A tier has ten addresses in each zone.
+  # The last part of the first machine's address, the default number of machines, and the least size of their volumes. A tier
+  # has ten addresses in each zone.
   defaults = {
-    kafka           = { first = 11, count = 3 }
-    postgres        = { first = 21, count = 1 }
-    proxy           = { first = 31, count = 3 }
-    payment-backend = { first = 41, count = 3 }
-    balance-backend = { first = 51, count = 3 }
-    client          = { first = 61, count = 3 }
-    monitoring      = { first = 71, count = 1 }
+    kafka           = { first = 11, count = 3, volume_gib = 30 }
+    postgres        = { first = 21, count = 1, volume_gib = 100 }
+    proxy           = { first = 31, count = 3, volume_gib = 8 }
+    payment-backend = { first = 41, count = 3, volume_gib = 8 }
+    balance-backend = { first = 51, count = 3, volume_gib = 8 }
+    client          = { first = 61, count = 3, volume_gib = 8 }
+    monitoring      = { first = 71, count = 1, volume_gib = 8 }
   }
 
   kafka_own = var.kafka_bootstrap == ""
@@ -18,8 +19,15 @@ locals {
       first         = default.first
       count         = contains(local.absent, tier) ? 0 : try(coalesce(var.tiers[tier].count), default.count)
       instance_type = try(coalesce(var.tiers[tier].instance_type), var.instance_type)
+      volume_gib    = try(coalesce(var.tiers[tier].volume_gib), max(var.volume_gib, default.volume_gib))
     }
   }
+
+  partitions = var.partitions > 0 ? var.partitions : max(local.tiers["payment-backend"].count, local.tiers["balance-backend"].count)
+
+  # A broker has its share of three replicas of nine topics, up to 288 MiB for each partition (kafka/server.properties), and 6 GiB of
+  # everything else. Less than a fifth of the disk free raises an alert.
+  kafka_volume_gib_min = local.kafka_own ? ceil((9 * local.partitions * 3 / local.tiers.kafka.count * 288 / 1024 + 6) / 0.8) : 0
 
   subnets = [
     for index, zone in var.zones : {
@@ -39,6 +47,7 @@ locals {
         subnet        = local.subnets[index % 3].cidr
         address       = cidrhost(local.subnets[index % 3].cidr, local.tiers[tier].first + floor(index / 3))
         instance_type = local.tiers[tier].instance_type
+        volume_gib    = local.tiers[tier].volume_gib
       }
     ]
   ])
@@ -56,9 +65,7 @@ locals {
     BILLING_PROXIES      = join(",", [for address in local.addresses.proxy : "${address}:5000"])
     BILLING_HOSTS        = join(",", [for machine in local.machines : "${machine.name}=${machine.address}"])
     BILLING_NETWORK      = var.network_cidr
-    BILLING_PARTITIONS = tostring(
-      var.partitions > 0 ? var.partitions : max(local.tiers["payment-backend"].count, local.tiers["balance-backend"].count)
-    )
+    BILLING_PARTITIONS   = tostring(local.partitions)
   }
 
   hosts = [

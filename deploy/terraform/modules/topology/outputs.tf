@@ -1,10 +1,15 @@
 output "hosts" {
-  description = "Every machine: name, tier, zone, subnet, address, instance type and the variables of its /etc/billing/host.env."
+  description = "Every machine: name, tier, zone, subnet, address, instance type, size of the volume and the variables of its /etc/billing/host.env."
   value       = local.hosts
 
   precondition {
     condition     = var.postgres_own || var.postgres_host != ""
     error_message = "postgres_host must name the database if postgres_own is false."
+  }
+
+  precondition {
+    condition     = !local.kafka_own || local.tiers.kafka.volume_gib >= local.kafka_volume_gib_min
+    error_message = "tiers: kafka's volume_gib must be at least ${local.kafka_volume_gib_min} for ${local.partitions} partitions of each topic on ${local.tiers.kafka.count} brokers; see Disks in deploy/README.md."
   }
 
   # The values are written in quotes to a file that shells and systemd read.

@@ -25,10 +25,11 @@ variable "zones" {
 }
 
 variable "tiers" {
-  description = "Differences from the defaults: the number of machines of a tier, and their instance type."
+  description = "Differences from the defaults: the number of machines of a tier, their instance type, and the size of their volumes."
   type = map(object({
     count         = optional(number)
     instance_type = optional(string)
+    volume_gib    = optional(number)
   }))
   default  = {}
   nullable = false
@@ -62,6 +63,11 @@ variable "tiers" {
     condition     = alltrue([for tier in values(var.tiers) : can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", coalesce(tier.instance_type, "t2.micro")))])
     error_message = "tiers: an instance_type must look like t2.micro."
   }
+
+  validation {
+    condition     = alltrue([for tier in values(var.tiers) : coalesce(tier.volume_gib, 8) >= 8 && coalesce(tier.volume_gib, 8) <= 16384 && floor(coalesce(tier.volume_gib, 8)) == coalesce(tier.volume_gib, 8)])
+    error_message = "tiers: a volume_gib must be a whole number of 8 to 16384."
+  }
 }
 
 variable "instance_type" {
@@ -72,6 +78,17 @@ variable "instance_type" {
   validation {
     condition     = can(regex("^[a-z0-9-]+\\.[a-z0-9-]+$", var.instance_type))
     error_message = "instance_type must look like t2.micro."
+  }
+}
+
+variable "volume_gib" {
+  description = "The size of the volume of every tier for which tiers sets none; a broker's is at least 30, the database's at least 100."
+  type        = number
+  default     = 10
+
+  validation {
+    condition     = try(var.volume_gib >= 8 && var.volume_gib <= 16384 && floor(var.volume_gib) == var.volume_gib, false)
+    error_message = "volume_gib must be a whole number of 8 to 16384."
   }
 }
 

@@ -1,0 +1,45 @@
+using System.Globalization;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>What payments take on the machines' disks.</summary>
+/// <param name="What">What is stored.</param>
+/// <param name="Bytes">Its size on all machines, in bytes.</param>
+/// <param name="BytesPerPayment">The size divided by the number of stored payments.</param>
+internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
+{
+    private static readonly (string Tier, string What, string Command)[] Sizes =
+    [
+        ("postgres", "database", Query("select pg_database_size('billing')")),
+        ("postgres", "write-ahead log", Query("select pg_current_wal_lsn() - '0/0'")),
+        ("postgres", "write-ahead log as archived", "cat /var/backups/billing/wal/* | wc -c"),
+        ("kafka", "payment topics on all brokers", Topics("billing.payments.*")),
+        ("kafka", "event topic on all brokers", Topics("billing.events-*")),
+        ("kafka", "reply topics on all brokers", Topics("billing.replies.*")),
+    ];
+
+    /// <summary>Reads the sizes, each summed over the machines of its tier.</summary>
+    public static async Task<IReadOnlyList<DiskUse>> OfAllAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        var payments = await NumberAsync(platform.Tier("postgres")[0], Query("select count(*) from billing.payment_receipts"), cancellationToken);
+        var uses = new List<DiskUse>();
+        foreach (var (tier, what, command) in Sizes)
+        {
+            var bytes = 0L;
+            foreach (var machine in platform.Tier(tier))
+            {
+                bytes += await NumberAsync(machine, command, cancellationToken);
+            }
+            uses.Add(new DiskUse(what, bytes, (double)bytes / payments));
+        }
+        return uses;
+    }
+
+    private static string Query(string sql) => $"runuser -u postgres -- psql -qAt -d billing -c \"{sql}\"";
+
+    // A broker may have no replica of any of them.
+    private static string Topics(string pattern) => $"find /var/lib/billing-kafka -path '*/{pattern}/*.log' -exec cat {{}} + | wc -c";
+
+    private static async Task<long> NumberAsync(Machines.RunningMachine machine, string command, CancellationToken cancellationToken) =>
+        long.Parse(await machine.RunAsync(command, cancellationToken), CultureInfo.InvariantCulture);
+}
