@@ -17,7 +17,13 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
         // Payments to few accounts, so that each has several.
         var spec = new DriveSpec
         {
-            Addresses = stack.Stack.ProxyAddresses, InFlight = 4, Accounts = 1, WarmUpS = 0.5, DurationS = 3600, Amount = 100, BalancePercent = 20,
+            Addresses = stack.Stack.ProxyAddresses,
+            InFlight = 4,
+            Accounts = 1,
+            WarmUpS = 0.5,
+            DurationS = 3600,
+            Amount = 100,
+            BalancePercent = 20,
         };
 
         await fleet.RunAsync(spec, 2, [], TestContext.Current.CancellationToken);
