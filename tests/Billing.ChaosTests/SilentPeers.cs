@@ -75,6 +75,8 @@ public sealed class SilentPeers(OneProcessStack stack) : StackFailures(stack), I
         await Task.WhenAny(paying);
 
         host.Vanish();
+        // Those above may all have been answered before.
+        paying.AddRange(Burst(client));
 
         await AllArePaidOnceAsync(paying);
         Assert.NotEqual(0, client.Retried);
@@ -104,9 +106,9 @@ public sealed class SilentPeers(OneProcessStack stack) : StackFailures(stack), I
     private List<Task<MakePaymentResponse>> Burst(BillingClient client) =>
         [.. Enumerable.Range(0, Payments).Select(i => client.MakePaymentAsync(StackFixture.Payment($"{_prefix}-{i}")))];
 
-    private async Task AllArePaidOnceAsync(IEnumerable<Task<MakePaymentResponse>> paying)
+    private async Task AllArePaidOnceAsync(List<Task<MakePaymentResponse>> paying)
     {
         Assert.All(await Task.WhenAll(paying), answer => Assert.Equal(PaymentOutcome.Accepted, answer.Outcome));
-        Assert.Equal(Payments, await Fixture.CountEventsAsync(_prefix + "-%"));
+        Assert.Equal(paying.Count, await Fixture.CountEventsAsync(_prefix + "-%"));
     }
 }

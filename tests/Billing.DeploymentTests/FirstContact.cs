@@ -117,6 +117,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         _machine.Is(Debian);
         _machine.AddPostgres("bin", 17);
         _machine.AddProgram("sudo", "[[ $1 == -n ]] && shift && exec \"$@\"");
+        _machine.Write("apt.log", "");
         _machine.AddProgram("apt-get", """echo "$@" >>"$MACHINE/apt.log" """);
         _machine.Write("clone/tests/Billing.IntegrationTests/Billing.IntegrationTests.csproj", "");
 
