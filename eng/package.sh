@@ -5,21 +5,8 @@
 release_programs=(proxy:Proxy backend:Backends client:Client cli:Cli)
 release_architectures=(linux-x64 linux-arm64)
 
-package_help() {
-  cat <<'HELP'
-Usage: ./billing package [options]
-
-Creates the archives that machines and images are installed from, and the NuGet packages of the SDK.
-
-  --version V            the version of the release (SemVer); default: Version in Directory.Build.props
-  --architectures LIST   linux-x64, linux-arm64 or both, separated by a comma; default: those that can be built here
-  --output FOLDER        default: artifacts/release/V; an earlier release in it is replaced
-  --check                packages the release again, from a clone in another folder, and compares the bytes
-HELP
-}
-
 # read_package_flags FLAG...: sets package_version_wanted, package_architectures, package_chosen (whether they were given),
-# package_output and package_check, or stops.
+# package_output and package_check, or stops. The names of the flags have been checked.
 read_package_flags() {
   package_version_wanted=$(sed -n 's:.*<Version>\([^<]*\)</Version>.*:\1:p' "$BILLING_ROOT/Directory.Build.props" | head -n 1)
   package_architectures=("${release_architectures[@]}")
@@ -29,21 +16,15 @@ read_package_flags() {
     flag=$1 value=
     shift
     case $flag in
-      --help | -h | -\?)
-        package_help
-        exit 0
-        ;;
       --check)
         package_check=yes
         continue
         ;;
       --version=* | --architectures=* | --output=*) value=${flag#*=} flag=${flag%%=*} ;;
       --version | --architectures | --output)
-        (($#)) || die "$flag: the value is missing"
         value=$1
         shift
         ;;
-      *) die "./billing package has no option '$flag'; see ./billing package --help" ;;
     esac
     take_package_flag "$flag" "$value"
   done

@@ -3,19 +3,28 @@ using Billing.Messaging.Hosting;
 namespace Billing.Messaging.Kafka;
 
 /// <summary>Runs a consumer, whose calls block, on its own thread under the <see cref="Supervisor"/>.</summary>
-/// <param name="supervisor">Runs the loop and handles its failure.</param>
-/// <param name="name">The name of the loop in the log.</param>
-internal sealed class ConsumerThread(Supervisor supervisor, string name) : IDisposable
+internal sealed class ConsumerThread : IDisposable
 {
+    private readonly Supervisor _supervisor;
+    private readonly string _name;
     private readonly CancellationTokenSource _stopping = new();
     private Task _loop = Task.CompletedTask;
 
+    /// <param name="supervisor">Runs the loop and handles its failure.</param>
+    /// <param name="name">The name of the loop in the log.</param>
+    public ConsumerThread(Supervisor supervisor, string name)
+    {
+        _supervisor = supervisor;
+        _name = name;
+        Stopping = _stopping.Token;
+    }
+
     /// <summary>Cancelled when the loop must end.</summary>
-    public CancellationToken Stopping => _stopping.Token;
+    public CancellationToken Stopping { get; }
 
     /// <summary>Starts the loop.</summary>
     public void Start(Action loop) => _loop = Task.Factory.StartNew(
-        () => supervisor.RunAsync(name, _ => Run(loop), Stopping),
+        () => _supervisor.RunAsync(_name, _ => Run(loop), Stopping),
         CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Unwrap();
 
     /// <summary>Requests the loop to end and waits for it.</summary>
@@ -25,7 +34,15 @@ internal sealed class ConsumerThread(Supervisor supervisor, string name) : IDisp
         await _loop;
     }
 
-    public void Dispose() => _stopping.Dispose();
+    /// <summary>Requests the loop to end if it runs, as after a start that failed.</summary>
+    public void Dispose()
+    {
+        if (!Stopping.IsCancellationRequested)
+        {
+            _stopping.Cancel();
+        }
+        _stopping.Dispose();
+    }
 
     private static Task Run(Action loop)
     {

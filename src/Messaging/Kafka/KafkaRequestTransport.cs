@@ -26,6 +26,8 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     private readonly TimeSpan _startTimeout;
     private readonly ITimer _heartbeat;
     private readonly CancellationTokenSource _stopping = new();
+    private readonly CancellationToken _stopped;
+    private readonly Lock _heartbeats = new();
     private int _restoring;
 
     /// <summary>Creates the transport; nothing is sent before <see cref="StartAsync"/>.</summary>
@@ -33,6 +35,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         IOptions<KafkaOptions> options, KafkaTopics topics, PendingReplies pending, Supervisor supervisor,
         TimeProvider time, ILogger<KafkaRequestTransport> logger)
     {
+        _stopped = _stopping.Token;
         _topics = topics;
         _supervisor = supervisor;
         _time = time;
@@ -87,9 +90,17 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     /// <inheritdoc/>
     public void Dispose()
     {
+        // A start that failed was not stopped: a heartbeat may be due, or the reply topic about to be created again.
+        if (!_stopped.IsCancellationRequested)
+        {
+            _stopping.Cancel();
+        }
         _heartbeat.Dispose();
         _replies.Dispose();
-        _producers.Dispose();
+        lock (_heartbeats)
+        {
+            _producers.Dispose();
+        }
         _stopping.Dispose();
     }
 
@@ -110,13 +121,20 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     {
         try
         {
-            _producers.Batching.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
+            // The client library aborts the process if a producer is used while it is disposed.
+            lock (_heartbeats)
             {
-                if (report.Error.IsUnknownTopic())
+                if (!_stopped.IsCancellationRequested)
                 {
-                    RestoreReplyTopic();
+                    _producers.Batching.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
+                    {
+                        if (report.Error.IsUnknownTopic())
+                        {
+                            RestoreReplyTopic();
+                        }
+                    });
                 }
-            });
+            }
         }
         catch (KafkaException e)
         {
@@ -127,7 +145,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
 
     private void RestoreReplyTopic()
     {
-        if (!_stopping.IsCancellationRequested && Interlocked.Exchange(ref _restoring, 1) == 0)
+        if (!_stopped.IsCancellationRequested && Interlocked.Exchange(ref _restoring, 1) == 0)
         {
             KafkaLog.ReplyTopicGone(_logger, _replyTopic);
             _supervisor.Watch("Creating the reply topic again", RestoreReplyTopicAsync());
@@ -139,7 +157,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         try
         {
             // While the old topic is still being deleted, a new one of the same name cannot be created.
-            await Task.Delay(RestoreInterval, _time, _stopping.Token);
+            await Task.Delay(RestoreInterval, _time, _stopped);
             await _topics.CreateReplyTopicAsync(_replyTopic);
             _replies.StartAgain();
             SendHeartbeat();

@@ -218,6 +218,7 @@ public sealed class PaymentStreamTests
 
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         Assert.Equal(PaymentOutcome.Accepted, call.ResponseStream.Current.Outcome);
+        end.AnswersRead.SetResult();
         var ended = await Assert.ThrowsAsync<RpcException>(() => call.ResponseStream.MoveNext(CancellationToken.None));
         await stopping;
 
@@ -264,10 +265,13 @@ public sealed class PaymentStreamTests
         Assert.InRange(_backend.Commands.Count, 256, 999);
     }
 
-    /// <summary>Records the error with which the proxy ended a stream.</summary>
+    /// <summary>Records the error with which the proxy ended a stream, and sends it when its caller has read the answers: a client
+    /// drops answers that it has not read when the connection is closed.</summary>
     private sealed class StreamEnd : Interceptor
     {
         public RpcException? Failure { get; private set; }
+
+        public TaskCompletionSource AnswersRead { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
             IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
@@ -280,6 +284,7 @@ public sealed class PaymentStreamTests
             catch (RpcException e)
             {
                 Failure = e;
+                await AnswersRead.Task;
                 throw;
             }
         }

@@ -24,6 +24,18 @@ internal sealed class ManualTime : TimeProvider
         }
     }
 
+    /// <summary>Whether a timer waits for its due time.</summary>
+    public bool HasTimers
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _timers.Count > 0;
+            }
+        }
+    }
+
     public override DateTimeOffset GetUtcNow()
     {
         lock (_gate)
