@@ -27,8 +27,9 @@ internal sealed class GrpcBackendChannel : IBackendChannel
                 // A burst needs more streams than one connection allows.
                 EnableMultipleHttp2Connections = true,
                 PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
+                // A backend's process answers the ping, and may be busy with the burst before.
                 KeepAlivePingDelay = TimeSpan.FromSeconds(15),
-                KeepAlivePingTimeout = TimeSpan.FromSeconds(5),
+                KeepAlivePingTimeout = TimeSpan.FromMinutes(1),
                 ConnectTimeout = options.ConnectTimeout,
             },
             DisposeHttpClient = true,

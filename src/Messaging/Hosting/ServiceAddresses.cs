@@ -14,6 +14,10 @@ public static class ServiceAddresses
     /// authenticate its callers.</summary>
     public const string InsecureSetting = "Billing:Insecure";
 
+    // Kestrel's own: bytes per second that a request or an answer must make, and for how long it may be behind. On a machine with less
+    // processor than work either side may pause for longer than its 5 s, and every call of the connection would be lost.
+    private static readonly MinDataRate SlowestRate = new(bytesPerSecond: 240, gracePeriod: TimeSpan.FromMinutes(1));
+
     private const string DefaultUrls = "http://localhost:5000";
 
     /// <summary>Makes the service listen at a further address.</summary>
@@ -45,6 +49,8 @@ public static class ServiceAddresses
     public static void ServeManyCalls(this KestrelServerOptions kestrel, int streamsPerConnection)
     {
         kestrel.AddServerHeader = false;
+        kestrel.Limits.MinRequestBodyDataRate = SlowestRate;
+        kestrel.Limits.MinResponseDataRate = SlowestRate;
         kestrel.Limits.Http2.MaxStreamsPerConnection = streamsPerConnection;
         // Flow-control windows for many small messages on one connection; the defaults stall bursts.
         kestrel.Limits.Http2.InitialConnectionWindowSize = 4 * 1024 * 1024;

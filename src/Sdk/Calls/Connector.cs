@@ -6,7 +6,7 @@ namespace Billing.Client;
 /// what was sent. A host's kernel answers both however busy its processes are, so a silent host is gone. Thread-safe.</summary>
 internal sealed class Connector
 {
-    // Three packets: the kernel sends the first one again after one and after three seconds.
+    // Four packets. The kernel counts: a timer of this process would also fire where only this process has to wait for a processor.
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
 
     // A connection breaks 15 s after the last sign of life.
@@ -33,15 +33,14 @@ internal sealed class Connector
             throw TimedOut();
         }
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        using var timeout = new CancellationTokenSource(ConnectTimeout, TimeProvider.System);
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            BoundSilence(socket);
-            await socket.ConnectAsync(context.DnsEndPoint, ended.Token);
+            BoundSilence(socket, (int)ConnectTimeout.TotalMilliseconds);
+            await socket.ConnectAsync(context.DnsEndPoint, cancellationToken);
+            BoundSilence(socket, SilentMsMax);
             return new NetworkStream(socket, ownsSocket: true);
         }
-        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
+        catch (SocketException e) when (e.SocketErrorCode == SocketError.TimedOut)
         {
             socket.Dispose();
             Volatile.Write(ref _timedOutAt, TimeProvider.System.GetTimestamp());
@@ -54,7 +53,7 @@ internal sealed class Connector
         }
     }
 
-    private static void BoundSilence(Socket socket)
+    private static void BoundSilence(Socket socket, int unacknowledgedMsMax)
     {
         try
         {
@@ -64,8 +63,9 @@ internal sealed class Connector
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, ProbesUnanswered);
             if (OperatingSystem.IsLinux())
             {
-                // For data that is not acknowledged: the kernel sends no probes meanwhile. It replaces the number of probes.
-                socket.SetRawSocketOption(TcpLevel, UserTimeout, BitConverter.GetBytes(SilentMsMax));
+                // For what is not acknowledged, of an attempt to connect or of data: the kernel sends no probes meanwhile. It replaces the
+                // number of probes.
+                socket.SetRawSocketOption(TcpLevel, UserTimeout, BitConverter.GetBytes(unacknowledgedMsMax));
             }
         }
         catch (SocketException)
