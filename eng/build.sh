@@ -27,13 +27,13 @@ need_sdk() {
 build_projects() {
   local names
   names=$(joined "${@##*/}")
-  BILLING_OUTPUT="$BILLING_ROOT/artifacts/$package_set/bin"
+  BILLING_OUTPUT="$BILLING_ROOT/artifacts/bin"
   locked "$BILLING_STATE/build.lock" build_if_changed "${names//.csproj/}" "$@"
 }
 
 # build_if_changed NAME PROJECT...
 build_if_changed() {
-  local stamp="$BILLING_STATE/built-$package_set-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input of_program='' settings=()
+  local stamp="$BILLING_STATE/built-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input of_program='' settings=()
   shift
   input=$(build_input "$@")
   [[ $* != *Billing.IntegrationTests.csproj* ]] || of_program=$(build_input "$billing_program")
@@ -49,12 +49,12 @@ build_if_changed() {
   # No build server stays behind, and none inherits the lock: all projects share one compiler process, which belongs to this build.
   with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
     -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
-    -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" "${settings[@]}" 9>&- ||
-    die "the build failed; its output is in $log"
+    -p:PackageAnswer="$package_answer" "${settings[@]}" 9>&- ||
+    { rm -f -- "$BILLING_STATE"/packages/*.unanswered && die "the build failed; its output is in $log"; }
   end_compiler
   printf '%s' "$input $(build_output "$@")" >"$stamp"
   # A build of these tests includes the program that most commands run, which then need not be built again.
-  [[ -z $of_program ]] || printf '%s' "$of_program $(build_output "$billing_program")" >"$BILLING_STATE/built-$package_set-Billing.Cli"
+  [[ -z $of_program ]] || printf '%s' "$of_program $(build_output "$billing_program")" >"$BILLING_STATE/built-Billing.Cli"
 }
 
 # Also part of the clean-up. A compiler that does not receive the shutdown ends by itself after ten idle minutes.
@@ -84,14 +84,12 @@ build_input() {
   [[ " $*" != *' deploy/'* ]] || folders+=(deploy)
   {
     printf '%s\n' "$BILLING_SDK" "$@"
-    printf '%s\n' "${BILLING_LIBRDKAFKA:-}" "$BILLING_CACHE" "${CI:-}"
+    printf '%s\n' "$BILLING_CACHE" "${CI:-}"
     cat -- "$package_answer"
     find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.sln' -o -name global.json -o -name .editorconfig \
       -o -iname nuget.config \) -printf '%p %s %T@\n'
     find "${folders[@]/#/$BILLING_ROOT/}" \
       -type d \( -name bin -o -name obj \) -prune -o -type f ! -name '*.lock.json' -printf '%p %s %T@\n'
-    find "$BILLING_CACHE"/librdkafka-*/librdkafka.so ${BILLING_LIBRDKAFKA:+"$BILLING_LIBRDKAFKA"} \
-      -printf '%p %s %T@\n' 2>/dev/null || true
   } | sort | sha256sum | cut -d ' ' -f 1
 }
 

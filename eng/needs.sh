@@ -59,22 +59,11 @@ package_here() {
     fedora:default-jre-headless) printf java-latest-openjdk-headless ;;
     fedora:xz-utils) printf xz ;;
     fedora:libc6-dev) printf glibc-devel ;;
-    fedora:lib*-dev | fedora:zlib1g-dev) printf '%s-devel' "$(library_of "$1")" ;;
     arch:default-jre-headless) printf jre-openjdk-headless ;;
     arch:xz-utils) printf xz ;;
     arch:libc6-dev) printf glibc ;;
-    arch:lib*-dev | arch:zlib1g-dev) library_of "$1" ;;
     arch:dotnet-sdk-10.0) printf 'dotnet-sdk aspnet-runtime' ;;
     *) printf '%s' "$1" ;;
-  esac
-}
-
-# library_of PACKAGE: the name on other systems of the library whose headers a Debian package holds.
-library_of() {
-  case $1 in
-    libssl-dev) printf openssl ;;
-    libzstd-dev) case $(system_family) in fedora) printf libzstd ;; *) printf zstd ;; esac ;;
-    zlib1g-dev) printf zlib ;;
   esac
 }
 

@@ -79,7 +79,6 @@ package_release() {
   [[ -n ${BILLING_KAFKA_HOME:-} ]] || die 'a release contains Kafka, and none was found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download)'
   [[ -z $package_check ]] || require_committed
   package_epoch=$(release_time)
-  choose_architectures
   local staging folder
   temporary_folder staging "$BILLING_STATE"
   folder="$staging/release"
@@ -109,25 +108,6 @@ release_time() {
     find "$BILLING_ROOT/src" "$BILLING_ROOT/deploy" "$BILLING_ROOT/eng" -type f -printf '%T@\n' | sort -n | tail -n 1 | cut -d . -f 1
 }
 
-# The librdkafka of the polyfill was built for this machine.
-choose_architectures() {
-  stands_in librdkafka.redist || return 0
-  local own architecture kept=()
-  case $(uname -m) in
-    x86_64) own=linux-x64 ;;
-    aarch64) own=linux-arm64 ;;
-    *) die "the polyfill of librdkafka was built for $(uname -m), and a release is for $(listed "${release_architectures[@]}")" ;;
-  esac
-  for architecture in "${package_architectures[@]}"; do
-    if [[ $architecture == "$own" ]]; then
-      kept+=("$architecture")
-    else
-      leave_out "$architecture" 'the polyfill of librdkafka was built only for this machine'
-    fi
-  done
-  package_architectures=("${kept[@]}")
-}
-
 # leave_out ARCHITECTURE WHY: stops if the architecture was given explicitly.
 leave_out() {
   [[ -z $package_chosen ]] || die "--architectures: $1 cannot be built: $2"
@@ -142,7 +122,7 @@ publish_programs() {
   done
   for architecture in "${package_architectures[@]}"; do
     locked "$BILLING_STATE/release.lock" publish_projects "$architecture" "${projects[@]}"
-    published="$BILLING_ROOT/artifacts/$package_set-release/publish"
+    published="$BILLING_ROOT/artifacts/publishing/publish"
     if ! has_librdkafka "$published/Billing.Proxy/release_$architecture" "$architecture"; then
       leave_out "$architecture" 'the package librdkafka.redist has no library for it'
       continue
@@ -161,11 +141,11 @@ publish_projects() {
   local architecture="$1" filter="$BILLING_STATE/release.slnf" log="$BILLING_STATE/release.log"
   shift
   # Files of an earlier publish that are no longer part of the program must not be packed.
-  rm -rf -- "$BILLING_ROOT/artifacts/$package_set-release/publish"
+  rm -rf -- "$BILLING_ROOT/artifacts/publishing/publish"
   solution_filter "$@" >"$filter"
   : >"$log"
   with_progress "publishing for $architecture" "$log" env -C "$BILLING_ROOT" dotnet publish "$filter" -c Release --nologo -v quiet \
-    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" \
+    --disable-build-servers -p:PackageAnswer="$package_answer" \
     -p:ReleaseRuntime="$architecture" -p:ReleaseVersion="$package_version_wanted" 9>&- ||
     die "publishing failed; its output is in $log"
 }
@@ -202,8 +182,7 @@ package_program() {
 
 # copy_licenses PUBLISHED PACKAGES TOP: the licences and notices of the libraries.
 copy_licenses() {
-  local name file own
-  own="$BILLING_CACHE/librdkafka-$(package_version librdkafka.redist)/LICENSES.txt"
+  local name file
   mkdir -- "$3/licenses"
   while read -r name; do
     while IFS= read -r file; do
@@ -211,15 +190,11 @@ copy_licenses() {
       cp -- "$file" "$3/licenses/${name%/*}/"
     done < <(find "$2/${name,,}" -maxdepth 1 -type f \( -iname 'license*' -o -iname 'notice*' -o -iname 'third-party*' \))
   done < <(jq -r '.libraries | to_entries[] | select(.value.type != "project") | .key | ltrimstr("runtimepack.")' "$1"/*.deps.json)
-  if [[ -f $3/librdkafka.so && -f $own ]] && stands_in librdkafka.redist; then
-    mkdir -- "$3/licenses/librdkafka"
-    cp -- "$own" "$3/licenses/librdkafka/"
-  fi
 }
 
 # packages_of_release PROGRAM: the folder that restore took packages from.
 packages_of_release() {
-  jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/$package_set-release/obj/$1/project.assets.json"
+  jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/publishing/obj/$1/project.assets.json"
 }
 
 # archive_of FOLDER NAME ARCHIVE: gives the same bytes for the same content: order, owner, mode and time do not depend on this machine.

@@ -16,7 +16,7 @@ package_facts() {
   while IFS=$'\t' read -r key kind; do
     name=${key#runtimepack.}
     if [[ $kind == project ]]; then
-      printf '%s\t%s\t%s\n' "$key" "$(file_hash "$published" "${name%/*}")" "$(project_license "${name%/*}")"
+      printf '%s\t%s\t%s\n' "$key" "$(file_hash "$published" "${name%/*}")" Apache-2.0
     else
       folder="$packages/${name,,}"
       [[ -d $folder ]] || die "the package folder $folder, which $published was published from, is missing"
@@ -31,16 +31,8 @@ package_hash() { base64 -d <"$(echo "$1"/*.nupkg.sha512)" | od -An -tx1 -v | tr 
 # Only if the package states it as an expression: a file or a URL is not the name of a licence.
 package_license() { sed -nE 's/.*<license type="expression">([^<]*)<.*/\1/p' "$1"/*.nuspec | head -n 1; }
 
-# For a project: the hash of its assembly, or of the library that it contains.
+# For a project: the hash of its assembly.
 file_hash() {
   local file="$1/$2.dll"
-  [[ $2 != librdkafka.redist ]] || file="$1/librdkafka.so"
   [[ ! -f $file ]] || sha512sum <"$file" | cut -d ' ' -f 1
-}
-
-project_license() {
-  case $1 in
-    librdkafka.redist) echo BSD-2-Clause ;;
-    *) echo Apache-2.0 ;;
-  esac
 }

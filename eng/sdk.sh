@@ -11,18 +11,17 @@ pack_sdk() {
     # In its own folder: assemblies of ordinary builds contain paths of this machine.
     with_progress "packing Billing.$project" "$log" env -C "$BILLING_ROOT" SOURCE_DATE_EPOCH="$package_epoch" \
       dotnet pack "src/$project/Billing.$project.csproj" -c Release --nologo -v quiet --disable-build-servers -o "$1" \
-      -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" -p:ReleaseVersion="$package_version_wanted" \
-      -p:ContinuousIntegrationBuild=true -p:ArtifactsPath="$BILLING_ROOT/artifacts/$package_set-packages" 9>&- ||
+      -p:PackageAnswer="$package_answer" -p:ReleaseVersion="$package_version_wanted" \
+      -p:ContinuousIntegrationBuild=true -p:ArtifactsPath="$BILLING_ROOT/artifacts/packing" 9>&- ||
       die "packing Billing.$project failed; the output is in $log"
   done
 }
 
-# try_sdk FOLDER: checks that a program needs only the package there and the packages that restore kept for it. Where the build uses
-# polyfills for these, so does the program.
+# try_sdk FOLDER: checks that a program needs only the package there and the packages that restore kept for it.
 try_sdk() {
-  local folder kept id log="$BILLING_STATE/sdk.log"
+  local folder kept log="$BILLING_STATE/sdk.log"
   temporary_folder folder "$BILLING_STATE"
-  kept=$(jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/$package_set-packages/obj/Billing.Sdk/project.assets.json")
+  kept=$(jq -r .project.restore.packagesPath "$BILLING_ROOT/artifacts/packing/obj/Billing.Sdk/project.assets.json")
   printf '<Project />\n' | tee "$folder/Directory.Build.props" "$folder/Directory.Packages.props" >"$folder/Directory.Build.targets"
   {
     printf '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><OutputType>Exe</OutputType>\n'
@@ -30,9 +29,6 @@ try_sdk() {
     printf '<RestoreSources>%s</RestoreSources><RestoreFallbackFolders>%s</RestoreFallbackFolders>\n' "$1" "$kept"
     printf '<RestorePackagesPath>%s/packages</RestorePackagesPath></PropertyGroup><ItemGroup>\n' "$folder"
     printf '<PackageReference Include="Billing.Sdk" Version="%s" />\n' "$package_version_wanted"
-    for id in Grpc.Core.Api Grpc.Net.Common; do
-      ! stands_in "$id" || printf '<ProjectReference Include="%s/polyfills/%s/%s.csproj" />\n' "$BILLING_ROOT" "$id" "$id"
-    done
     printf '</ItemGroup></Project>\n'
   } >"$folder/try.csproj"
   cat >"$folder/Program.cs" <<'PROGRAM'
@@ -46,7 +42,7 @@ using var client = new BillingClient(new BillingClientOptions { Proxies = { "htt
 Console.WriteLine($"{result.GetType().Name} {(await client.PayAsync(payment)).GetType().Name}");
 PROGRAM
   with_progress 'testing Billing.Sdk' "$log" env -C "$folder" dotnet build try.csproj -o "$folder/out" --nologo -v quiet \
-    --disable-build-servers -p:PackageAnswer="$package_answer" -p:Polyfills="$polyfills" 9>&- ||
+    --disable-build-servers -p:PackageAnswer="$package_answer" 9>&- ||
     die "a program cannot be built with only Billing.Sdk; the output is in $log"
   [[ $(dotnet "$folder/out/try.dll") == 'Accepted Unknown' ]] || die 'a program that uses only Billing.Sdk did not print the expected results'
 }

@@ -69,12 +69,4 @@ need_servers() {
       ;;
     archive) need_kafka ;;
   esac
-  if [[ -z $BILLING_SDK ]]; then
-    ! needs_client || need_librdkafka 'to build librdkafka, if the package registry lacks it'
-  elif needs_client && stands_in librdkafka.redist; then
-    need_librdkafka 'to build librdkafka'
-  fi
 }
-
-# Whether the command talks to brokers.
-needs_client() { [[ $kafka == *:* ]] || has_or_gets_kafka; }

@@ -1,11 +1,10 @@
 # shellcheck shell=bash
 # Runs the test programs, as many at a time as the machine has cores, and adds up their counts.
 
-# run_tests [--fast | --packages] [--install] [PROGRAM...]: builds and runs the named test programs, or all; with --fast those that
-# need no broker, with --packages those that involve a replaceable package. The last line says how many tests passed,
-# failed and were skipped.
+# run_tests [--fast] [--install] [PROGRAM...]: builds and runs the named test programs, or all; with --fast those that need no broker.
+# The last line says how many tests passed, failed and were skipped.
 run_tests() {
-  local passed=0 failed=0 skipped=0 programs=() options=() projects=() name class_times= install=
+  local passed=0 failed=0 skipped=0 programs=() projects=() name class_times= install=
   choose_test_programs "$@"
   # First, since it may ask.
   [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_browser && try_python; }
@@ -36,8 +35,7 @@ read_class_times() {
     awk '{ spent[$2] += $1 } END { for (class in spent) printf "%.3f %s\n", spent[class], class }'
 }
 
-# choose_test_programs [--fast | --packages] [--install] [PROGRAM...]: sets the caller's programs, the options that they are run with, and
-# install.
+# choose_test_programs [--fast] [--install] [PROGRAM...]: sets the caller's programs and install.
 choose_test_programs() {
   local there=() project name
   for project in "$BILLING_ROOT"/tests/*/*.csproj; do
@@ -45,11 +43,7 @@ choose_test_programs() {
   done
   for name in "$@"; do
     case $name in
-      --fast) programs+=(Billing.UnitTests Billing.ContractTests) ;;
-      --packages)
-        programs+=(Billing.ContractTests Billing.IntegrationTests Billing.ScenarioTests)
-        options+=(-trait- Packages=Any)
-        ;;
+      --fast) programs+=(Billing.UnitTests) ;;
       --install) install=yes ;;
       *)
         [[ " ${there[*]} " == *" $name "* ]] || die "there are no tests called '$name'; there are $(listed "${there[@]}")"
@@ -165,7 +159,7 @@ run_test_programs() {
 
 # start_test_program NAME: adds to the caller's running and started.
 start_test_program() {
-  env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$1/release/$1" -noLogo -noColor -xml "$folder/$1.xml" "${options[@]}" \
+  env --default-signal=INT -C "$folder" "$BILLING_OUTPUT/$1/release/$1" -noLogo -noColor -xml "$folder/$1.xml" \
     >"$folder/$1.log" 2>&1 &
   running[$!]=$1
   started[$1]=$SECONDS

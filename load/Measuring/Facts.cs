@@ -21,10 +21,6 @@ internal static class Facts
         yield return new("Installed Kafka", software.KafkaHere ?? "none");
         yield return new("Installed PostgreSQL", software.PostgresHere ?? "none");
         yield return new("Runtime settings", string.Join(", ", software.RuntimeSettings.Select(s => s.Key + "=" + s.Value)));
-        if (software.StandIns().Any())
-        {
-            yield return new("Stand-ins", $"Measured with this project's stand-ins, not with the genuine packages, for {string.Join(", ", software.StandIns())}.");
-        }
     }
 
     public static IReadOnlyList<Fact> Of(RunInfo run) =>

@@ -1,37 +1,57 @@
+using HdrHistogram;
+
 namespace Billing.Measuring;
 
 /// <summary>A histogram of latencies from a microsecond to a minute, to three significant digits, in bounded memory. Longer
 /// latencies count as a minute. Any thread may record at any time.</summary>
 public sealed class LatencyHistogram
 {
-    private readonly MicrosecondHistogram _microseconds = new();
+    private const long Longest = 60_000_000;
+
+    // A histogram of the library that several threads may record to must not be read meanwhile.
+    private readonly Lock _gate = new();
+    private readonly LongHistogram _microseconds = new(1, Longest, 3);
 
     /// <summary>Records the latency of one request.</summary>
-    public void Record(TimeSpan latency) => _microseconds.Record(latency.Ticks / TimeSpan.TicksPerMicrosecond);
+    public void Record(TimeSpan latency) => Record(latency.Ticks / TimeSpan.TicksPerMicrosecond, 1);
 
     /// <summary>Adds the counts of another histogram.</summary>
     public void Add(IEnumerable<LatencyCount> counts)
     {
         foreach (var count in counts)
         {
-            _microseconds.Record(count.Microseconds, count.Requests);
+            Record(count.Microseconds, count.Requests);
         }
     }
 
     /// <summary>Returns the counts, shortest latency first, so that another process can add them to its own histogram.</summary>
-    public IReadOnlyList<LatencyCount> Counts() => [.. _microseconds.Read().Ranges.Select(r => new LatencyCount(r.Highest, r.Times))];
+    public IReadOnlyList<LatencyCount> Counts()
+    {
+        lock (_gate)
+        {
+            return [.. _microseconds.RecordedValues().Select(v => new LatencyCount(v.ValueIteratedTo, v.CountAddedInThisIterationStep))];
+        }
+    }
 
     /// <summary>Returns minimum, mean, percentiles and maximum; all are zero if nothing was recorded.</summary>
     public LatencyFigures Figures()
     {
-        var counts = _microseconds.Read();
-        return counts.Total == 0
-            ? new LatencyFigures(0, 0, 0, 0, 0, 0, 0, 0)
-            : new LatencyFigures(
-                Milliseconds(counts.Ranges[0].Highest), Milliseconds(counts.Mean),
-                At(50), At(90), At(95), At(99), At(99.9), At(100));
+        lock (_gate)
+        {
+            return _microseconds.TotalCount == 0
+                ? new LatencyFigures(0, 0, 0, 0, 0, 0, 0, 0)
+                : new LatencyFigures(At(0), Milliseconds(_microseconds.GetMean()), At(50), At(90), At(95), At(99), At(99.9), At(100));
+        }
 
-        double At(double percentile) => Milliseconds(counts.At(percentile));
+        double At(double percentile) => Milliseconds(_microseconds.GetValueAtPercentile(percentile));
+    }
+
+    private void Record(long microseconds, long requests)
+    {
+        lock (_gate)
+        {
+            _microseconds.RecordValueWithCount(Math.Clamp(microseconds, 1, Longest), requests);
+        }
     }
 
     private static double Milliseconds(double microseconds) => microseconds / 1000;

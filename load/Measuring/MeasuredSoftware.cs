@@ -10,8 +10,7 @@ namespace Billing.Measuring;
 /// <summary>The software that was measured, as JSON; the names are part of the interface.</summary>
 /// <param name="Commit">The commit that the programs were built from; null if unknown. Uncommitted changes are not included.
 /// </param>
-/// <param name="Packages">The version of each package that a payment passes through; a package that a project of this repository
-/// replaces is marked as a stand-in.</param>
+/// <param name="Packages">The version of each package that a payment passes through.</param>
 /// <param name="KafkaHere">The version of the Kafka on this machine, which local stacks start; null if there is none.</param>
 /// <param name="PostgresHere">The version of the PostgreSQL on this machine, as it prints it; null if there is none.</param>
 /// <param name="RuntimeSettings">The settings of the services' .NET runtime, from their files and from the environment.</param>
@@ -19,15 +18,10 @@ internal sealed record MeasuredSoftware(
     string? Commit, IReadOnlyDictionary<string, string> Packages, string? KafkaHere, string? PostgresHere,
     IReadOnlyDictionary<string, string> RuntimeSettings)
 {
-    private const string StandIn = " (a stand-in)";
-
     private static readonly string[] OnThePath =
         ["Confluent.Kafka", "Google.Protobuf", "Grpc.AspNetCore.Server", "Grpc.Core.Api", "Grpc.Net.Client", "librdkafka.redist", "Marten", "Npgsql"];
 
     private static readonly string[] AboutSpeed = ["DOTNET_gc", "DOTNET_GC", "DOTNET_T", "DOTNET_ReadyToRun", "DOTNET_PROCESSOR"];
-
-    /// <summary>The packages that projects of this repository replace.</summary>
-    public IEnumerable<string> StandIns() => Packages.Where(p => p.Value.EndsWith(StandIn, StringComparison.Ordinal)).Select(p => p.Key);
 
     /// <summary>Describes the programs in the folder of this one.</summary>
     public static MeasuredSoftware This()
@@ -47,7 +41,7 @@ internal sealed record MeasuredSoftware(
             var (name, version) = (library.Name.Split('/')[0], library.Name.Split('/')[^1]);
             if (OnThePath.Contains(name))
             {
-                packages[name] = version + (library.Value.GetProperty("type").GetString() == "project" ? StandIn : "");
+                packages[name] = version;
             }
         }
         return packages;

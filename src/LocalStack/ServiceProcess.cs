@@ -1,8 +1,8 @@
 using System.Globalization;
-using Billing.Contracts.Health.V1;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
 using Grpc.Core;
+using Grpc.Health.V1;
 using Grpc.Net.Client;
 
 namespace Billing.LocalStack;

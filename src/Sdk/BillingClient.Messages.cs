@@ -71,7 +71,7 @@ public sealed partial class BillingClient
 
     /// <summary>Returns the machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty if it has none.
     /// </summary>
-    public static string Reason(RpcException failure) => failure.Trailers.GetValue(Trailers.Reason) ?? "";
+    public static string Reason(RpcException failure) => ErrorDetails.Reason(failure);
 
     private static UnaryCall<MakePaymentRequest, MakePaymentResponse> MakePayment(MakePaymentRequest request) => new(
         "billing.v1.Billing/MakePayment", request,

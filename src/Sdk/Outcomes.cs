@@ -26,28 +26,22 @@ internal static class Outcomes
     /// <param name="isFirstTry">Whether it was the only attempt.</param>
     public static PaymentResult Of(Payment payment, RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, BillingClient.Reason(failure), isFirstTry) is { } reason
-            ? new PaymentResult.Rejected(payment.Id, reason, FieldOf(failure), failure.Status.Detail)
-            : new PaymentResult.Unknown(payment.Id, BillingClient.Reason(failure), failure.Status.Detail, RetryAfter(failure));
+            ? new PaymentResult.Rejected(payment.Id, reason, ErrorDetails.Field(failure), failure.Status.Detail)
+            : new PaymentResult.Unknown(payment.Id, BillingClient.Reason(failure), failure.Status.Detail, ErrorDetails.RetryAfter(failure));
 
     public static CreditLimitResult Of(CreditLimit limit, SetCreditLimitResponse answer) =>
         new CreditLimitResult.Applied(limit.Id, Amount.Of(answer.Limit), Amount.Of(answer.Balance), answer.Version);
 
     public static CreditLimitResult Of(CreditLimit limit, RpcException failure, bool isFirstTry) =>
         RejectionOf(failure.StatusCode, BillingClient.Reason(failure), isFirstTry) is { } reason
-            ? new CreditLimitResult.Rejected(limit.Id, reason, FieldOf(failure), failure.Status.Detail)
-            : new CreditLimitResult.Unknown(limit.Id, BillingClient.Reason(failure), failure.Status.Detail, RetryAfter(failure));
+            ? new CreditLimitResult.Rejected(limit.Id, reason, ErrorDetails.Field(failure), failure.Status.Detail)
+            : new CreditLimitResult.Unknown(limit.Id, BillingClient.Reason(failure), failure.Status.Detail, ErrorDetails.RetryAfter(failure));
 
     /// <summary>Returns the exception for a failed query.</summary>
     public static BillingException ToException(RpcException failure) =>
         RejectionOf(failure.StatusCode, BillingClient.Reason(failure), isFirstTry: true) is { } reason
-            ? new BillingException(reason, FieldOf(failure), failure.Status.Detail, failure)
-            : new BillingException(BillingClient.Reason(failure), failure.Status.Detail, RetryAfter(failure), failure);
-
-    /// <summary>Returns gRPC's retry pushback; null if it is missing or invalid.</summary>
-    public static TimeSpan? RetryAfter(RpcException failure) =>
-        int.TryParse(failure.Trailers.GetValue(Trailers.RetryPushback), out var milliseconds) && milliseconds >= 0
-            ? TimeSpan.FromMilliseconds(milliseconds)
-            : null;
+            ? new BillingException(reason, ErrorDetails.Field(failure), failure.Status.Detail, failure)
+            : new BillingException(BillingClient.Reason(failure), failure.Status.Detail, ErrorDetails.RetryAfter(failure), failure);
 
     private static PaymentResult? Of(Guid id, MakePaymentResponse answer) => answer.Outcome switch
     {
@@ -71,8 +65,6 @@ internal static class Outcomes
         StatusCode.Unimplemented when isFirstTry => RejectionReason.Other,
         _ => null,
     };
-
-    private static string FieldOf(RpcException failure) => failure.Trailers.GetValue(Trailers.Field) ?? "";
 
     // For answers of a platform that is newer than this client.
     private static string NoOutcome(MakePaymentResponse answer) => $"The answer has an unknown outcome ({(int)answer.Outcome}).";

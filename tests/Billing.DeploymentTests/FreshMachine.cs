@@ -23,7 +23,7 @@ public sealed class FreshMachine : IDisposable
         {
             File.Copy(Path.Combine(Repository.Root, file), At("clone/" + file));
         }
-        foreach (var folder in new[] { "clone/src", "clone/load", "clone/polyfills", "home", "system", "bin", "working" })
+        foreach (var folder in new[] { "clone/src", "clone/load", "clone/polyfills", "clone/tests", "clone/examples", "clone/deploy", "home", "system", "bin", "working" })
         {
             Directory.CreateDirectory(At(folder));
         }
@@ -61,13 +61,12 @@ public sealed class FreshMachine : IDisposable
 
     public void Remove(string program) => File.Delete(At("bin/" + program));
 
-    /// <summary>Adds Kafka, Java and librdkafka.</summary>
+    /// <summary>Adds Kafka and Java.</summary>
     public Dictionary<string, string> WithKafka()
     {
         Write("kafka/libs/kafka-server-4.1.0.jar", "");
-        Write("librdkafka.so", "");
         AddProgram("java", "echo 'openjdk version \"21.0.1\"'");
-        return new() { ["KAFKA_HOME"] = At("kafka"), ["BILLING_LIBRDKAFKA"] = At("librdkafka.so") };
+        return new() { ["KAFKA_HOME"] = At("kafka") };
     }
 
     /// <summary>Adds PostgreSQL's programs to a folder.</summary>

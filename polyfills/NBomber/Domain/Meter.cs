@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Measuring;
+using HdrHistogram;
 using NBomber.Contracts;
 using NBomber.Contracts.Stats;
 
@@ -49,7 +49,9 @@ internal sealed class Meter
 
     private sealed class Series(bool isError)
     {
-        private readonly MicrosecondHistogram _latencies = new();
+        private const long Longest = 60_000_000;
+
+        private readonly LongHistogram _microseconds = new(1, Longest, 3);
         private readonly ConcurrentDictionary<string, StatusCodeStats> _codes = new(StringComparer.Ordinal);
         private int _count;
 
@@ -59,7 +61,11 @@ internal sealed class Meter
         {
             Interlocked.Increment(ref _count);
             // A latency that the answer names wins.
-            _latencies.Record(response.LatencyMs > 0 ? (long)(response.LatencyMs * 1000) : latency.Ticks / TimeSpan.TicksPerMicrosecond);
+            var microseconds = response.LatencyMs > 0 ? (long)(response.LatencyMs * 1000) : latency.Ticks / TimeSpan.TicksPerMicrosecond;
+            lock (_microseconds)
+            {
+                _microseconds.RecordValue(Math.Clamp(microseconds, 1, Longest));
+            }
             if (response.StatusCode.Length > 0)
             {
                 var code = _codes.GetOrAdd(
@@ -73,23 +79,32 @@ internal sealed class Meter
 
         public MeasurementStats Stats(TimeSpan loaded)
         {
-            var latencies = _latencies.Read();
             return new MeasurementStats
             {
                 Request = new RequestStats { Count = Count, RPS = Math.Round(Count / Math.Max(1, loaded.TotalSeconds), 1) },
-                Latency = latencies.Total == 0 ? new LatencyStats() : new LatencyStats
-                {
-                    MinMs = Ms(latencies.Ranges[0].Lowest),
-                    MeanMs = Ms(latencies.Mean),
-                    MaxMs = Ms(latencies.At(100)),
-                    Percent50 = Ms(latencies.At(50)),
-                    Percent75 = Ms(latencies.At(75)),
-                    Percent95 = Ms(latencies.At(95)),
-                    Percent99 = Ms(latencies.At(99)),
-                },
+                Latency = Latencies(),
                 StatusCodes = [.. _codes.Values.Select(c => new StatusCodeStats { StatusCode = c.StatusCode, IsError = isError, Message = c.Message, Count = c.Count })],
             };
         }
+
+        private LatencyStats Latencies()
+        {
+            lock (_microseconds)
+            {
+                return _microseconds.TotalCount == 0 ? new LatencyStats() : new LatencyStats
+                {
+                    MinMs = At(0),
+                    MeanMs = Ms(_microseconds.GetMean()),
+                    MaxMs = At(100),
+                    Percent50 = At(50),
+                    Percent75 = At(75),
+                    Percent95 = At(95),
+                    Percent99 = At(99),
+                };
+            }
+        }
+
+        private double At(double percentile) => Ms(_microseconds.GetValueAtPercentile(percentile));
 
         private static double Ms(double microseconds) => Math.Round(microseconds / 1000, 2);
     }

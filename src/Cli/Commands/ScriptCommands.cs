@@ -14,7 +14,6 @@ internal static class ScriptCommands
     {
         new Argument<string[]>("programs") { Description = "Test programs, such as Billing.UnitTests; all by default", HelpName = "PROGRAM", Arity = ArgumentArity.ZeroOrMore },
         new Option<bool>("--fast") { Description = "Only the tests that need no broker" },
-        new Option<bool>("--packages") { Description = "Only the tests that depend on what a replaceable package does" },
         new Option<bool>("--install") { Description = "Also install a browser, about 500 MB, for the tests of the live page; otherwise it asks, and without a terminal skips them" },
     });
 

@@ -138,6 +138,8 @@ public sealed class KafkaOptions
         SocketNagleDisable = true,
         AllowAutoCreateTopics = false,
         EnablePartitionEof = false,
+        // A record that was damaged on the way is an error instead of a command.
+        CheckCrcs = true,
     });
 
     /// <summary>Returns the configuration of a consumer that reads whole topics without a group. If the next offset no longer

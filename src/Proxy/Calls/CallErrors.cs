@@ -13,7 +13,6 @@ namespace Billing.Proxy.Calls;
 public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
-    private const string MessageTrailer = "grpc-message";
     private const string NoMessage = "The request cannot be parsed as a message of this method.";
 
     private static readonly string UnknownCode = Code(StatusCode.Unknown);
@@ -85,12 +84,8 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         }
     }
 
-    private static void Refuse(IHeaderDictionary trailers, string reason, string message)
-    {
-        trailers[StatusTrailer] = Code(StatusCode.InvalidArgument);
-        trailers[MessageTrailer] = Uri.EscapeDataString(message);
-        trailers[Trailers.Reason] = reason;
-    }
+    private static void Refuse(IHeaderDictionary trailers, string reason, string message) =>
+        Failure.WriteTrailers(trailers, Failure.Create(StatusCode.InvalidArgument, reason, message));
 
     // Once the caller is gone, the work for it may end with any exception.
     private static bool IsUnforeseen(Exception e, ServerCallContext context) =>

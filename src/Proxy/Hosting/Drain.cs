@@ -1,7 +1,9 @@
 using Billing.Messaging.Hosting;
-using Billing.Proxy.Health;
 using Billing.Proxy.Limits;
+using Grpc.HealthCheck;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Options;
+using static Grpc.Health.V1.HealthCheckResponse.Types;
 
 namespace Billing.Proxy.Hosting;
 
@@ -9,8 +11,8 @@ namespace Billing.Proxy.Hosting;
 /// waits, within a timeout, until the admitted calls are answered. This happens before any hosted service stops: the server
 /// stops first, and would wait for open streams that nobody has signalled to end.</summary>
 public sealed class Drain(
-    Admission admission, ServingState serving, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
-    : IHostedLifecycleService, IReadyPart
+    Admission admission, HealthServiceImpl health, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
+    : IHostedLifecycleService, IReadyPart, IHealthCheck
 {
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
@@ -18,6 +20,10 @@ public sealed class Drain(
 
     /// <inheritdoc/>
     public string? NotReadyReason => _whyNotReady;
+
+    /// <summary>What the gRPC health service answers.</summary>
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
+        Task.FromResult(_whyNotReady is { } why ? HealthCheckResult.Unhealthy(why) : HealthCheckResult.Healthy());
 
     /// <inheritdoc/>
     public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
@@ -29,11 +35,7 @@ public sealed class Drain(
     public Task StartedAsync(CancellationToken cancellationToken)
     {
         _whyNotReady = null;
-        serving.SetServing();
-        foreach (var service in ProxyServices.PublicServices)
-        {
-            serving.SetServing(service.FullName);
-        }
+        Report(ServingStatus.Serving);
         return Task.CompletedTask;
     }
 
@@ -41,11 +43,7 @@ public sealed class Drain(
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _whyNotReady = "the proxy is shutting down";
-        serving.SetNotServing();
-        foreach (var service in ProxyServices.PublicServices)
-        {
-            serving.SetNotServing(service.FullName);
-        }
+        Report(ServingStatus.NotServing);
         admission.Close();
         var start = time.GetTimestamp();
         // If a worker has failed, the answers may never come: the wait ends.
@@ -60,4 +58,14 @@ public sealed class Drain(
 
     /// <inheritdoc/>
     public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    // To those who watch: the library asks for the state only every half minute.
+    private void Report(ServingStatus status)
+    {
+        health.SetStatus("", status);
+        foreach (var service in ProxyServices.PublicServices)
+        {
+            health.SetStatus(service.FullName, status);
+        }
+    }
 }

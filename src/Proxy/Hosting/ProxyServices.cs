@@ -1,8 +1,6 @@
 using Billing.Messaging.Hosting;
 using Billing.Proxy.Calls;
-using Billing.Proxy.Health;
 using Billing.Proxy.Limits;
-using Billing.Proxy.Reflection;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -27,8 +25,13 @@ public static class ProxyServices
             grpc.MaxReceiveMessageSize = MessageBytesMax;
             grpc.Interceptors.Add<CallErrors>();
         });
+        services.AddGrpcReflection();
+        services.AddGrpcHealthChecks(health => PublicServices.ToList().ForEach(service => health.Services.Map(service.FullName, _ => true)))
+            .AddCheck<Drain>("drain");
         // CallErrors logs errors of this program. The remaining ones are caused by callers, who could fill the log with them.
-        services.AddLogging(logging => logging.AddFilter("Grpc.AspNetCore.Server", LogLevel.None));
+        services.AddLogging(logging => logging
+            .AddFilter("Grpc.AspNetCore.Server", LogLevel.None)
+            .AddFilter("Microsoft.Extensions.Diagnostics.HealthChecks", LogLevel.None));
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
@@ -37,12 +40,6 @@ public static class ProxyServices
             .AddSingleton<CallerRates>()
             .AddSingleton<Admission>()
             .AddSingleton<CommandSender>()
-            .AddSingleton<ServingState>()
-            .AddSingleton(new DescriptorIndex(
-            [
-                .. PublicServices, Contracts.Health.V1.Health.Descriptor,
-                Contracts.Reflection.V1.ServerReflection.Descriptor, Contracts.Reflection.V1Alpha.ServerReflection.Descriptor,
-            ]))
             .AddSingleton<Drain>()
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Drain>())
             .AddHostedService(provider => provider.GetRequiredService<Drain>());
@@ -54,9 +51,8 @@ public static class ProxyServices
         routes.Use(routes.Services.GetRequiredService<CallErrors>().InvokeAsync);
         routes.MapGrpcService<BillingService>();
         routes.MapGrpcService<BillingAdminService>().ForOperators();
-        routes.MapGrpcService<HealthService>().AllowAnonymous();
-        routes.MapGrpcService<ReflectionService>().AllowAnonymous();
-        routes.MapGrpcService<ReflectionV1AlphaService>().AllowAnonymous();
+        routes.MapGrpcHealthChecksService().AllowAnonymous();
+        routes.MapGrpcReflectionService().AllowAnonymous();
     }
 
     private const int StreamWindowBytes = 128 * 1024;

@@ -29,7 +29,8 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
     {
         if (IsGrpc(http.Request))
         {
-            Trailers(http.Response, failure);
+            http.Response.ContentType = "application/grpc";
+            Failure.WriteTrailers(http.Response.Headers, failure);
             return;
         }
         if (failure.StatusCode == StatusCode.Unauthenticated)
@@ -42,18 +43,6 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
     /// <summary>Whether a request is a gRPC call.</summary>
     public static bool IsGrpc(HttpRequest request) =>
         request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
-
-    // A gRPC answer without a message (Trailers-Only): the trailers are sent as headers.
-    private static void Trailers(HttpResponse response, RpcException failure)
-    {
-        response.ContentType = "application/grpc";
-        response.Headers["grpc-status"] = ((int)failure.StatusCode).ToString(System.Globalization.CultureInfo.InvariantCulture);
-        response.Headers["grpc-message"] = Uri.EscapeDataString(failure.Status.Detail);
-        foreach (var trailer in failure.Trailers)
-        {
-            response.Headers[trailer.Key] = trailer.Value;
-        }
-    }
 
     private static RpcException Unknown(AuthenticateResult result) => result.Failure switch
     {

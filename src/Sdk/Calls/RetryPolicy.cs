@@ -74,7 +74,7 @@ internal sealed class RetryPolicy
             MaxDelay = DelayMax,
             UseJitter = true,
             DelayGenerator = a => ValueTask.FromResult(
-                (a.Outcome.Exception is RpcException e ? Outcomes.RetryAfter(e) : null) ?? (a.AttemptNumber == 0 ? _options.RetryDelay : null)),
+                (a.Outcome.Exception is RpcException e ? ErrorDetails.RetryAfter(e) : null) ?? (a.AttemptNumber == 0 ? _options.RetryDelay : null)),
         };
         return new ResiliencePipelineBuilder { TimeProvider = time }.AddRetry(retries).Build();
     }

@@ -7,7 +7,6 @@ using Billing.IntegrationTests.Services;
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>Runs the commands of docs/by-hand.md.</summary>
-[AnyPackages("a page of the documentation")]
 [Collection(InOneProcess.Name)]
 public sealed partial class ByHand(EmbeddedStack stack)
 {

@@ -33,7 +33,6 @@ public sealed class NodeInstallation : IAsyncDisposable
 }
 
 /// <summary>The client of examples/node-client against real proxies.</summary>
-[AnyPackages("a client with packages of another language")]
 [Collection(OverFailingKafka.Name)]
 public sealed class NodeClient : IClassFixture<NodeInstallation>
 {

@@ -12,7 +12,6 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Examples;
 
 /// <summary>The balance backend of examples/python-backend, in a stack with the platform's own backends.</summary>
-[AnyPackages("a backend with packages of another language")]
 [Collection(OverFailingKafka.Name)]
 public sealed class PythonBackend
 {

@@ -10,7 +10,6 @@ using Confluent.Kafka;
 namespace Billing.IntegrationTests.Live;
 
 /// <summary>The live page of a proxy over Kafka, in a browser.</summary>
-[AnyPackages("a browser, and what REST serves it")]
 [Collection(OverKafka.Name)]
 public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
 {

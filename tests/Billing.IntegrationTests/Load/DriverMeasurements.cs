@@ -12,7 +12,6 @@ using Microsoft.Extensions.Logging;
 namespace Billing.IntegrationTests.Load;
 
 /// <summary>The results of the load driver against a server with known behaviour.</summary>
-[AnyPackages("how the driver measures times")]
 public sealed class DriverMeasurements : IAsyncLifetime
 {
     private static readonly TimeSpan Stall = TimeSpan.FromSeconds(1);

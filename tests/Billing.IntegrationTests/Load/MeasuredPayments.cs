@@ -7,7 +7,6 @@ using Spectre.Console;
 namespace Billing.IntegrationTests.Load;
 
 /// <summary>The audit after a measurement, on its own stack, because a payment is deleted from its store.</summary>
-[AnyPackages("how the load driver counts payments")]
 public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<EmbeddedStack>
 {
     [Fact]

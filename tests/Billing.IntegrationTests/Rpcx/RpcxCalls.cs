@@ -6,7 +6,6 @@ using static Billing.IntegrationTests.Rpcx.RpcxPair;
 
 namespace Billing.IntegrationTests.Rpcx;
 
-[AnyPackages("a protocol over plain sockets")]
 public sealed class RpcxCalls
 {
     [Fact]

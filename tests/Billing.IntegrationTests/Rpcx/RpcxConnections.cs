@@ -10,7 +10,6 @@ using static Billing.IntegrationTests.Rpcx.RpcxPair;
 
 namespace Billing.IntegrationTests.Rpcx;
 
-[AnyPackages("a protocol over plain sockets")]
 public sealed class RpcxConnections
 {
     [Fact]

@@ -6,7 +6,6 @@ using static Billing.IntegrationTests.Rpcx.RpcxPair;
 
 namespace Billing.IntegrationTests.Rpcx;
 
-[AnyPackages("a protocol over plain sockets")]
 public sealed class RpcxDeadlines
 {
     private static readonly TimeSpan Short = TimeSpan.FromMilliseconds(50);

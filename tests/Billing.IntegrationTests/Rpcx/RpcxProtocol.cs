@@ -11,7 +11,6 @@ using static Billing.IntegrationTests.Rpcx.RawConnection;
 
 namespace Billing.IntegrationTests.Rpcx;
 
-[AnyPackages("a protocol over plain sockets")]
 public sealed class RpcxProtocol
 {
     private static readonly byte[] Payment = RpcxPair.Request(5).ToByteArray();

@@ -9,7 +9,6 @@ using Grpc.Net.Client;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The commands <c>up</c>, <c>status</c> and <c>down</c>, run as separate processes.</summary>
-[AnyPackages("processes that outlive the process that started them")]
 public sealed partial class BackgroundStacks : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

@@ -4,7 +4,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The program behind <c>./billing</c>, run as a separate process.</summary>
-[AnyPackages("options, and the experiment that .ci/run runs with each set of packages")]
 public sealed class CommandLine : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

@@ -12,7 +12,6 @@ using WireFormat = Billing.Messaging.WireFormat;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The command <c>dead-letters</c>, run as a separate process against real dead letters.</summary>
-[AnyPackages("how a command displays and replays records")]
 [Collection(OverFailingKafka.Name)]
 public sealed class DeadLetterCommands : IAsyncLifetime
 {

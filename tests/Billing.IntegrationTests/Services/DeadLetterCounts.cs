@@ -7,7 +7,6 @@ using Confluent.Kafka;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The number of invalid records that became dead letters, as a soak counts them.</summary>
-[AnyPackages("how a soak counts records")]
 [Collection(OverFailingKafka.Name)]
 public sealed class DeadLetterCounts
 {

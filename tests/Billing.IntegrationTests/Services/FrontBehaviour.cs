@@ -1,10 +1,10 @@
 using Billing.Contracts;
-using Billing.Contracts.Health.V1;
-using Billing.Contracts.Reflection.V1;
 using Billing.V1;
 using Google.Protobuf.Reflection;
 using Grpc.Core;
+using Grpc.Health.V1;
 using Grpc.Net.Client;
+using Grpc.Reflection.V1;
 
 namespace Billing.IntegrationTests.Services;
 

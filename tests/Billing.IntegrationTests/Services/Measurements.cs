@@ -5,7 +5,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The measuring commands, run as separate processes with loads that are too small for meaningful results.</summary>
-[AnyPackages("how commands process measurements")]
 public sealed class Measurements : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

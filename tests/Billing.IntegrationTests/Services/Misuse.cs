@@ -14,7 +14,6 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>Requests of attackers and of faulty clients: they are rejected with the reason, nothing is stored, and the proxy
 /// continues to serve calls. docs/misuse.md has the table.</summary>
-[AnyPackages("what the web server and the validation of fields reject")]
 [Collection(OverTls.Name)]
 public sealed class Misuse(SecuredStack stack)
 {

@@ -7,7 +7,6 @@ using Billing.Measuring.Profiling;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>A payment profile by the command, on its own stack, interrupted after its first case.</summary>
-[AnyPackages("how a command processes measurements")]
 public sealed class Profiles : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

@@ -9,7 +9,6 @@ using Microsoft.Extensions.Options;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>A proxy's transport that ends while it waits to create its deleted reply topic again, on a real Kafka.</summary>
-[AnyPackages("a transport that ends while it waits")]
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicRestoration : IDisposable
 {

@@ -9,7 +9,6 @@ namespace Billing.IntegrationTests.Services;
 
 /// <summary>The clean-up by a starting proxy, on a real Kafka: it deletes old reply topics without recent heartbeats, and
 /// nothing else.</summary>
-[AnyPackages("which topics are deleted")]
 [Collection(OverKafka.Name)]
 public sealed class ReplyTopicSweep
 {

@@ -8,7 +8,6 @@ using Billing.V1;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The REST API of a whole stack.</summary>
-[AnyPackages("the REST API of functions that every other class calls over gRPC")]
 [Collection(InOneProcess.Name)]
 public sealed class RestApi : IDisposable
 {

@@ -7,7 +7,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The programs under examples/dotnet, run unchanged against the platform.</summary>
-[AnyPackages("programs that use the same calls as SdkFacts")]
 [Collection(InOneProcess.Name)]
 public sealed class SdkExamples(EmbeddedStack stack) : IAsyncLifetime
 {

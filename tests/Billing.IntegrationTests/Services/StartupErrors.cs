@@ -6,7 +6,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The error of a service that cannot start: one line that names the setting.</summary>
-[AnyPackages("settings that are checked before the first connection")]
 public sealed class StartupErrors
 {
     private const string Postgres = "Host=127.0.0.1;Port=1;Username=billing;Database=billing";

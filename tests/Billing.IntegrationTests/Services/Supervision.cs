@@ -4,7 +4,6 @@ using Billing.V1;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The behaviour of a service whose loop fails, because of an injected exception or a deleted topic.</summary>
-[AnyPackages("loops that fail because of an injected exception")]
 [Collection(OverFailingKafka.Name)]
 public sealed class Supervision
 {

@@ -5,7 +5,6 @@ using Confluent.Kafka.Admin;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>How long the brokers keep the records of the topics that the platform creates, on a real Kafka.</summary>
-[AnyPackages("how topics are created")]
 [Collection(OverKafka.Name)]
 public sealed class TopicRetention(KafkaStack stack)
 {

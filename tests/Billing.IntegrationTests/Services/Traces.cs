@@ -9,7 +9,6 @@ using Spectre.Console;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>The command <c>./billing trace</c> against a running stack.</summary>
-[AnyPackages("how a command processes measurements")]
 [Collection(InOneProcess.Name)]
 public sealed class Traces(EmbeddedStack stack) : IDisposable
 {

@@ -4,7 +4,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.Services;
 
 /// <summary>Commands that need their own Kafka, on a machine without Kafka.</summary>
-[AnyPackages("options")]
 public sealed class WithoutKafka : IAsyncLifetime
 {
     private readonly StackFolder _folder = StackFolder.Create();

@@ -3,7 +3,6 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 
-[AnyPackages("processes")]
 [Collection(SequentialStackTests.Name)]
 public sealed class ChildProcessTests : IAsyncLifetime
 {

@@ -4,7 +4,6 @@ using Billing.LocalStack.Processes;
 
 namespace Billing.IntegrationTests.StackTests;
 
-[AnyPackages("ports")]
 [Collection(SequentialStackTests.Name)]
 public sealed class FreePortsTests
 {

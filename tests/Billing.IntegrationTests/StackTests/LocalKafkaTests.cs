@@ -5,7 +5,6 @@ using Confluent.Kafka.Admin;
 
 namespace Billing.IntegrationTests.StackTests;
 
-[AnyPackages("the brokers' processes")]
 [Collection(SequentialStackTests.Name)]
 public sealed class LocalKafkaTests
 {

@@ -4,7 +4,6 @@ using Npgsql;
 
 namespace Billing.IntegrationTests.StackTests;
 
-[AnyPackages("the database's processes")]
 [Collection(SequentialStackTests.Name)]
 public sealed class LocalPostgresTests
 {

@@ -4,7 +4,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.IntegrationTests.StackTests;
 
 /// <summary>The clean-up of a stack whose owner is killed. The owner is a second process of this test program.</summary>
-[AnyPackages("processes")]
 [Collection(SequentialStackTests.Name)]
 public sealed class ParentDeathTests
 {

@@ -9,7 +9,6 @@ using Grpc.Core;
 namespace Billing.IntegrationTests.Telemetry;
 
 /// <summary>The metrics that the services of a stack expose on <c>/metrics</c> after calls of every kind.</summary>
-[AnyPackages("names of metrics")]
 [Collection(OverFailingKafka.Name)]
 public sealed class ExposedMetrics(KafkaStack stack)
 {

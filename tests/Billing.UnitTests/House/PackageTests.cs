@@ -11,7 +11,7 @@ public sealed class PackageTests
     {
         Assert.Equal(
             [
-                "Grpc.Net.Client", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Options", "Polly.Core",
+                "Grpc.Net.Client", "Grpc.StatusProto", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Options", "Polly.Core",
             ],
             Named("src/Sdk/Billing.Sdk.csproj", "PackageReference"));
         Assert.Empty(Named("src/Sdk/Billing.Sdk.csproj", "FrameworkReference"));

@@ -1,19 +1,18 @@
 using Billing.Messaging.Hosting;
 using Billing.Proxy;
-using Billing.Proxy.Health;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
+using Grpc.HealthCheck;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Options;
-using static Billing.Contracts.Health.V1.HealthCheckResponse.Types;
 
 namespace Billing.UnitTests.Proxy;
 
 public sealed class DrainTests : IDisposable
 {
     private readonly ManualTime _time = new();
-    private readonly ServingState _serving = new();
     private readonly Supervisor _supervisor = Supervision.New();
     private readonly Admission _admission;
     private readonly Drain _drain;
@@ -22,30 +21,19 @@ public sealed class DrainTests : IDisposable
     {
         var options = Options.Create(new ProxyOptions { DrainTimeout = TimeSpan.FromSeconds(5) });
         _admission = Admissions.With(options.Value);
-        _drain = new Drain(_admission, _serving, options, _supervisor, _time);
+        _drain = new Drain(_admission, new HealthServiceImpl(), options, _supervisor, _time);
     }
 
     public void Dispose() => _admission.Dispose();
 
-    [Theory]
-    [InlineData("billing.v1.Billing")]
-    [InlineData("billing.v1.BillingAdmin")]
-    public async Task Each_service_is_reported_by_its_name(string service)
-    {
-        await _drain.StartedAsync(CancellationToken.None);
-        Assert.Equal(ServingStatus.Serving, _serving.Find(service));
-        await _drain.StoppingAsync(CancellationToken.None);
-        Assert.Equal(ServingStatus.NotServing, _serving.Find(service));
-    }
-
     [Fact]
     public async Task A_proxy_serves_from_its_start_to_its_stop()
     {
-        Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
+        Assert.Equal(HealthStatus.Unhealthy, await HealthAsync());
         await _drain.StartedAsync(CancellationToken.None);
-        Assert.Equal(ServingStatus.Serving, _serving.Find(""));
+        Assert.Equal(HealthStatus.Healthy, await HealthAsync());
         await _drain.StoppingAsync(CancellationToken.None);
-        Assert.Equal(ServingStatus.NotServing, _serving.Find(""));
+        Assert.Equal(HealthStatus.Unhealthy, await HealthAsync());
         Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
     }
 
@@ -77,4 +65,6 @@ public sealed class DrainTests : IDisposable
         await _time.RunToEndAsync(_drain.StoppingAsync(CancellationToken.None));
         Assert.Equal(1, _admission.InFlight);
     }
+
+    private async Task<HealthStatus> HealthAsync() => (await _drain.CheckHealthAsync(new HealthCheckContext())).Status;
 }

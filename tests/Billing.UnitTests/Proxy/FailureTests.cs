@@ -1,7 +1,10 @@
+using Billing.Client;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Wire.V1;
+using Google.Rpc;
 using Grpc.Core;
+using Status = Grpc.Core.Status;
 
 namespace Billing.UnitTests.Proxy;
 
@@ -32,6 +35,40 @@ public sealed class FailureTests
         Assert.Equal("amount.nanos must be smaller", e.Status.Detail);
         Assert.Equal("INVALID_FIELD", e.Trailers.GetValue("billing-reason"));
         Assert.Equal("amount.nanos", e.Trailers.GetValue("billing-field"));
+    }
+
+    [Fact]
+    public void What_programs_need_is_in_the_details_of_google_rpc_Status()
+    {
+        var full = Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.", TimeSpan.FromSeconds(1.5)).GetRpcStatus()!;
+        var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).GetRpcStatus()!;
+
+        Assert.Equal(((int)StatusCode.ResourceExhausted, "Full."), (full.Code, full.Message));
+        Assert.Equal(("billing", "TOO_MANY_IN_FLIGHT"), (full.GetDetail<ErrorInfo>()!.Domain, full.GetDetail<ErrorInfo>()!.Reason));
+        Assert.Equal(TimeSpan.FromSeconds(1.5), full.GetDetail<RetryInfo>()!.RetryDelay.ToTimeSpan());
+        Assert.Null(full.GetDetail<BadRequest>());
+        Assert.Equal("amount.nanos", Assert.Single(invalid.GetDetail<BadRequest>()!.FieldViolations).Field);
+        Assert.Null(invalid.GetDetail<RetryInfo>());
+    }
+
+    [Fact]
+    public void A_client_reads_the_same_from_the_details_and_from_the_trailers_of_the_version_before()
+    {
+        var now = Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.", TimeSpan.FromSeconds(1.5));
+        var (details, trailers) = (new Metadata(), new Metadata());
+        foreach (var trailer in now.Trailers)
+        {
+            (trailer.IsBinary ? details : trailers).Add(trailer);
+        }
+
+        Assert.Single(details);
+        Assert.All([details, trailers], metadata =>
+        {
+            var failure = new RpcException(now.Status, metadata);
+            Assert.Equal(ErrorReasons.TooManyInFlight, ErrorDetails.Reason(failure));
+            Assert.Equal(TimeSpan.FromSeconds(1.5), ErrorDetails.RetryAfter(failure));
+            Assert.Equal("", ErrorDetails.Field(failure));
+        });
     }
 
     [Fact]

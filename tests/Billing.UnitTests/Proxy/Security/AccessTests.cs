@@ -3,11 +3,11 @@ using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json;
 using Billing.Contracts;
-using Billing.Contracts.Health.V1;
 using Billing.LocalStack.Credentials;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
+using Grpc.Health.V1;
 using Xunit.Sdk;
 
 namespace Billing.UnitTests.Proxy.Security;
@@ -194,7 +194,7 @@ public sealed class AccessTests : IAsyncLifetime
     {
         using var http = _proxy.Http();
 
-        var health = await new Billing.Contracts.Health.V1.Health.HealthClient(_proxy.Channel()).CheckAsync(new HealthCheckRequest());
+        var health = await new Health.HealthClient(_proxy.Channel()).CheckAsync(new HealthCheckRequest());
         using var ready = await http.GetAsync(new Uri(_proxy.Rest, "/health/ready"), TestContext.Current.CancellationToken);
         using var description = await http.GetAsync(new Uri(_proxy.Rest, "/openapi/v1.json"), TestContext.Current.CancellationToken);
         using var page = await http.GetAsync(new Uri(_proxy.Rest, "/docs/index.html"), TestContext.Current.CancellationToken);

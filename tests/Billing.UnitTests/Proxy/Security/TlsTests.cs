@@ -65,7 +65,7 @@ public sealed class TlsTests
         var thumbprint = "";
         using var http = new HttpClient(proxy.Handler(seen: certificate => thumbprint = certificate.Thumbprint));
         using var channel = GrpcChannel.ForAddress(proxy.Grpc, new GrpcChannelOptions { HttpClient = http });
-        await new Billing.Contracts.Health.V1.Health.HealthClient(channel).CheckAsync(
+        await new Grpc.Health.V1.Health.HealthClient(channel).CheckAsync(
             new(), cancellationToken: TestContext.Current.CancellationToken);
         return thumbprint;
     }

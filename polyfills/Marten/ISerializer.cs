@@ -1,5 +1,0 @@
-namespace Marten;
-
-public interface ISerializer : Weasel.Core.ISerializer
-{
-}

@@ -1,0 +1,51 @@
+using Grpc.Core;
+using Grpc.Health.V1;
+using Grpc.Net.Client;
+using static Grpc.Health.V1.HealthCheckResponse.Types;
+
+namespace Billing.UnitTests.Proxy;
+
+public sealed class HealthTests
+{
+    [Theory]
+    [InlineData("")]
+    [InlineData("billing.v1.Billing")]
+    [InlineData("billing.v1.BillingAdmin")]
+    public async Task A_watch_of_a_service_reports_that_it_serves_and_ends_with_NOT_SERVING_when_the_proxy_stops(string service)
+    {
+        await using var proxy = await ProxyHost.StartAsync(new FakeBackend());
+        using var channel = GrpcChannel.ForAddress(proxy.Address);
+        var health = new Health.HealthClient(channel);
+        using var watch = health.Watch(new HealthCheckRequest { Service = service });
+
+        Assert.Equal(ServingStatus.Serving, (await health.CheckAsync(new HealthCheckRequest { Service = service })).Status);
+        await watch.ResponseStream.MoveNext(CancellationToken.None);
+        var first = watch.ResponseStream.Current.Status;
+        var reading = LastAsync(watch.ResponseStream);
+        await proxy.StopAsync();
+
+        Assert.Equal((ServingStatus.Serving, ServingStatus.NotServing), (first, await reading));
+    }
+
+    [Fact]
+    public async Task An_unknown_service_is_NOT_FOUND()
+    {
+        await using var proxy = await ProxyHost.StartAsync(new FakeBackend());
+        using var channel = GrpcChannel.ForAddress(proxy.Address);
+
+        var failure = await Assert.ThrowsAsync<RpcException>(
+            () => new Health.HealthClient(channel).CheckAsync(new HealthCheckRequest { Service = "other" }).ResponseAsync);
+
+        Assert.Equal(StatusCode.NotFound, failure.StatusCode);
+    }
+
+    private static async Task<ServingStatus> LastAsync(IAsyncStreamReader<HealthCheckResponse> watch)
+    {
+        var last = ServingStatus.Unknown;
+        while (await watch.MoveNext(CancellationToken.None))
+        {
+            last = watch.Current.Status;
+        }
+        return last;
+    }
+}
