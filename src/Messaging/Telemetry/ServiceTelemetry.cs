@@ -52,21 +52,20 @@ public static class ServiceTelemetry
         }
         var exports = options.OtlpEndpoint.Length > 0
             || EndpointVariables.Any(variable => builder.Configuration[variable] is { Length: > 0 });
-        var resource = ResourceOf(serviceName);
-        if (options.Prometheus || exports)
+        if (!options.Prometheus && !exports)
         {
-            builder.Services.AddSingleton(_ => BuildMetrics(options, exports, resource));
+            return;
         }
+        var telemetry = builder.Services.AddOpenTelemetry()
+            .ConfigureResource(resource => Describe(resource.Clear(), serviceName))
+            .WithMetrics(metrics => Configure(metrics, options, exports));
         if (exports)
         {
-            builder.Services.AddSingleton(_ => BuildTraces(options, resource));
-            builder.Logging.AddOpenTelemetry(logs =>
-            {
-                logs.SetResourceBuilder(resource);
-                logs.IncludeFormattedMessage = true;
-                logs.ParseStateValues = true;
-                logs.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "logs"));
-            });
+            telemetry
+                .WithTracing(traces => Configure(traces, options))
+                .WithLogging(
+                    logs => logs.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "logs")),
+                    logs => (logs.IncludeFormattedMessage, logs.ParseStateValues) = (true, true));
         }
     }
 
@@ -84,9 +83,9 @@ public static class ServiceTelemetry
             : null;
     }
 
-    private static MeterProvider BuildMetrics(TelemetryOptions options, bool exports, ResourceBuilder resource)
+    private static void Configure(MeterProviderBuilder metrics, TelemetryOptions options, bool exports)
     {
-        var metrics = OpenTelemetry.Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource).AddMeter(Meters);
+        metrics.AddMeter(Meters);
         if (options.Prometheus)
         {
             metrics.AddPrometheusExporter(prometheus =>
@@ -101,15 +100,13 @@ public static class ServiceTelemetry
         {
             metrics.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "metrics"));
         }
-        return metrics.Build();
     }
 
-    private static TracerProvider BuildTraces(TelemetryOptions options, ResourceBuilder resource) =>
-        OpenTelemetry.Sdk.CreateTracerProviderBuilder().SetResourceBuilder(resource).AddSource(Sources)
-            .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
-            .AddProcessor(new SpanNames())
-            .AddOtlpExporter(otlp => SetEndpoint(otlp, options, "traces"))
-            .Build();
+    private static void Configure(TracerProviderBuilder traces, TelemetryOptions options) => traces
+        .AddSource(Sources)
+        .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
+        .AddProcessor(new SpanNames())
+        .AddOtlpExporter(otlp => SetEndpoint(otlp, options, "traces"));
 
     private static void SetEndpoint(OtlpExporterOptions otlp, TelemetryOptions options, string signal)
     {
@@ -124,7 +121,7 @@ public static class ServiceTelemetry
     }
 
     // The environment comes last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
-    private static ResourceBuilder ResourceOf(string serviceName) => ResourceBuilder.CreateEmpty()
+    private static void Describe(ResourceBuilder resource, string serviceName) => resource
         .AddTelemetrySdk()
         .AddService(
             serviceName, "billing", Assembly.GetExecutingAssembly().GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion,
