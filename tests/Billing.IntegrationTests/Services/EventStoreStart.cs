@@ -188,6 +188,26 @@ public sealed class EventStoreStart(EventStoreFixture store)
         Assert.NotEqual(mark, await MarkAsync(database));
     }
 
+    /// <summary>The column is the difference between the tables of Marten 9.29 and 9.58.</summary>
+    [Fact]
+    public async Task Events_are_stored_in_tables_of_the_Marten_before_and_the_next_start_migrates_them()
+    {
+        var database = await store.NewDatabaseAsync();
+        await EnsureAsync(database);
+        await ExecuteAsync(database, "alter table billing.mt_streams drop column compacted_version");
+        var accounts = store.NewBackend(database).GetRequiredService<IAccountStore>();
+
+        var account = await EventStoreFixture.AppendAsync(accounts, "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+        await EnsureAsync(database);
+        account = await EventStoreFixture.AppendAsync(accounts, "visa/a", account, EventStoreFixture.Facts(2));
+
+        Assert.Equal(account, (await accounts.LoadAsync(["visa/a"], EventStoreFixture.Opened, TestContext.Current.CancellationToken))["visa/a"]);
+        Assert.Equal(5, account.Version);
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var select = source.CreateCommand("select compacted_version from billing.mt_streams where id = 'visa/a'");
+        Assert.Equal(0L, await select.ExecuteScalarAsync(TestContext.Current.CancellationToken));
+    }
+
     [Fact]
     public async Task A_role_without_create_rights_starts_on_tables_of_another_version()
     {
