@@ -88,11 +88,11 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         }
     }
 
-    // The copy is built with the same packages as this program.
     private string Program(string project)
     {
-        var set = new DirectoryInfo(AppContext.BaseDirectory).Parent!.Parent!.Parent!.Name;
-        return Path.Combine(copy.Folder, "artifacts", set, "bin", project, "release", project + ".dll");
+        var program = Path.Combine(copy.Folder, "artifacts", "bin", project, "release", project + ".dll");
+        // Otherwise the exit code of the launcher would be taken for a bug that was found.
+        return File.Exists(program) ? program : throw new StackException($"The build of the copy has left no {program}.");
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
