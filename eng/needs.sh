@@ -16,9 +16,6 @@ BILLING_AS_ROOT=()
 # need_program PROGRAM PACKAGE WHY
 need_program() { have "$1" || need "$1" "$2" "$3"; }
 
-# need_file PATH PACKAGE WHY
-need_file() { [[ -e $system_root$1 ]] || need '' "$2" "$3"; }
-
 # need WHAT PACKAGE WHY: WHAT is the program's usual name, empty if that is the package's name. PACKAGE may be empty.
 need() {
   needed_whats+=("${1:-$(package_here "$2")}")
@@ -58,10 +55,8 @@ package_here() {
     fedora:postgresql) printf postgresql-server ;;
     fedora:default-jre-headless) printf java-latest-openjdk-headless ;;
     fedora:xz-utils) printf xz ;;
-    fedora:libc6-dev) printf glibc-devel ;;
     arch:default-jre-headless) printf jre-openjdk-headless ;;
     arch:xz-utils) printf xz ;;
-    arch:libc6-dev) printf glibc ;;
     arch:dotnet-sdk-10.0) printf 'dotnet-sdk aspnet-runtime' ;;
     *) printf '%s' "$1" ;;
   esac
