@@ -79,10 +79,16 @@ internal sealed class ManualTime : TimeProvider
     }
 
     /// <summary>Advances the clock in steps of one second until the work is done.</summary>
+    /// <exception cref="TimeoutException">After a day on this clock it was not.</exception>
     public async Task RunToEndAsync(Task work)
     {
+        var end = GetUtcNow().AddDays(1);
         while (!work.IsCompleted)
         {
+            if (GetUtcNow() > end)
+            {
+                throw new TimeoutException("The work does not end.");
+            }
             Advance(TimeSpan.FromSeconds(1));
             await Task.Yield();
         }
