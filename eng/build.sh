@@ -49,8 +49,11 @@ build_if_changed() {
   # No build server stays behind, and none inherits the lock: all projects share one compiler process, which belongs to this build.
   with_progress 'building' "$log" env -C "$BILLING_ROOT" MSBUILDUSESERVER=0 dotnet build "$filter" -c Release --nologo -v quiet \
     -nodeReuse:false -p:UseRazorBuildServer=false -p:UseSharedCompilation=true -p:SharedCompilationId="$billing_compiler" \
-    -p:PackageAnswer="$package_answer" "${settings[@]}" 9>&- ||
-    { rm -f -- "$BILLING_STATE"/packages/*.unanswered && die "the build failed; its output is in $log"; }
+    -p:PackageAnswer="$package_answer" "${settings[@]}" 9>&- || {
+    # The build may have lacked a package: the registry is asked again.
+    rm -f -- "$BILLING_STATE"/packages/*.unanswered
+    die "the build failed; its output is in $log"
+  }
   end_compiler
   printf '%s' "$input $(build_output "$@")" >"$stamp"
   # A build of these tests includes the program that most commands run, which then need not be built again.

@@ -2,16 +2,19 @@
 # What a package registry may lack: two packages, for which the projects under polyfills/ stand in (docs/decisions/0016), and the
 # ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
 
-replaceable_packages=(NBomber Patched.DistributedLock.Core)
+# The same list as the build's.
+IFS=+ read -r -a replaceable_packages < <(sed -n 's:.*<AllPolyfills>\(.*\)</AllPolyfills>.*:\1:p' "$BILLING_ROOT/Directory.Build.props")
 
-# decide_packages: sets polyfills (none, or the ids of those to use, joined by +) and crossgen (the compiler's file, or nothing).
+# decide_packages: sets polyfills (none, or the ids of those to use, joined by +), crossgen (the compiler's file, or nothing), and
+# package_question, the name of the question.
 # The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK, a version or the folder changes.
 decide_packages() {
   local answer
   check_package_folder
   check_given_polyfills
   mkdir -p -- "$BILLING_STATE/packages"
-  answer="$BILLING_STATE/packages/$(package_question | sha256sum | cut -c 1-16)"
+  package_question=$(describe_question | sha256sum | cut -c 1-16)
+  answer="$BILLING_STATE/packages/$package_question"
   is_answered "$answer" || locked "$BILLING_CACHE/packages.lock" ask_for_packages "$answer"
   polyfills=${Polyfills:-$polyfills}
   [[ $polyfills != all ]] || polyfills=$(joined "${replaceable_packages[@]}")
@@ -27,7 +30,7 @@ is_answered() {
 
 # answer_build: sets package_answer, the settings for MSBuild.
 answer_build() {
-  package_answer="$BILLING_STATE/packages/$(package_question "$polyfills" "$crossgen" | sha256sum | cut -c 1-16).props"
+  package_answer="$BILLING_STATE/packages/$package_question-$polyfills.props"
   write_package_answer >"$package_answer.new"
   replace_if_changed "$package_answer.new" "$package_answer"
   # For builds without ./billing, which use the same packages as its last build.
@@ -67,8 +70,8 @@ joined() {
   printf '%s' "$*"
 }
 
-package_question() {
-  printf '%s\n' "$BILLING_SDK" "$BILLING_CACHE" "$@"
+describe_question() {
+  printf '%s\n' "$BILLING_SDK" "$BILLING_CACHE"
   cat -- "$BILLING_ROOT/Directory.Packages.props"
   package_folder_content
 }
