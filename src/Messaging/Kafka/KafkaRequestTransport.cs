@@ -25,8 +25,9 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     private readonly TimeProvider _time;
     private readonly TimeSpan _startTimeout;
     private readonly ITimer _heartbeat;
+
+    // Not disposed, which would fail those who still look at it.
     private readonly CancellationTokenSource _stopping = new();
-    private readonly CancellationToken _stopped;
     private readonly Lock _heartbeats = new();
     private int _restoring;
 
@@ -35,7 +36,6 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         IOptions<KafkaOptions> options, KafkaTopics topics, PendingReplies pending, Supervisor supervisor,
         TimeProvider time, ILogger<KafkaRequestTransport> logger)
     {
-        _stopped = _stopping.Token;
         _topics = topics;
         _supervisor = supervisor;
         _time = time;
@@ -91,17 +91,13 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     public void Dispose()
     {
         // A start that failed was not stopped: a heartbeat may be due, or the reply topic about to be created again.
-        if (!_stopped.IsCancellationRequested)
-        {
-            _stopping.Cancel();
-        }
+        _stopping.Cancel();
         _heartbeat.Dispose();
         _replies.Dispose();
         lock (_heartbeats)
         {
             _producers.Dispose();
         }
-        _stopping.Dispose();
     }
 
     private async Task WaitForReplyConsumerAsync(CancellationToken cancellationToken)
@@ -124,7 +120,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
             // The client library aborts the process if a producer is used while it is disposed.
             lock (_heartbeats)
             {
-                if (!_stopped.IsCancellationRequested)
+                if (!_stopping.IsCancellationRequested)
                 {
                     _producers.Batching.Produce(_replyTopic, new Message<string, byte[]> { Value = [] }, report =>
                     {
@@ -145,7 +141,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
 
     private void RestoreReplyTopic()
     {
-        if (!_stopped.IsCancellationRequested && Interlocked.Exchange(ref _restoring, 1) == 0)
+        if (!_stopping.IsCancellationRequested && Interlocked.Exchange(ref _restoring, 1) == 0)
         {
             KafkaLog.ReplyTopicGone(_logger, _replyTopic);
             _supervisor.Watch("Creating the reply topic again", RestoreReplyTopicAsync());
@@ -157,7 +153,7 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
         try
         {
             // While the old topic is still being deleted, a new one of the same name cannot be created.
-            await Task.Delay(RestoreInterval, _time, _stopped);
+            await Task.Delay(RestoreInterval, _time, _stopping.Token);
             await _topics.CreateReplyTopicAsync(_replyTopic);
             _replies.StartAgain();
             SendHeartbeat();

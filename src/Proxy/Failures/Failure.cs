@@ -62,27 +62,21 @@ public static class Failure
     // Every language's gRPC library reads the details of google.rpc.Status. The trailers say the same in words of our own.
     private static RpcException Create(StatusCode status, string reason, string message, string field, TimeSpan? retryAfter)
     {
-        var described = new Rpc.Status { Code = (int)status, Message = message };
-        described.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = Domain, Reason = reason }));
+        var details = new Rpc.Status { Code = (int)status, Message = message };
+        details.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = Domain, Reason = reason }));
+        var trailers = new Metadata { { Trailers.Reason, reason } };
         if (field.Length > 0)
         {
             var violation = new Rpc.BadRequest.Types.FieldViolation { Field = field, Description = message };
-            described.Details.Add(Any.Pack(new Rpc.BadRequest { FieldViolations = { violation } }));
-        }
-        if (retryAfter is { } delay)
-        {
-            described.Details.Add(Any.Pack(new Rpc.RetryInfo { RetryDelay = Duration.FromTimeSpan(delay) }));
-        }
-        var failure = described.ToRpcException();
-        failure.Trailers.Add(Trailers.Reason, reason);
-        if (field.Length > 0)
-        {
-            failure.Trailers.Add(Trailers.Field, field);
+            details.Details.Add(Any.Pack(new Rpc.BadRequest { FieldViolations = { violation } }));
+            trailers.Add(Trailers.Field, field);
         }
         if (retryAfter is { } wait)
         {
-            failure.Trailers.Add(Trailers.RetryPushback, ((long)wait.TotalMilliseconds).ToString(CultureInfo.InvariantCulture));
+            details.Details.Add(Any.Pack(new Rpc.RetryInfo { RetryDelay = Duration.FromTimeSpan(wait) }));
+            trailers.Add(Trailers.RetryPushback, ((long)wait.TotalMilliseconds).ToString(CultureInfo.InvariantCulture));
         }
-        return failure;
+        trailers.SetRpcStatus(details);
+        return new RpcException(new Status(status, message), trailers);
     }
 }
