@@ -14,7 +14,7 @@ namespace Billing.LocalStack;
 public sealed class BillingStack : IAsyncDisposable
 {
     // The stack's own servers run when its services start; on a slow machine they may still answer late.
-    private const string StartTimeout = "00:05:00";
+    private static readonly string StartTimeout = ChildProcess.Patience.ToString();
 
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(15);
 

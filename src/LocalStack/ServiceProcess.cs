@@ -32,8 +32,6 @@ public sealed class ServiceProcess
     /// <summary>The setting of a proxy's REST address, as an environment variable.</summary>
     public const string RestUrl = "Billing__Rest__Url";
 
-    // Long, as for the servers: only a service that hangs is waited for so long, and a machine may be slow.
-    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan ReconnectBackoff = TimeSpan.FromMilliseconds(50);
 
     /// <summary>The setting of a proxy's address for operators, as an environment variable.</summary>
@@ -119,11 +117,11 @@ public sealed class ServiceProcess
         if (AcceptsCalls)
         {
             using var channel = Connect();
-            await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ReadyTimeout, cancellationToken);
+            await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ChildProcess.Patience, cancellationToken);
             return;
         }
         using var http = new HttpClient();
-        await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ReadyTimeout, cancellationToken);
+        await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ChildProcess.Patience, cancellationToken);
     }
 
     private GrpcChannel Connect() => GrpcChannel.ForAddress(Address, new GrpcChannelOptions

@@ -93,7 +93,6 @@ internal sealed record TopicCounts(double Records, double Batches, double Bytes)
 internal sealed class BrokerRequests : IAsyncDisposable
 {
     private const string User = "profile";
-    private static readonly TimeSpan ReadBound = TimeSpan.FromMinutes(5);
 
     private readonly StackFolder _folder = StackFolder.Create();
     private readonly FreePorts _ports = new();
@@ -139,7 +138,7 @@ internal sealed class BrokerRequests : IAsyncDisposable
                 "--object-name", "kafka.server:type=BrokerTopicMetrics,name=*,topic=*",
                 "--attributes", "Count", "--one-time", "--report-format", "properties",
             ], output),
-            ReadBound, cancellationToken);
+            ChildProcess.Patience, cancellationToken);
         var counts = BrokerCounts.Parse(await File.ReadAllLinesAsync(output, cancellationToken));
         return counts.Requests.Count > 0 ? counts : throw new StackException($"Kafka's JmxTool returned no counts: {await File.ReadAllTextAsync(output, cancellationToken)}");
     }

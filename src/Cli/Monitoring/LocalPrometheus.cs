@@ -15,7 +15,6 @@ internal static class LocalPrometheus
     /// <summary>The name of the process.</summary>
     public const string Name = "prometheus";
 
-    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromMinutes(5);
 
     /// <summary>Starts Prometheus and returns when it is ready.</summary>
     /// <returns>Its process and address.</returns>
@@ -47,7 +46,7 @@ internal static class LocalPrometheus
         { Detached = true });
         try
         {
-            await process.WaitUntilAsync(token => IsReadyAsync(listen, token), ReadyTimeout, cancellationToken);
+            await process.WaitUntilAsync(token => IsReadyAsync(listen, token), ChildProcess.Patience, cancellationToken);
         }
         catch
         {

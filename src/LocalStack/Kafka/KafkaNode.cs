@@ -19,8 +19,6 @@ internal sealed record SecuredListener(int Port, string CertificateFile, IReadOn
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
 internal sealed class KafkaNode : IAsyncDisposable
 {
-    private static readonly TimeSpan FormatBound = TimeSpan.FromMinutes(5);
-    private static readonly TimeSpan StartBound = TimeSpan.FromMinutes(5);
 
     // Short, because a kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(3);
@@ -77,7 +75,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         var format = Java("kafka.tools.StorageTool", [
             "format", "--cluster-id", clusterId, "--config", SettingsFile,
         ]);
-        await ChildProcess.RunAsync(format with { Detached = false }, FormatBound, cancellationToken)
+        await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken)
             .ConfigureAwait(false);
     }
 
@@ -90,7 +88,7 @@ internal sealed class KafkaNode : IAsyncDisposable
 
         await ForgetProcessAsync().ConfigureAwait(false);
         Process = ChildProcess.Start(Java("kafka.Kafka", [SettingsFile], _javaOptions));
-        await Process.WaitUntilAsync(IsServingAsync, StartBound, cancellationToken).ConfigureAwait(false);
+        await Process.WaitUntilAsync(IsServingAsync, ChildProcess.Patience, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Waits until this broker knows all brokers, so that a topic can be created through it.</summary>
@@ -101,7 +99,7 @@ internal sealed class KafkaNode : IAsyncDisposable
                 var serving = await KafkaProbe.ServingBrokersAsync(Port, token).ConfigureAwait(false);
                 return cluster.All(node => serving.Contains(node.Id));
             },
-            StartBound,
+            ChildProcess.Patience,
             cancellationToken);
 
     public async Task StopAsync()

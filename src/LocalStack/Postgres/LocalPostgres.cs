@@ -20,8 +20,6 @@ public sealed class LocalPostgres : IAsyncDisposable
     private const string ServerName = "postgres";
     private const string UserName = "billing";
     private const string Database = "billing";
-    private static readonly TimeSpan SetupBound = TimeSpan.FromMinutes(5);
-    private static readonly TimeSpan StartBound = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
 
@@ -119,14 +117,14 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
 
         using var retry = new PeriodicTimer(RetryInterval);
-        using var bound = new CancellationTokenSource(StartBound, TimeProvider.System);
+        using var bound = new CancellationTokenSource(ChildProcess.Patience, TimeProvider.System);
         while (true)
         {
             await ForgetServerAsync().ConfigureAwait(false);
             _server = ChildProcess.Start(ServerStart());
             try
             {
-                await _server.WaitForOutputAsync(IsReadyLine, StartBound, cancellationToken).ConfigureAwait(false);
+                await _server.WaitForOutputAsync(IsReadyLine, ChildProcess.Patience, cancellationToken).ConfigureAwait(false);
                 return;
             }
             catch (StackException) when (!bound.IsCancellationRequested && OldSessionsRemain())
@@ -237,7 +235,7 @@ public sealed class LocalPostgres : IAsyncDisposable
             Account = _account,
             WorkingDirectory = "/",
         };
-        await ChildProcess.RunAsync(initdb, SetupBound, cancellationToken).ConfigureAwait(false);
+        await ChildProcess.RunAsync(initdb, ChildProcess.Patience, cancellationToken).ConfigureAwait(false);
         File.Delete(passwordFile);
         await File.AppendAllTextAsync(
             Path.Combine(_data, "data", "postgresql.conf"), Settings(), cancellationToken).ConfigureAwait(false);

@@ -11,6 +11,10 @@ namespace Billing.LocalStack.Processes;
 /// </summary>
 public sealed class ChildProcess : IAsyncDisposable
 {
+    /// <summary>The longest wait for a program to be ready, or to do a small task. Only for a program that hangs is it that long: a
+    /// machine may be slow.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+
     private const int LinesInMessages = 15;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
 

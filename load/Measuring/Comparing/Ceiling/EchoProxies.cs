@@ -7,7 +7,6 @@ namespace Billing.Measuring.Comparing.Ceiling;
 /// <summary>Echo servers in separate processes, configured like the proxies.</summary>
 internal sealed class EchoProxies : IAsyncDisposable
 {
-    private static readonly TimeSpan ReadyBound = TimeSpan.FromMinutes(5);
 
     private readonly FreePorts _ports = new();
     private readonly List<ChildProcess> _processes = [];
@@ -27,7 +26,7 @@ internal sealed class EchoProxies : IAsyncDisposable
         {
             echoes.Addresses = [.. Enumerable.Range(1, count).Select(n => echoes.Launch(n, folder))];
             await Task.WhenAll(echoes._processes.Select(
-                process => process.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ReadyBound, cancellationToken)));
+                process => process.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ChildProcess.Patience, cancellationToken)));
             return echoes;
         }
         catch

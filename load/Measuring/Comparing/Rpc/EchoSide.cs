@@ -7,7 +7,6 @@ namespace Billing.Measuring.Comparing.Rpc;
 /// <summary>One side of the comparison: a server in a process of its own, and its client in this one.</summary>
 internal sealed class EchoSide : IAsyncDisposable
 {
-    private static readonly TimeSpan ReadyTimeout = TimeSpan.FromMinutes(5);
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(10);
 
     private readonly ChildProcess _server;
@@ -36,7 +35,7 @@ internal sealed class EchoSide : IAsyncDisposable
             "echo-" + protocol, DotnetProgram.Launcher, arguments, Path.Combine(folder, protocol + ".log")));
         try
         {
-            await server.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ReadyTimeout, cancellationToken);
+            await server.WaitForOutputAsync(line => line == EchoServer.ReadyLine, ChildProcess.Patience, cancellationToken);
             return new EchoSide(protocol, server, EchoClient.Create(protocol, port, conditions.Connections));
         }
         catch
