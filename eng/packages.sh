@@ -2,14 +2,12 @@
 # What a package registry may lack: two packages, for which the projects under polyfills/ stand in (docs/decisions/0016), and the
 # ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
 
-# The same list as the build's.
-IFS=+ read -r -a replaceable_packages < <(sed -n 's:.*<AllPolyfills>\(.*\)</AllPolyfills>.*:\1:p' "$BILLING_ROOT/Directory.Build.props")
-
-# decide_packages: sets polyfills (none, or the ids of those to use, joined by +), crossgen (the compiler's file, or nothing), and
-# package_question, the name of the question.
+# decide_packages: sets replaceable_packages, the build's own list, polyfills (none, or the ids of those to use, joined by +), crossgen
+# (the compiler's file, or nothing), and package_question, the name of the question.
 # The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK, a version or the folder changes.
 decide_packages() {
   local answer
+  IFS=+ read -r -a replaceable_packages < <(sed -n 's:.*<AllPolyfills>\(.*\)</AllPolyfills>.*:\1:p' "$BILLING_ROOT/Directory.Build.props")
   check_package_folder
   check_given_polyfills
   mkdir -p -- "$BILLING_STATE/packages"
