@@ -38,7 +38,8 @@ public sealed class SilentPeers(OneProcessStack stack) : StackFailures(stack), I
         var paying = Burst(client);
         await Task.WhenAny(paying);
 
-        await StopForAWhileAsync(_proxy.Process, () => Assert.Contains(paying, call => !call.IsCompleted));
+        // Those above may all have been answered before.
+        await StopForAWhileAsync(_proxy.Process, () => paying.AddRange(Burst(client)));
 
         await AllArePaidOnceAsync(paying);
         Assert.Equal(0, client.Retried);
@@ -94,8 +95,8 @@ public sealed class SilentPeers(OneProcessStack stack) : StackFailures(stack), I
         process.Pause();
         try
         {
-            await Task.Delay(Stopped);
             meanwhile();
+            await Task.Delay(Stopped);
         }
         finally
         {
