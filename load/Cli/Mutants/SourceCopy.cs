@@ -16,7 +16,7 @@ internal sealed class SourceCopy : IAsyncDisposable
         {
             for (var at = new DirectoryInfo(AppContext.BaseDirectory); at is not null; at = at.Parent)
             {
-                if (File.Exists(Path.Combine(at.FullName, "Billing.sln")))
+                if (File.Exists(Path.Combine(at.FullName, "Billing.slnx")))
                 {
                     return at.FullName;
                 }

@@ -19,7 +19,7 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         using var planted = copy.Plant(mutant);
-        var project = mutant.Test is null ? "src/Cli" : "tests/Billing.UnitTests";
+        var project = mutant.Test is null ? "load/Cli" : "tests/Billing.UnitTests";
         // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
         var (built, output) = await RunAsync(
             ["build", project, "-c", "Release", "--nologo", "-v", "quiet", "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false"],
