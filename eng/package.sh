@@ -3,7 +3,7 @@
 # checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes in any folder.
 
 # The name of the archive, and the folder of the program.
-release_programs=(proxy:src/Proxy backend:src/Backends client:src/Client cli:load/Cli)
+release_programs=(proxy:src/Proxy backend:src/Backends client:src/LoadClient cli:load/Cli)
 release_architectures=(linux-x64 linux-arm64)
 
 # read_package_flags FLAG...: sets package_version_wanted, package_architectures, package_chosen (whether they were given),

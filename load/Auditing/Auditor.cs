@@ -1,5 +1,5 @@
 using Billing.Backends;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Npgsql;
 
 namespace Billing.Auditing;

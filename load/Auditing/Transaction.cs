@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Contracts;
 using Billing.V1;
 

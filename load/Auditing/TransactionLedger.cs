@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.V1;
 
 namespace Billing.Auditing;

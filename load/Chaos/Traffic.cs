@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using Billing.Client;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;

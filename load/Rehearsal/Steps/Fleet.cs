@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
@@ -57,7 +57,7 @@ internal sealed class Fleet : IAsyncDisposable
         var command = machine.CommandLine(
         [
             "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups",
-            "/opt/billing/client/Billing.Client", "--proxies", proxies, "--seed", seed.ToString(CultureInfo.InvariantCulture),
+            "/opt/billing/client/Billing.LoadClient", "--proxies", proxies, "--seed", seed.ToString(CultureInfo.InvariantCulture),
             "--journal", $"{Shared}/{name}.csv", "--report", $"{Shared}/{name}.json", "--wait-for-go", .. flags,
         ]);
         var start = new ProcessStartInfo(command[0], command.Skip(1));

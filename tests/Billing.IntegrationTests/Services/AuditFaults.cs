@@ -1,6 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;

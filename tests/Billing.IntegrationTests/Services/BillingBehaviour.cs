@@ -1,5 +1,5 @@
 using Billing.Auditing;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;

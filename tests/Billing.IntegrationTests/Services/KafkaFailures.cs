@@ -1,6 +1,6 @@
 using System.Text;
 using Billing.Auditing;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging.Kafka;

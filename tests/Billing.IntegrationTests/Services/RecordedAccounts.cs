@@ -1,4 +1,4 @@
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Contracts;
 using Billing.V1;
 

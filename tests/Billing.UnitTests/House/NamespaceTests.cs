@@ -18,7 +18,7 @@ public sealed class NamespaceTests
     [InlineData("Billing.Backends")]
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Simulation")]
-    [InlineData("Billing.Sdk")]
+    [InlineData("Billing.Client")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Auditing")]
     [InlineData("Billing.Chaos")]
