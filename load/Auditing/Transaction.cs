@@ -1,6 +1,6 @@
 using System.Globalization;
-using Billing.LoadClient;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.V1;
 
 using WireEvent = Billing.Wire.V1.Event;

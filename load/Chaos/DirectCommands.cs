@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;

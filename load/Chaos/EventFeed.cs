@@ -1,6 +1,6 @@
 using System.Globalization;
 using Billing.Backends.EventStore;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;

@@ -1,5 +1,6 @@
 using System.Text;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using Billing.Client;
-using Billing.LoadClient;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.V1;
 using Grpc.Core;
 

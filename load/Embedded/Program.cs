@@ -1,7 +1,7 @@
 using Billing.Backends.Hosting;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
-using Billing.Messaging.Hosting;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Live.Front;
 using Billing.Proxy.Rest;

@@ -1,6 +1,6 @@
 using System.Collections.Frozen;
-using Billing.Contracts;
 using Billing.LocalStack.Kafka;
+using Billing.Messaging;
 
 namespace Billing.LocalStack;
 

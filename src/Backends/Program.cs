@@ -1,10 +1,10 @@
 using Billing.Backends;
 using Billing.Backends.Direct;
 using Billing.Backends.Hosting;
+using Billing.Hosting;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
-using Billing.Messaging.Telemetry;
 
 return await Service.RunAsync(() =>
 {

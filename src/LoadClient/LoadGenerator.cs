@@ -1,3 +1,4 @@
+using Billing.Client;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;

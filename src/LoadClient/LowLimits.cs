@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Client;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
+using Billing.Client;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
 

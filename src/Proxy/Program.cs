@@ -1,6 +1,6 @@
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Direct;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Live.Front;

@@ -2,9 +2,9 @@ using System.CommandLine;
 using System.CommandLine.Help;
 using Billing.Auditing;
 using Billing.Cli.Background;
+using Billing.Hosting;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Bursts;
-using Billing.Messaging.Hosting;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -2,7 +2,7 @@ using System.CommandLine;
 using Billing.Backends;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;
 

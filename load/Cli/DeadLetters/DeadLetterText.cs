@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Wire.V1;
 using Google.Protobuf;

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Contracts;
 using Billing.LocalStack.Processes;
+using Billing.Messaging;
 
 namespace Billing.Rehearsal.Steps;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using Billing.Contracts;
+using Billing.Messaging;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;

@@ -1,6 +1,6 @@
 using Billing.Backends;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Simulation.Kafka;
 using Microsoft.Extensions.Logging.Abstractions;

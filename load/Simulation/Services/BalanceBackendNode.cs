@@ -2,7 +2,7 @@ using Billing.Backends.Balances;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;

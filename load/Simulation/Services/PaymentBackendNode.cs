@@ -1,7 +1,7 @@
 using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;

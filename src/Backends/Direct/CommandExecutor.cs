@@ -1,7 +1,7 @@
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
-using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Options;

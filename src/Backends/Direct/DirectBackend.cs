@@ -1,6 +1,6 @@
 using Billing.Backends.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Direct;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Rpcx;
 using Billing.Messaging.Rpcx.Serving;
 using Microsoft.AspNetCore.Server.Kestrel.Core;

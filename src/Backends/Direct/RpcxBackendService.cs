@@ -1,7 +1,7 @@
 using System.Diagnostics;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging.Direct;
 using Billing.Messaging.Rpcx;
-using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.Direct;

@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Rpcx.Calling;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,5 +1,5 @@
 using System.Net.Sockets;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Grpc.Net.Client;

@@ -1,7 +1,7 @@
 using System.Diagnostics;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging.Rpcx;
 using Billing.Messaging.Rpcx.Calling;
-using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Logging;

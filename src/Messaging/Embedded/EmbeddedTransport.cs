@@ -1,8 +1,7 @@
 using System.Diagnostics;
 using System.Threading.Channels;
-using Billing.Contracts;
-using Billing.Messaging.Hosting;
-using Billing.Messaging.Telemetry;
+using Billing.Hosting;
+using Billing.Hosting.Telemetry;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Hosting;
 

@@ -1,6 +1,6 @@
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Wire.V1;

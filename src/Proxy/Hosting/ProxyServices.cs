@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Rest;

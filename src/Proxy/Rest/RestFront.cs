@@ -1,6 +1,7 @@
 using System.ComponentModel;
 using System.Text.Json.Serialization.Metadata;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;

@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Rpcx;
 using Billing.Messaging.Rpcx.Calling;
 using Billing.V1;

@@ -1,6 +1,6 @@
 using System.Globalization;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
 using Billing.Proxy.Calls;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Contracts;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;

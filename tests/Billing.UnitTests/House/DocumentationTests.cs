@@ -8,7 +8,7 @@ public sealed class DocumentationTests
 {
     [Theory]
     [InlineData("Billing.Contracts")]
-    [InlineData("Billing.Wire")]
+    [InlineData("Billing.Hosting")]
     [InlineData("Billing.Messaging")]
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Backends")]

@@ -14,6 +14,7 @@ public sealed class NamespaceTests
         .GetFields(BindingFlags.Public | BindingFlags.Static).Select(field => (OpCode)field.GetValue(null)!).ToDictionary(code => code.Value);
 
     [Theory]
+    [InlineData("Billing.Hosting")]
     [InlineData("Billing.Messaging")]
     [InlineData("Billing.Backends")]
     [InlineData("Billing.Proxy")]

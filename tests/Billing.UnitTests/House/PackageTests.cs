@@ -17,7 +17,7 @@ public sealed class PackageTests
         Assert.Empty(Named("src/Client/Billing.Client.csproj", "FrameworkReference"));
         Assert.DoesNotContain(
             typeof(BillingClient).Assembly.GetReferencedAssemblies(),
-            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || assembly.Name == "Billing.Wire");
+            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || assembly.Name == "Billing.Messaging");
     }
 
     [Fact]

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Reflection;
 using System.Text.RegularExpressions;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Google.Protobuf.Reflection;
 using WireFormat = Billing.Messaging.WireFormat;

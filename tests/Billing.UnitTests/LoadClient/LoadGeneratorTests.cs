@@ -1,6 +1,6 @@
 using Billing.Client;
-using Billing.LoadClient;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.UnitTests.Proxy;
 using Billing.V1;
 using Billing.Wire.V1;

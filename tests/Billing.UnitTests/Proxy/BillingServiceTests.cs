@@ -1,6 +1,6 @@
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Limits;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Rpcx;
 using Billing.Messaging.Rpcx.Serving;
 using Billing.Proxy;

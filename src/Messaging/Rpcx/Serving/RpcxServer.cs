@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Rpcx.Wire;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;

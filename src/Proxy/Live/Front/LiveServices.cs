@@ -1,4 +1,3 @@
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;

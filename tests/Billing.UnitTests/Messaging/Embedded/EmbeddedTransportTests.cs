@@ -1,7 +1,6 @@
-using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
-using Billing.Messaging.Hosting;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 

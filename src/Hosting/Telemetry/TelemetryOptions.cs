@@ -1,6 +1,6 @@
 using System.ComponentModel.DataAnnotations;
 
-namespace Billing.Messaging.Telemetry;
+namespace Billing.Hosting.Telemetry;
 
 /// <summary>Settings of the telemetry of a service; section <c>Billing:Telemetry</c>.</summary>
 public sealed class TelemetryOptions

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>Runs the essential loops of a process. If a loop throws, or ends without a stop request, the process can do only part
 /// of its work. So one error is logged, the process is not ready any more, stops, and exits with

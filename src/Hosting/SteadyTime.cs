@@ -1,7 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>The clock of the services: it reads the machine's wall clock once, continues with the monotonic clock, and is
 /// adjusted towards the wall clock by at most 500 microseconds per second. So a step of the wall clock, by hand or by NTP,

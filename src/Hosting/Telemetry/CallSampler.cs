@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using OpenTelemetry.Trace;
 
-namespace Billing.Messaging.Telemetry;
+namespace Billing.Hosting.Telemetry;
 
 /// <summary>Samples the traces that start in this service: a share of the incoming calls that carry no trace. Nothing else
 /// starts a trace, so that statements and requests that a service makes in the background are not traced.</summary>

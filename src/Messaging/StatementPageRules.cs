@@ -1,8 +1,9 @@
 using System.Globalization;
+using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
 
-namespace Billing.Contracts;
+namespace Billing.Messaging;
 
 /// <summary>The rules of wire.proto for a page of a statement.</summary>
 public static class StatementPageRules

@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Hosting;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>A hosted service that runs one loop under the <see cref="Supervisor"/> from the host's start to its stop.</summary>
 public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposable

@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>A part of a service that must be ready before the service can accept work.</summary>
 public interface IReadyPart

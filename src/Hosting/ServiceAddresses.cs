@@ -4,7 +4,7 @@ using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>The addresses of a service that listens at others in addition to those of <c>Urls</c>. Without TLS the protocol is
 /// not negotiated, so a port supports either HTTP/1.1 or HTTP/2.</summary>

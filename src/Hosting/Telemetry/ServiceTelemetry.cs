@@ -1,5 +1,4 @@
 using System.Reflection;
-using Billing.Messaging.Hosting;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Configuration;
@@ -12,7 +11,7 @@ using OpenTelemetry.Metrics;
 using OpenTelemetry.Resources;
 using OpenTelemetry.Trace;
 
-namespace Billing.Messaging.Telemetry;
+namespace Billing.Hosting.Telemetry;
 
 /// <summary>Configures the telemetry of a service: metrics on <c>/metrics</c>, and metrics, traces and logs over OTLP if an
 /// endpoint is set. Nothing is measured that is not exported.</summary>
@@ -24,7 +23,7 @@ public static class ServiceTelemetry
     // By name, so that each process exports those of them that it creates.
     private static readonly string[] Meters =
     [
-        "Billing.Proxy", "Billing.Backends", MessagingMetrics.MeterName, "Npgsql", "System.Runtime",
+        "Billing.Proxy", "Billing.Backends", "Billing.Messaging", "Npgsql", "System.Runtime",
         "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
     ];
 

@@ -1,14 +1,14 @@
 using System.Reflection;
 using Billing.Backends;
 using Billing.Client;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
-namespace Billing.UnitTests.Messaging.Hosting;
+namespace Billing.UnitTests.Hosting;
 
 public sealed class SettingsValidationTests
 {

@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using OpenTelemetry;
 
-namespace Billing.Messaging.Telemetry;
+namespace Billing.Hosting.Telemetry;
 
 /// <summary>Names the spans of libraries that give all their spans the same name.</summary>
 internal sealed class SpanNames : BaseProcessor<Activity>

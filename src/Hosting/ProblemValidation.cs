@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Options;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>Validates settings that attributes cannot check, such as two that limit each other.</summary>
 /// <param name="problems">Returns the errors, each as a sentence that names the setting.</param>

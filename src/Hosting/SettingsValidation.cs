@@ -2,7 +2,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>Binds settings to options and validates them at start. A name that is not a setting is an error: a misspelt setting
 /// would otherwise be ignored, and the service would run with the default.</summary>

@@ -1,7 +1,8 @@
 using System.Collections.Frozen;
+using Billing.Contracts;
 using Billing.V1;
 
-namespace Billing.Contracts;
+namespace Billing.Messaging;
 
 /// <summary>Names of the Kafka topics: one request topic for each payment type and kind of request, one reply topic for
 /// each proxy, and two shared topics.</summary>

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 
-namespace Billing.Messaging.Telemetry;
+namespace Billing.Hosting.Telemetry;
 
 /// <summary>The spans that the platform creates itself, in addition to those of ASP.NET Core, HttpClient and Npgsql.</summary>
 public static class Tracing

@@ -1,9 +1,9 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.UnitTests.Testing;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 
-namespace Billing.UnitTests.Messaging.Hosting;
+namespace Billing.UnitTests.Hosting;
 
 public sealed class ReadinessTests
 {

@@ -1,8 +1,8 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.DependencyInjection;
 
-namespace Billing.UnitTests.Messaging.Hosting;
+namespace Billing.UnitTests.Hosting;
 
 public sealed class SteadyTimeTests : IDisposable
 {

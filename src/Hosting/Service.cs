@@ -6,7 +6,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>Runs a service's host as a program. Errors that the operator can fix are reported as one line on standard error.
 /// </summary>

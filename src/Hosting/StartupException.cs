@@ -1,4 +1,4 @@
-namespace Billing.Messaging.Hosting;
+namespace Billing.Hosting;
 
 /// <summary>Thrown if a service cannot start for a reason that the operator can fix. The message is printed without a stack
 /// trace.</summary>

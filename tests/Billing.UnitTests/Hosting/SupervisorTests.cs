@@ -1,9 +1,9 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Microsoft.Extensions.Hosting.Internal;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace Billing.UnitTests.Messaging.Hosting;
+namespace Billing.UnitTests.Hosting;
 
 public sealed class SupervisorTests : IDisposable
 {
