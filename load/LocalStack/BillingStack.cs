@@ -297,7 +297,7 @@ public sealed class BillingStack : IAsyncDisposable
         {
             settings[name] = value;
         }
-        var service = ServiceProcess.Start(role, number, port, Folder, settings, _options.Detached, Credentials);
+        var service = ServiceProcess.Start(role, IsDirect, number, port, Folder, settings, _options.Detached, Credentials);
         lock (_gate)
         {
             _services = [.. _services.Where(s => s.Role != role || s.Number != number).Append(service).OrderBy(s => s.Role).ThenBy(s => s.Number)];
@@ -337,7 +337,6 @@ public sealed class BillingStack : IAsyncDisposable
         }
         if (IsDirect)
         {
-            settings["Billing__Transport"] = "direct";
             settings["Billing__Direct__Protocol"] = _options.Protocol;
         }
         switch (role)

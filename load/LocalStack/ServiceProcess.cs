@@ -79,16 +79,17 @@ public sealed class ServiceProcess
     /// <summary>Starts a service; it may not be ready yet.</summary>
     /// <exception cref="StackException">It could not be started.</exception>
     public static ServiceProcess Start(
-        ServiceRole role, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
+        ServiceRole role, bool isDirect, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
         StackCredentials? credentials = null)
     {
-        var (name, program) = role switch
+        var (name, program, side) = role switch
         {
-            ServiceRole.Proxy => ("proxy", "Billing.Proxy"),
-            ServiceRole.PaymentBackend => ("payments", "Billing.Backends"),
-            ServiceRole.BalanceBackend => ("balances", "Billing.Backends"),
-            ServiceRole.DirectBackend => ("backend", "Billing.Backends"),
-            _ => ("embedded", "Billing.Embedded"),
+            ServiceRole.Proxy when isDirect => ("proxy", "Billing.Rpc", "proxy"),
+            ServiceRole.Proxy => ("proxy", "Billing.Proxy", null),
+            ServiceRole.PaymentBackend => ("payments", "Billing.Backends", null),
+            ServiceRole.BalanceBackend => ("balances", "Billing.Backends", null),
+            ServiceRole.DirectBackend => ("backend", "Billing.Rpc", "backend"),
+            _ => ("embedded", "Billing.Embedded", null),
         };
         var address = string.Create(CultureInfo.InvariantCulture, $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
         var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
@@ -101,7 +102,7 @@ public sealed class ServiceProcess
             environment[variable] = value;
         }
         var process = ChildProcess.Start(
-            new ChildProcessStart(label, DotnetProgram.Launcher, [DotnetProgram.FileOf(program)], folder.LogFile(label))
+            new ChildProcessStart(label, DotnetProgram.Launcher, side is null ? [DotnetProgram.FileOf(program)] : [DotnetProgram.FileOf(program), side], folder.LogFile(label))
             {
                 Environment = environment,
                 Detached = detached,

@@ -15,7 +15,7 @@ public static class SettingsValidation
     public static IReadOnlyList<string> Sections { get; } =
     [
         "Admin", "Auth", "Backend", "Client", "Direct", "Embedded", "EventStore", "Insecure", "Jitter", "Kafka", "Limits", "Live",
-        "Proxy", "Rest", "Rpcx", "SecretsFolder", "Telemetry", "Tls", "Transport",
+        "Proxy", "Rest", "Rpcx", "SecretsFolder", "Telemetry", "Tls",
     ];
 
     /// <summary>Binds a section to options. At start their values are validated by attributes, the names in the section by the

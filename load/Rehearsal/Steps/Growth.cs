@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Contracts;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
 

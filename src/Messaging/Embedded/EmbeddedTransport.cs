@@ -36,6 +36,10 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     public string? NotReadyReason => HostedHandlers.OfType<IReadyPart>().Select(part => part.NotReadyReason).FirstOrDefault(why => why is not null);
 
     /// <inheritdoc/>
+    public TransportDescription Description { get; } = new(
+        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.", TimesSteps: true);
+
+    /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command)
     {
         command.ProxyTopic = Topics.Replies("embedded");

@@ -20,6 +20,9 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
     private static readonly Action Nothing = () => { };
 
     /// <inheritdoc/>
+    public TransportDescription Description { get; } = new("kafka", InsteadOfKafka: null, TimesSteps: true);
+
+    /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command) => SendAsync(command, Nothing);
 
     /// <inheritdoc/>

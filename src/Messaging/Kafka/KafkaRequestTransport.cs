@@ -70,6 +70,9 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     }
 
     /// <inheritdoc/>
+    public TransportDescription Description => _commands.Description;
+
+    /// <inheritdoc/>
     public Task<Reply> SendAsync(Command command) => _commands.SendAsync(command);
 
     /// <inheritdoc/>

@@ -74,7 +74,7 @@ internal sealed class LiveRecord
         {
             command.Timing ??= new Timing { SentUnixUs = command.ReceivedUnixUs };
         }
-        else if (command.Payment is not null && transport is not Messaging.Direct.DirectTransport)
+        else if (command.Payment is not null && transport.Description.TimesSteps)
         {
             Payments.Sample(command);
         }

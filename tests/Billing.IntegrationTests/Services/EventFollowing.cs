@@ -1,6 +1,5 @@
 using System.Text;
 using System.Threading.Channels;
-using Billing.Contracts;
 using Billing.Hosting;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;

@@ -53,7 +53,7 @@ public sealed class SettingsValidationTests
     public void An_unknown_section_is_named_with_the_others()
     {
         var e = Assert.Throws<OptionsValidationException>(() => SettingsValidation.RefuseUnknownSections(
-            Configuration(("Billing:Kafak:BootstrapServers", "a:1"), ("Billing:Transport", "kafka"), ("Logging:LogLevel:Default", "Debug"))));
+            Configuration(("Billing:Kafak:BootstrapServers", "a:1"), ("Billing:Kafka:BootstrapServers", "a:1"), ("Logging:LogLevel:Default", "Debug"))));
 
         Assert.StartsWith("Billing:Kafak is not a setting; Billing has Admin, ", Assert.Single(e.Failures), StringComparison.Ordinal);
     }

@@ -14,6 +14,7 @@ public sealed class DocumentationTests
     [InlineData("Billing.Backends")]
     [InlineData("Billing.Client")]
     [InlineData("Billing.LoadClient")]
+    [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Auditing")]
     [InlineData("Billing.Chaos")]

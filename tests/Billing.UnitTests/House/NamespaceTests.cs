@@ -20,6 +20,7 @@ public sealed class NamespaceTests
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Simulation")]
     [InlineData("Billing.Client")]
+    [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Auditing")]
     [InlineData("Billing.Chaos")]

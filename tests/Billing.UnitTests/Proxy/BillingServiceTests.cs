@@ -45,6 +45,8 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
         _admission.Dispose();
     }
 
+    public TransportDescription Description { get; } = new("test", "Nothing.", TimesSteps: true);
+
     Task<Reply> IRequestTransport.SendAsync(Command command)
     {
         Assert.Equal(1, _admission.InFlight);

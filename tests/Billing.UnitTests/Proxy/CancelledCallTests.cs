@@ -177,6 +177,8 @@ public sealed class CancelledCallTests
 
     private sealed class Unanswered(PendingReplies pending) : IRequestTransport
     {
+        public TransportDescription Description { get; } = new("test", "Nothing.", TimesSteps: true);
+
         public Task<Reply> SendAsync(Command command) => pending.Register(command);
     }
 }

@@ -12,6 +12,8 @@ internal sealed class FakeBackend : IRequestTransport
     private int _inFlight;
     private int _inFlightMax;
 
+    public TransportDescription Description { get; } = new("test", "Nothing.", TimesSteps: true);
+
     /// <summary>The function that answers a command; by default it accepts the payment.</summary>
     public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));
 

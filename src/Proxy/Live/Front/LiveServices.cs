@@ -1,3 +1,4 @@
+using Billing.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;

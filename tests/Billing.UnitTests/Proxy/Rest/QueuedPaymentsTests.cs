@@ -122,6 +122,8 @@ public sealed class QueuedPaymentsTests
     {
         private readonly List<Command> _commands = [];
 
+        public TransportDescription Description { get; } = new("test", "Nothing.", TimesSteps: true);
+
         /// <summary>The answer to every command; null to answer at once.</summary>
         public TaskCompletionSource<Reply>? Answer { get; set; }
 
