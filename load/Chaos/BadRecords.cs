@@ -1,6 +1,7 @@
 using System.Text;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -57,7 +58,7 @@ public static class BadRecords
     /// <summary>Returns commands of a topic in which a field is missing, invalid or out of range.</summary>
     public static IEnumerable<Message<string, byte[]>> Spoiled(string topic)
     {
-        var valid = PaymentTypes.All.SelectMany(Commands).Where(command => CommandRoute.Of(command).Topic == topic).ToList();
+        var valid = PaymentTypes.All.SelectMany(Commands).Where(command => Topics.Of(CommandRoute.Of(command)) == topic).ToList();
         Action<Command>[] spoils =
         [
             command => command.TransactionId = "",
@@ -94,8 +95,8 @@ public static class BadRecords
     public static IEnumerable<Message<string, byte[]>> Misplaced(string topic)
     {
         var commands = PaymentTypes.All.SelectMany(Commands).ToList();
-        var here = commands.First(command => CommandRoute.Of(command).Topic == topic).ToByteArray();
-        return commands.Where(command => CommandRoute.Of(command).Topic != topic)
+        var here = commands.First(command => Topics.Of(CommandRoute.Of(command)) == topic).ToByteArray();
+        return commands.Where(command => Topics.Of(CommandRoute.Of(command)) != topic)
             .Select(command => Record("1", command.ToByteArray()))
             .Append(Record("1", here, "another-account"))
             .Append(Record("1", here, key: null));

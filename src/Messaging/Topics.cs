@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.V1;
 
 namespace Billing.Messaging;
@@ -36,6 +37,10 @@ public static class Topics
     /// <summary>The topic of a payment type's balance checks, e.g. <c>billing.balances.visa</c>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The type has no topic.</exception>
     public static string Balances(PaymentType type) => BalanceTopics.TryGetValue(type, out var topic) ? topic : throw NoTopic(type);
+
+    /// <summary>The topic of the commands of a route.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The payment type has no topic.</exception>
+    public static string Of(CommandRoute route) => route.IsWrite ? Payments(route.PaymentType) : Balances(route.PaymentType);
 
     /// <summary>The reply topic of one proxy.</summary>
     public static string Replies(string proxyId) => ReplyPrefix + proxyId;

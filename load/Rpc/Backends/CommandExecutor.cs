@@ -3,6 +3,7 @@ using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
@@ -48,7 +49,7 @@ public sealed partial class CommandExecutor(
         }
         try
         {
-            return await processors.SendAsync(command);
+            return await processors.SendAsync(Request.Of(command));
         }
         finally
         {

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Rpc.Proxies;
@@ -24,19 +25,19 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
             "direct",
             "Proxies call the backend that serves the account directly; there are no topics, consumer groups or dead letters. The backends: "
                 + string.Join(", ", addresses) + ".",
-            TimesSteps: false);
+            StoresCommands: false, TimesSteps: false);
     }
 
     /// <inheritdoc/>
     public TransportDescription Description { get; }
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command)
+    public Task<Reply> SendAsync(Request request, Action? stored = null)
     {
-        var left = command.DeadlineUnixUs == 0 ? TimeoutMax : Left(command.DeadlineUnixUs - _time.Microseconds());
+        var left = request.DeadlineUnixUs == 0 ? TimeoutMax : Left(request.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero
             ? Task.FromResult(CallFailures.DeadlineExceeded())
-            : _backends[_assignment.IndexOf(CommandRoute.Of(command).StreamId)].ExecuteAsync(command, left);
+            : _backends[_assignment.IndexOf(request.Route.StreamId)].ExecuteAsync(request, left);
     }
 
     /// <inheritdoc/>

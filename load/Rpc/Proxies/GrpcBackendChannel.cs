@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Billing.Hosting;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Grpc.Net.Client;
@@ -36,12 +37,12 @@ internal sealed class GrpcBackendChannel : IBackendChannel
         _client = new Backend.BackendClient(_channel);
     }
 
-    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left)
+    public async Task<Reply> ExecuteAsync(Request request, TimeSpan left)
     {
         try
         {
             var deadline = (_wallClock.GetUtcNow() + left).UtcDateTime;
-            return await _client.ExecuteAsync(command, deadline: deadline);
+            return await _client.ExecuteAsync(request.ToCommand(), deadline: deadline);
         }
         catch (RpcException e)
         {

@@ -1,3 +1,4 @@
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Rpc.Proxies;
@@ -5,9 +6,9 @@ namespace Billing.Rpc.Proxies;
 /// <summary>A proxy's connection to one backend. Thread-safe.</summary>
 internal interface IBackendChannel : IAsyncDisposable
 {
-    /// <summary>Sends a command to the backend and waits for the reply.</summary>
-    /// <param name="command">The command.</param>
+    /// <summary>Sends a request to the backend as a command, and waits for the reply.</summary>
+    /// <param name="request">The request.</param>
     /// <param name="left">The time left until the deadline, above zero.</param>
     /// <returns>The backend's reply, or an error of <see cref="CallFailures"/>.</returns>
-    Task<Reply> ExecuteAsync(Command command, TimeSpan left);
+    Task<Reply> ExecuteAsync(Request request, TimeSpan left);
 }

@@ -1,5 +1,6 @@
 using System.Net.Http.Headers;
 using System.Text.Json;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 
@@ -34,13 +35,13 @@ internal sealed class RestBackendChannel : IBackendChannel
         };
     }
 
-    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left)
+    public async Task<Reply> ExecuteAsync(Request request, TimeSpan left)
     {
         using var deadline = new CancellationTokenSource(left, _time);
         try
         {
-            using var request = new HttpRequestMessage(HttpMethod.Post, _commands) { Content = Body(command) };
-            using var response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, deadline.Token);
+            using var post = new HttpRequestMessage(HttpMethod.Post, _commands) { Content = Body(request.ToCommand()) };
+            using var response = await _http.SendAsync(post, HttpCompletionOption.ResponseHeadersRead, deadline.Token);
             if (!response.IsSuccessStatusCode)
             {
                 return _failures.InvalidReply(StatusCode.Internal, $"HTTP status {(int)response.StatusCode}");

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Hosting.Telemetry;
+using Billing.Messaging.Requests;
 using Billing.Rpc.Rpcx;
 using Billing.Rpc.Rpcx.Calling;
 using Billing.Wire.V1;
@@ -25,16 +26,12 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         _backend = _client.Proxy<IBackendService>();
     }
 
-    public async Task<Reply> ExecuteAsync(Command command, TimeSpan left)
+    public async Task<Reply> ExecuteAsync(Request request, TimeSpan left)
     {
         var span = Tracing.Start(Tracing.ExecuteSpan, ActivityKind.Client, Tracing.Current);
-        if (span is not null)
-        {
-            command.TraceParent = Tracing.TraceParent(span.Context);
-        }
         try
         {
-            return await _backend.ExecuteAsync(command, new RpcxCallOptions(left));
+            return await _backend.ExecuteAsync(request.ToCommand(traceParent: span is null ? "" : Tracing.TraceParent(span.Context)), new RpcxCallOptions(left));
         }
         catch (RpcxException e)
         {

@@ -1,8 +1,11 @@
 using System.Globalization;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Failures;
 using Billing.Simulation.Services;
 using Billing.V1;
 using Billing.Wire.V1;
+using Google.Protobuf;
 using Grpc.Core;
 
 namespace Billing.Simulation.Runs;
@@ -68,13 +71,13 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
     {
         var request = PaymentOf(operation, account);
         model.Asked(operation.TransactionId, Stream(account), request.Amount);
-        var reply = await CallAsync(
-            operation, copy, () => new Command { TransactionId = request.TransactionId, Payment = request.Clone() },
-            refusal => refusal.StatusCode == StatusCode.AlreadyExists && model.WasReused(operation.TransactionId));
-        if (reply is not null)
+        var answer = await CallAsync(
+            operation, copy, RequestKinds.Payment, request,
+            refusal => refusal.Status == StatusCode.AlreadyExists && model.WasReused(operation.TransactionId));
+        if (answer is not null)
         {
-            model.Paid(operation.TransactionId, Stream(account), reply.Payment);
-            Know(Stream(account), reply.Payment.Version);
+            model.Paid(operation.TransactionId, Stream(account), answer);
+            Know(Stream(account), answer.Version);
         }
     }
 
@@ -83,41 +86,37 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         var request = PaymentOf(operation, operation.Account);
         var stream = Stream(operation.Account);
         model.Asked(operation.TransactionId, stream, request.Amount);
-        var command = new Command { TransactionId = request.TransactionId, Payment = request };
-        if (!await IsTakenAsync(command, TimeSpan.FromMilliseconds(operation.DeadlineMs)))
+        if (await TakeAsync(request, TimeSpan.FromMilliseconds(operation.DeadlineMs)) is not { } taken)
         {
             await PayAsync(operation, operation.Account, 0);
             return;
         }
-        var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = command.DeadlineUnixUs };
-        var reply = await CallAsync(
-            operation, 0, () => new Command { TransactionId = request.TransactionId, PaymentStatus = question.Clone() }, _ => false);
-        if (reply!.PaymentStatus.Payment is { } answer)
+        var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = taken.DeadlineUnixUs };
+        var status = await CallAsync(operation, 0, RequestKinds.PaymentStatus, question, _ => false);
+        if (status!.Payment is { } answer)
         {
             model.Paid(operation.TransactionId, stream, answer);
             Know(stream, answer.Version);
         }
         else
         {
-            model.Failed(operation.TransactionId, reply.PaymentStatus.Error);
-            reply = await CallAsync(
-                operation, 1, () => new Command { TransactionId = request.TransactionId, Payment = request.Clone() },
-                refusal => refusal.StatusCode == StatusCode.AlreadyExists);
-            ReferenceModel.Require(reply is null, "a payment that was called failed was sent again and answered");
+            model.Failed(operation.TransactionId, status.Error);
+            var again = await CallAsync(operation, 1, RequestKinds.Payment, request, refusal => refusal.Status == StatusCode.AlreadyExists);
+            ReferenceModel.Require(again is null, "a payment that was called failed was sent again and answered");
         }
     }
 
-    private async Task<bool> IsTakenAsync(Command command, TimeSpan deadline)
+    private async Task<Request?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline)
     {
         try
         {
-            return await proxies()[_turn++ % proxies().Count].TakeAsync(command, deadline);
+            return await proxies()[_turn++ % proxies().Count].TakeAsync(payment, deadline);
         }
-        catch (RpcException e)
+        catch (FailureException e)
         {
-            trace.Write("client", "not taken: " + e.Status.StatusCode, Guid.Parse(command.TransactionId));
+            trace.Write("client", "not taken: " + e.Failure.Status, Guid.Parse(payment.TransactionId));
             HasAskedAgain = true;
-            return false;
+            return null;
         }
     }
 
@@ -140,21 +139,21 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         };
         var stream = Stream(operation.Account);
         model.Asked(operation.TransactionId, stream, request.Limit);
-        var reply = await CallAsync(
-            operation, 0, () => new Command { TransactionId = request.TransactionId, CreditLimit = request.Clone() },
+        var answer = await CallAsync(
+            operation, 0, RequestKinds.CreditLimit, request,
             refusal =>
             {
-                if (refusal.StatusCode == StatusCode.FailedPrecondition)
+                if (refusal.Status == StatusCode.FailedPrecondition)
                 {
                     model.LimitRefused(stream, operation.Currency);
                     return true;
                 }
                 return false;
             });
-        if (reply is not null)
+        if (answer is not null)
         {
-            model.Limited(operation.TransactionId, stream, reply.CreditLimit);
-            Know(stream, reply.CreditLimit.Version);
+            model.Limited(operation.TransactionId, stream, answer);
+            Know(stream, answer.Version);
         }
     }
 
@@ -167,14 +166,15 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             PaymentType = TypeOf(operation.Account),
             MinVersion = operation.Seed % 3 == 0 ? 0 : _known.GetValueOrDefault(stream),
         };
-        var reply = await CallAsync(
-            operation, 0, () => new Command { TransactionId = operation.TransactionId.ToString(), Balance = request.Clone() }, _ => false);
-        model.Checked(stream, request.MinVersion, reply!.Balance);
+        model.Checked(stream, request.MinVersion, (await CallAsync(operation, 0, RequestKinds.Balance, request, _ => false))!);
     }
 
     /// <summary>Retries until there is an answer.</summary>
-    /// <returns>The reply; null if the request was refused for good.</returns>
-    private async Task<Reply?> CallAsync(Operation operation, int copy, Func<Command> command, Func<RpcException, bool> isFinal)
+    /// <returns>The answer; null if the request was refused for good.</returns>
+    private async Task<TAnswer?> CallAsync<TRequest, TAnswer>(
+        Operation operation, int copy, RequestKind<TRequest, TAnswer> kind, TRequest request, Func<Failure, bool> isFinal)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
     {
         var dice = new Dice(operation.Seed + copy);
         for (var tries = 0; ; tries++)
@@ -183,31 +183,31 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             var began = scheduler.Now;
             // The card network alone may take a second.
             var deadline = TimeSpan.FromMilliseconds(Math.Min(operation.DeadlineMs << Math.Min(tries, 10), DeadlineMaxMs));
-            var request = command();
             try
             {
-                var reply = await proxy.CallAsync(request, deadline);
+                var answer = await proxy.CallAsync(kind, request, deadline);
                 CheckWait(began, deadline);
                 trace.Write(proxy.Node.Name, "answered", operation.TransactionId);
-                return reply;
+                return answer;
             }
-            catch (RpcException e)
+            catch (FailureException e)
             {
                 CheckWait(began, deadline);
-                trace.Write(proxy.Node.Name, e.Status.StatusCode.ToString(), operation.TransactionId);
-                if (isFinal(e))
+                var failure = e.Failure;
+                trace.Write(proxy.Node.Name, failure.Status.ToString(), operation.TransactionId);
+                if (isFinal(failure))
                 {
                     return null;
                 }
                 HasAskedAgain = true;
                 // A question is answered so at once as long as it cannot be decided.
-                var isQuestion = request.RequestCase == Command.RequestOneofCase.PaymentStatus;
+                var isQuestion = request is PaymentStatusRequest;
                 ReferenceModel.Require(
-                    e.StatusCode != StatusCode.DeadlineExceeded || isQuestion || scheduler.Now - began >= deadline.Ticks - Early,
-                    $"{operation} was told {e.Status} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
+                    failure.Status != StatusCode.DeadlineExceeded || isQuestion || scheduler.Now - began >= deadline.Ticks - Early,
+                    $"{operation} was told {failure} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
                 ReferenceModel.Require(
-                    e.StatusCode is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,
-                    $"{operation} ended with {e.Status}");
+                    failure.Status is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,
+                    $"{operation} ended with {failure}");
             }
             await Task.Delay(dice.Between(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(400)), node.Time);
         }

@@ -1,5 +1,6 @@
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Requests;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;
 using Google.Protobuf;

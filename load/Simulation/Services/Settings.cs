@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Backends;
 using Billing.Backends.CardNetwork;
 using Billing.Proxy;
+using Billing.Proxy.Limits;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Simulation.Services;
@@ -53,6 +54,8 @@ internal sealed record Settings
         BalanceMax = TimeSpan.FromMilliseconds(500),
         Seed = Seed,
     });
+
+    public static IOptions<LimitOptions> Limits { get; } = Options.Create(new LimitOptions());
 
     public static IOptions<ProxyOptions> Proxy { get; } = Options.Create(new ProxyOptions());
 

@@ -6,6 +6,7 @@ using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf.WellKnownTypes;

@@ -39,7 +39,7 @@ public static class ProxyServices
             .AddSingleton<CallErrors>()
             .AddSingleton<CallerRates>()
             .AddSingleton<Admission>()
-            .AddSingleton<CommandSender>()
+            .AddSingleton<RequestHandler>()
             .AddSingleton<Drain>()
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Drain>())
             .AddHostedService(provider => provider.GetRequiredService<Drain>());

@@ -1,5 +1,4 @@
 using Billing.Rpc;
-using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Rpc;
 

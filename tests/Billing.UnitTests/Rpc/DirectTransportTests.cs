@@ -1,5 +1,5 @@
 using Billing.Contracts;
-using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Rpc.Proxies;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -83,7 +83,7 @@ public sealed class DirectTransportTests : IAsyncDisposable
         Payment = new MakePaymentRequest { AccountId = account, PaymentType = PaymentType.Visa },
     };
 
-    private Task<Reply> SendAsync(Command command) => _transport.SendAsync(command);
+    private Task<Reply> SendAsync(Command command) => _transport.SendAsync(Request.Of(command));
 
     private sealed class RecordingChannel : IBackendChannel
     {
@@ -93,9 +93,9 @@ public sealed class DirectTransportTests : IAsyncDisposable
 
         public bool IsClosed { get; private set; }
 
-        public Task<Reply> ExecuteAsync(Command command, TimeSpan left)
+        public Task<Reply> ExecuteAsync(Request request, TimeSpan left)
         {
-            Accounts.Add(CommandRoute.Of(command).AccountId);
+            Accounts.Add(request.Route.AccountId);
             Left = left;
             return Task.FromResult(new Reply());
         }

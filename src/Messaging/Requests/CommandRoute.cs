@@ -1,7 +1,7 @@
 using Billing.V1;
 using Billing.Wire.V1;
 
-namespace Billing.Messaging;
+namespace Billing.Messaging.Requests;
 
 /// <summary>The destination of a command: commands that change an account go to the write side, queries to the read side, both
 /// by the account's payment type and id. A query for the status of a payment goes to the write side, so that it is processed
@@ -15,13 +15,9 @@ public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType
     /// <exception cref="ArgumentException">The command holds no request.</exception>
     public static CommandRoute Of(Command command)
     {
-        var kind = RequestKind.Of(command) ?? throw new ArgumentException("The command holds no request.", nameof(command));
-        var (type, id) = kind.Account(command);
-        return new CommandRoute(kind.IsWrite, type, id);
+        var kind = RequestKinds.Of(command) ?? throw new ArgumentException("The command holds no request.", nameof(command));
+        return kind.RouteOf(command);
     }
-
-    /// <summary>The request topic.</summary>
-    public string Topic => IsWrite ? Topics.Payments(PaymentType) : Topics.Balances(PaymentType);
 
     /// <summary>The account's event stream.</summary>
     public string StreamId => Contracts.StreamId.For(PaymentType, AccountId);
