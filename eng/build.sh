@@ -2,7 +2,7 @@
 # Builds what a command needs, unless neither the input nor the output has changed since the last build.
 
 # The program that runs most commands.
-billing_program=src/Cli/Billing.Cli.csproj
+billing_program=load/Cli/Billing.Cli.csproj
 
 # The pipe on which the compiler of the current build listens.
 billing_compiler=
@@ -72,7 +72,7 @@ end_compiler() {
 # solution_filter PROJECT...: paths from the repository's root.
 solution_filter() {
   local project separator=
-  printf '{ "solution": { "path": "../Billing.sln", "projects": ['
+  printf '{ "solution": { "path": "../Billing.slnx", "projects": ['
   for project in "$@"; do
     printf '%s\n  "%s"' "$separator" "${project//\//\\\\}"
     separator=,
@@ -84,12 +84,11 @@ solution_filter() {
 build_input() {
   local folders=(src load polyfills eng)
   [[ " $*" != *' tests/'* ]] || folders+=(tests examples deploy)
-  [[ " $*" != *' deploy/'* ]] || folders+=(deploy)
   {
     printf '%s\n' "$BILLING_SDK" "$@"
     printf '%s\n' "$BILLING_CACHE" "${CI:-}"
     cat -- "$package_answer"
-    find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.sln' -o -name global.json -o -name .editorconfig \
+    find "$BILLING_ROOT" -maxdepth 1 -type f \( -name 'Directory.*' -o -name '*.slnx' -o -name global.json -o -name .editorconfig \
       -o -iname nuget.config \) -printf '%p %s %T@\n'
     find "${folders[@]/#/$BILLING_ROOT/}" \
       -type d \( -name bin -o -name obj \) -prune -o -type f ! -name '*.lock.json' -printf '%p %s %T@\n'
@@ -98,7 +97,7 @@ build_input() {
 
 # The platform's programs are part of every build.
 build_output() {
-  local project folders=(Billing.Cli Billing.Client Billing.Proxy Billing.Backends Billing.Embedded)
+  local project folders=(Billing.Cli Billing.LoadClient Billing.Proxy Billing.Backends Billing.Embedded)
   for project in "$@"; do
     folders+=("$(basename -- "$project" .csproj)")
   done

@@ -2,7 +2,8 @@
 # ./billing package: an archive of each program for each architecture, the archives of the brokers and the bootstrap, with
 # checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes in any folder.
 
-release_programs=(proxy:Proxy backend:Backends client:Client cli:Cli)
+# The name of the archive, and the folder of the program.
+release_programs=(proxy:src/Proxy backend:src/Backends client:src/LoadClient cli:load/Cli)
 release_architectures=(linux-x64 linux-arm64)
 
 # read_package_flags FLAG...: sets package_version_wanted, package_architectures, package_chosen (whether they were given),
@@ -105,7 +106,7 @@ release_time() {
     return
   }
   git -C "$BILLING_ROOT" log -1 --format=%ct 2>/dev/null ||
-    find "$BILLING_ROOT/src" "$BILLING_ROOT/deploy" "$BILLING_ROOT/eng" -type f -printf '%T@\n' | sort -n | tail -n 1 | cut -d . -f 1
+    find "$BILLING_ROOT/src" "$BILLING_ROOT/load" "$BILLING_ROOT/deploy" "$BILLING_ROOT/eng" -type f -printf '%T@\n' | sort -n | tail -n 1 | cut -d . -f 1
 }
 
 # leave_out ARCHITECTURE WHY: stops if the architecture was given explicitly.
@@ -118,7 +119,7 @@ leave_out() {
 publish_programs() {
   local architecture program projects=() made=0 published
   for program in "${release_programs[@]}"; do
-    projects+=("src/${program#*:}/Billing.${program#*:}.csproj")
+    projects+=("${program#*:}/Billing.${program##*/}.csproj")
   done
   for architecture in "${package_architectures[@]}"; do
     locked "$BILLING_STATE/release.lock" publish_projects "$architecture" "${projects[@]}"
@@ -128,8 +129,8 @@ publish_programs() {
       continue
     fi
     for program in "${release_programs[@]}"; do
-      package_program "$1" "$2" "${program%%:*}" "Billing.${program#*:}" "$architecture" \
-        "$published/Billing.${program#*:}/release_$architecture"
+      package_program "$1" "$2" "${program%%:*}" "Billing.${program##*/}" "$architecture" \
+        "$published/Billing.${program##*/}/release_$architecture"
     done
     made=$((made + 1))
   done
@@ -166,7 +167,7 @@ package_program() {
   rm -rf -- "$top"
   cp -r -- "$published" "$top"
   # The launchers of the platform's other programs, which are useless without their other files.
-  for other in "${release_programs[@]/#*:/Billing.}"; do
+  for other in "${release_programs[@]/#*\//Billing.}"; do
     [[ $other == "$program" ]] || rm -f -- "$top/$other" "$top/$other".{runtimeconfig,deps}.json
   done
   cp -- "$BILLING_ROOT/LICENSE" "$top/LICENSE"

@@ -8,7 +8,7 @@ rehearsal_packages=(openjdk-17-jre-headless postgresql-15 postgresql-client prom
 
 # rehearse FLAG...
 rehearse() {
-  build_projects deploy/Rehearsal/Billing.Rehearsal.csproj
+  build_projects load/Rehearsal/Billing.Rehearsal.csproj
   local program="$BILLING_OUTPUT/Billing.Rehearsal/release/Billing.Rehearsal.dll" folder next status=0
   dotnet "$program" rehearse "$@" --check-flags || return
   ((EUID == 0)) || die 'rehearse needs root: it creates network namespaces, control groups and containers'

@@ -1,4 +1,4 @@
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.V1;
 using Billing.Wire.V1;
 

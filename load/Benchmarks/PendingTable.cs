@@ -1,5 +1,6 @@
 using BenchmarkDotNet.Attributes;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Benchmarks;
@@ -8,7 +9,7 @@ namespace Billing.Benchmarks;
 public class PendingTable : IDisposable
 {
     private readonly PendingReplies _pending = new(TimeProvider.System);
-    private readonly Command _command = Payments.Command();
+    private readonly Request _request = Request.Of(Payments.Command()) with { DeadlineUnixUs = 0 };
 
     /// <summary>Number of other calls that are pending all the time.</summary>
     [Params(0, 10_000)]
@@ -20,7 +21,7 @@ public class PendingTable : IDisposable
     {
         for (var i = 0; i < Others; i++)
         {
-            _ = _pending.Register(new Command());
+            _ = _pending.Register(_request);
         }
     }
 
@@ -28,9 +29,8 @@ public class PendingTable : IDisposable
     [Benchmark]
     public async Task<Reply> EnterAndComplete()
     {
-        _command.DeadlineUnixUs = 0;
-        var waiting = _pending.Register(_command);
-        _pending.Complete(new Reply { CorrelationId = _command.CorrelationId });
+        var (id, waiting) = _pending.Register(_request);
+        _pending.Complete(new Reply { CorrelationId = id });
         return await waiting;
     }
 

@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using BenchmarkDotNet.Attributes;
-using Billing.Messaging.Rpcx.Wire;
+using Billing.Rpc.Rpcx.Wire;
 using Billing.V1;
 using Google.Protobuf;
 

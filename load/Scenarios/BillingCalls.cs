@@ -1,5 +1,5 @@
 using Billing.Client;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,6 +1,6 @@
 using Billing.Backends.Telemetry;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 
 namespace Billing.Backends;

@@ -1,33 +1,9 @@
 using Billing.Backends;
-using Billing.Backends.Direct;
 using Billing.Backends.Hosting;
-using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
-using Billing.Messaging.Telemetry;
 
-return await Service.RunAsync(() =>
+return await BackendProgram.RunAsync(args, builder =>
 {
-    var builder = Service.CreateBuilder(args);
-    var isDirect = TransportSetting.Read(builder.Configuration) == TransportKind.Direct;
-    builder.Services.AddBackendCore(builder.Configuration);
-    if (isDirect)
-    {
-        builder.AddDirectBackend();
-    }
-    else
-    {
-        builder.Services.AddKafkaCore(builder.Configuration);
-        builder.Services.AddKafkaBackend(
-            builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions());
-    }
-    builder.AddTelemetry("billing-backend");
-    var app = builder.Build();
-    app.MapTelemetry();
-    if (isDirect)
-    {
-        app.MapDirectBackend();
-    }
-    app.Services.GetRequiredService<Readiness>().Map(app);
-    return app;
+    builder.Services.AddKafkaCore(builder.Configuration);
+    builder.Services.AddKafkaBackend(builder.Configuration.GetSection(BackendOptions.Section).Get<BackendOptions>() ?? new BackendOptions());
 });

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Billing.Messaging.Telemetry;
+using Billing.Hosting.Telemetry;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging;

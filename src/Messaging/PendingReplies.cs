@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging;
@@ -41,15 +42,14 @@ public sealed class PendingReplies : IDisposable
 
     /// <summary>Registers a call. Must be called before the command is sent, because the reply may arrive before the send
     /// returns.</summary>
-    /// <param name="command">The command. Its correlation id is set here; the wait ends at its deadline.</param>
-    /// <returns>The reply, or an error reply with DEADLINE_EXCEEDED.</returns>
-    public Task<Reply> Register(Command command)
+    /// <param name="request">The request of the call; the wait ends at its deadline.</param>
+    /// <returns>The correlation id for the command, and the reply: that of a backend, or an error with DEADLINE_EXCEEDED.</returns>
+    public (ulong CorrelationId, Task<Reply> Reply) Register(Request request)
     {
         var id = (ulong)Interlocked.Increment(ref _lastCorrelationId);
-        command.CorrelationId = id;
-        var waiter = new Waiter(DueAt(command.DeadlineUnixUs), command.TransactionId);
+        var waiter = new Waiter(DueAt(request.DeadlineUnixUs), request.TransactionId);
         _waiters[id] = waiter;
-        return waiter.Task;
+        return (id, waiter.Task);
     }
 
     /// <summary>Whether a reply matches the waiting call: it contains no transaction id, or that of the call. Also true if no

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Google.Protobuf;
 
@@ -98,7 +99,7 @@ public static class WireFormat
         {
             return "timing.sent_unix_us or received_unix_us is not a time";
         }
-        return RequestKind.Of(command) is { } kind ? kind.Refusal(command) : "the command holds no request";
+        return RequestKinds.Of(command) is { } kind ? kind.Refusal(command) : "the command holds no request";
     }
 
     /// <summary>Returns why a valid command must not be processed from the topic it was read from; null if topic and key are
@@ -110,9 +111,9 @@ public static class WireFormat
     public static string? RoutingError(Command command, string topic, ReadOnlySpan<byte> key)
     {
         var route = CommandRoute.Of(command);
-        if (route.Topic != topic)
+        if (Topics.Of(route) != topic)
         {
-            return $"the command belongs on {route.Topic}";
+            return $"the command belongs on {Topics.Of(route)}";
         }
         return key.SequenceEqual(Encoding.UTF8.GetBytes(route.AccountId)) ? null : "the record's key is not the account_id";
     }

@@ -1,7 +1,7 @@
 using Billing.Chaos;
-using Billing.Contracts;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Confluent.Kafka;
 using Grpc.Core;

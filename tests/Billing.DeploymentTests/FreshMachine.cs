@@ -19,7 +19,7 @@ public sealed class FreshMachine : IDisposable
         {
             Write("clone/" + file, File.ReadAllText(Path.Combine(Repository.Root, file)));
         }
-        foreach (var file in new[] { "Directory.Packages.props", "Directory.Build.props", "Billing.sln" })
+        foreach (var file in new[] { "Directory.Packages.props", "Directory.Build.props", "Billing.slnx" })
         {
             File.Copy(Path.Combine(Repository.Root, file), At("clone/" + file));
         }

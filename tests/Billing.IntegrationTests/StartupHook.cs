@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 

@@ -1,4 +1,4 @@
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Bursts;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Bursts;

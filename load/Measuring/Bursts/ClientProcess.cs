@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Measuring.Bursts;
@@ -31,7 +31,7 @@ internal sealed class ClientProcess : IAsyncDisposable
     {
         var journal = Path.Combine(data, "journal.csv");
         var report = Path.Combine(data, "report.json");
-        var process = ControlledProcess.Start("A client", "Billing.Client",
+        var process = ControlledProcess.Start("A client", "Billing.LoadClient",
         [
             "--proxies", string.Join(',', options.Proxies),
             "--requests", Text(options.Requests),

@@ -1,7 +1,7 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Client;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.LocalStack;
 using Billing.Reporting;
 using Spectre.Console;

@@ -1,6 +1,6 @@
 using System.Text.Json.Serialization;
 using Billing.Auditing;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Reporting;
 
 namespace Billing.Measuring.Bursts;

@@ -1,6 +1,6 @@
+using Billing.Hosting.Telemetry;
 using Billing.LocalStack;
 using Billing.Measuring.Driving;
-using Billing.Messaging.Telemetry;
 
 namespace Billing.Measuring.Profiling;
 

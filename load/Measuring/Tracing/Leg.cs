@@ -1,4 +1,4 @@
-using Billing.Client.Load;
+using Billing.LoadClient;
 
 namespace Billing.Measuring.Tracing;
 

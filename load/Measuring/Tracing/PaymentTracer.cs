@@ -1,6 +1,6 @@
 using Billing.Client;
-using Billing.Client.Load;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.Measuring.Driving;
 using Grpc.Core;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Reporting;
 using Billing.Reporting.Charts;
 

@@ -1,4 +1,4 @@
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;

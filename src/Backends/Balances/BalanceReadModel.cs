@@ -2,8 +2,8 @@ using System.Threading.Channels;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Options;
 

@@ -2,6 +2,7 @@ using System.Threading.Channels;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 

@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using JasperFx;
 using Marten;
 using Marten.Exceptions;

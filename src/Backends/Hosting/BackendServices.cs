@@ -4,8 +4,8 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Backends.Telemetry;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using JasperFx;
 using Marten;
@@ -67,14 +67,14 @@ public static class BackendServices
             services.AddSingleton<EventFollower>();
             services.AddHostedService(provider => provider.GetRequiredService<EventFollower>());
             services.AddHandler<BalanceProcessor>();
-            services.AddSingleton(new CommandSubscription(Contracts.Topics.AllBalances, Groups.Balances, backend.InFlightMax));
+            services.AddSingleton(new CommandSubscription(Topics.AllBalances, Groups.Balances, backend.InFlightMax));
         }
         else
         {
             services.AddSingleton<PaymentRecorder>();
             services.AddHandler<PaymentProcessor>();
             services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<PaymentProcessor>());
-            services.AddSingleton(new CommandSubscription(Contracts.Topics.AllPayments, Groups.Payments, backend.InFlightMax));
+            services.AddSingleton(new CommandSubscription(Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
         // Registered last, so that it stops first: no new commands are taken while those in flight are finished.
         services.AddSingleton<CommandConsumer>();

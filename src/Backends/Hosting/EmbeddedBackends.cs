@@ -1,8 +1,8 @@
 using Billing.Backends.Balances;
 using Billing.Backends.Payments;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
-using Billing.Messaging.Hosting;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Hosting;

@@ -1,5 +1,6 @@
 using Billing.Backends.Telemetry;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 
 namespace Billing.Backends.Payments;
 

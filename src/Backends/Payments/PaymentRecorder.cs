@@ -2,8 +2,8 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging;
-using Billing.Messaging.Telemetry;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
 

@@ -1,7 +1,7 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
-using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.Payments;

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Threading.Channels;
-using Billing.Contracts;
-using Billing.Messaging.Hosting;
-using Billing.Messaging.Telemetry;
+using Billing.Hosting;
+using Billing.Hosting.Telemetry;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Hosting;
 
@@ -11,7 +11,7 @@ namespace Billing.Messaging.Embedded;
 /// <summary>A transport without Kafka: proxy and backends in one process, connected by in-memory queues, with the same
 /// batching, receipts and event store. Commands in a queue are lost when the process dies, but none of them has been
 /// answered as executed: the caller gets an error and retries.</summary>
-public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublisher, IReadyPart
+public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublisher, IReadyPart
 {
     private readonly PendingReplies _pending;
     private readonly HandlerQueue[] _payments;
@@ -37,24 +37,20 @@ public sealed class EmbeddedTransport : Worker, IQueuedTransport, IAnswerPublish
     public string? NotReadyReason => HostedHandlers.OfType<IReadyPart>().Select(part => part.NotReadyReason).FirstOrDefault(why => why is not null);
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command)
-    {
-        command.ProxyTopic = Topics.Replies("embedded");
-        var reply = _pending.Register(command);
-        var route = CommandRoute.Of(command);
-        var queues = route.IsWrite ? _payments : _balances;
-        // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
-        queues[(uint)string.GetHashCode(route.AccountId, StringComparison.Ordinal) % (uint)queues.Length].Send(command);
-        return reply;
-    }
+    public TransportDescription Description { get; } = new(
+        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.", StoresCommands: true, TimesSteps: true);
 
     /// <inheritdoc/>
     /// <remarks>The queue is in memory: unlike with a transport that stores commands outside the process, queued commands
     /// are lost when the process dies.</remarks>
-    public Task<Reply> SendAsync(Command command, Action queued)
+    public Task<Reply> SendAsync(Request request, Action? stored = null)
     {
-        var reply = SendAsync(command);
-        queued();
+        var (correlationId, reply) = _pending.Register(request);
+        var queues = request.Route.IsWrite ? _payments : _balances;
+        // As on Kafka, the key selects the handler: one handler processes an account's commands in order.
+        queues[(uint)string.GetHashCode(request.Route.AccountId, StringComparison.Ordinal) % (uint)queues.Length]
+            .Send(request.ToCommand(correlationId, Topics.Replies("embedded")));
+        stored?.Invoke();
         return reply;
     }
 

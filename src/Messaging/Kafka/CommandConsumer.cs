@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Confluent.Kafka;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,7 @@
 using System.Diagnostics;
 using Billing.Contracts;
+using Billing.Hosting.Telemetry;
+using Billing.Messaging.Requests;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -14,23 +16,18 @@ namespace Billing.Messaging.Kafka;
 /// <param name="pending">The waiting calls.</param>
 /// <param name="replyTopic">The topic that backends publish the replies to.</param>
 internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pending, string replyTopic)
-    : IQueuedTransport
+    : IRequestTransport
 {
-    private static readonly Action Nothing = () => { };
+    /// <inheritdoc/>
+    public TransportDescription Description { get; } = new("kafka", InsteadOfKafka: null, StoresCommands: true, TimesSteps: true);
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command) => SendAsync(command, Nothing);
-
-    /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, Action queued)
+    public Task<Reply> SendAsync(Request request, Action? stored = null)
     {
-        command.ProxyTopic = replyTopic;
-        var reply = pending.Register(command);
-        var route = CommandRoute.Of(command);
-        var topic = route.Topic;
-        var correlationId = command.CorrelationId;
+        var (correlationId, reply) = pending.Register(request);
+        var topic = Topics.Of(request.Route);
         var (span, since) = (KafkaTracing.StartSend(topic), MessagingMetrics.Now);
-        var message = new Message<string, byte[]> { Key = route.AccountId, Value = command.ToByteArray(), Headers = WireHeaders.For(span) };
+        var message = new Message<string, byte[]> { Key = request.Route.AccountId, Value = request.ToCommand(correlationId, replyTopic).ToByteArray(), Headers = WireHeaders.For(span) };
         try
         {
             producers.Begin().Produce(topic, message, report =>
@@ -43,7 +40,7 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
                 }
                 else
                 {
-                    queued();
+                    stored?.Invoke();
                 }
             });
         }

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -1,5 +1,4 @@
 using System.Text;
-using Billing.Contracts;
 using Confluent.Kafka;
 using Google.Protobuf;
 

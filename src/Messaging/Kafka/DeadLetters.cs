@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text;
-using Billing.Contracts;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 

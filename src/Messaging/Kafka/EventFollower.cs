@@ -1,5 +1,4 @@
-using Billing.Contracts;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Confluent.Kafka;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;

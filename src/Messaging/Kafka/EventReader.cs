@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;

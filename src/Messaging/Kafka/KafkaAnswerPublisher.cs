@@ -1,6 +1,6 @@
 using System.Diagnostics;
-using Billing.Contracts;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;

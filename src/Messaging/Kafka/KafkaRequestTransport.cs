@@ -1,5 +1,5 @@
-using Billing.Contracts;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Microsoft.Extensions.Hosting;
@@ -10,7 +10,7 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>The proxy's side of the Kafka transport: publishes commands to the topic of their payment type and kind of request,
 /// and completes the waiting calls from this proxy's own reply topic. If that topic is deleted it is created again.</summary>
-public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, IDisposable
+public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, IDisposable
 {
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan RestoreInterval = TimeSpan.FromSeconds(1);
@@ -71,10 +71,10 @@ public sealed class KafkaRequestTransport : IHostedService, IQueuedTransport, ID
     }
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command) => _commands.SendAsync(command);
+    public TransportDescription Description => _commands.Description;
 
     /// <inheritdoc/>
-    public Task<Reply> SendAsync(Command command, Action queued) => _commands.SendAsync(command, queued);
+    public Task<Reply> SendAsync(Request request, Action? stored = null) => _commands.SendAsync(request, stored);
 
     /// <summary>Stops reading replies and deletes the reply topic. The host stops the server before, so no caller waits any more.
     /// </summary>

@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 

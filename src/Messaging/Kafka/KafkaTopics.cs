@@ -1,6 +1,5 @@
 using System.Globalization;
-using Billing.Contracts;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Contracts;
 
 namespace Billing.Messaging.Kafka;
 

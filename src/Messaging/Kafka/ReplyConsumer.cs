@@ -1,4 +1,5 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
+using Billing.Hosting.Telemetry;
 using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;

@@ -51,7 +51,7 @@ public static class MessagingMetrics
 
     /// <summary>Returns the name of a topic in the tags.</summary>
     public static string NameOf(string topic) =>
-        topic.StartsWith(Contracts.Topics.ReplyPrefix, StringComparison.Ordinal) ? ReplyTopics : topic;
+        topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal) ? ReplyTopics : topic;
 
     /// <summary>Records that a record was acknowledged or rejected by the brokers.</summary>
     /// <param name="topic">Its topic.</param>

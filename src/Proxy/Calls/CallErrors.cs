@@ -7,7 +7,7 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>Gives unexpected failures a status and a reason. A request that cannot be parsed is its sender's mistake and is not
+/// <summary>Turns failures into statuses, and gives unexpected ones a reason. A request that cannot be parsed is its sender's mistake and is not
 /// logged; any other exception is an error of this program and is logged. The REST front answers such exceptions with the same
 /// reason.</summary>
 public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
@@ -26,7 +26,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         {
             return await continuation(request, context);
         }
-        catch (Exception e) when (IsUnforeseen(e, context))
+        catch (Exception e) when (HasAnswer(e, context))
         {
             throw Answer(e, context);
         }
@@ -41,7 +41,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         {
             await continuation(request, responseStream, context);
         }
-        catch (Exception e) when (IsUnforeseen(e, context))
+        catch (Exception e) when (HasAnswer(e, context))
         {
             throw Answer(e, context);
         }
@@ -56,7 +56,7 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         {
             await continuation(requestStream, responseStream, context);
         }
-        catch (Exception e) when (IsUnforeseen(e, context))
+        catch (Exception e) when (HasAnswer(e, context))
         {
             throw Answer(e, context);
         }
@@ -85,28 +85,26 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
     }
 
     private static void Refuse(IHeaderDictionary trailers, string reason, string message) =>
-        Failure.WriteTrailers(trailers, Failure.Create(StatusCode.InvalidArgument, reason, message));
+        GrpcFailure.WriteTrailers(trailers, new Failure(StatusCode.InvalidArgument, reason, message));
 
     // Once the caller is gone, the work for it may end with any exception.
-    private static bool IsUnforeseen(Exception e, ServerCallContext context) =>
-        e is not RpcException && !context.CancellationToken.IsCancellationRequested;
+    private static bool HasAnswer(Exception e, ServerCallContext context) =>
+        e is FailureException || (e is not RpcException && !context.CancellationToken.IsCancellationRequested);
 
     private static string Code(StatusCode status) => ((int)status).ToString(System.Globalization.CultureInfo.InvariantCulture);
 
-    private RpcException Answer(Exception e, ServerCallContext context)
+    private RpcException Answer(Exception e, ServerCallContext context) => (e switch
     {
-        if (e is InvalidProtocolBufferException)
-        {
-            return Failure.Create(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage);
-        }
-        return Unforeseen(e, context.Method);
-    }
+        FailureException foreseen => foreseen.Failure,
+        InvalidProtocolBufferException => new Failure(StatusCode.InvalidArgument, ErrorReasons.MalformedMessage, NoMessage),
+        _ => Unforeseen(e, context.Method),
+    }).ToRpcException();
 
-    /// <summary>Logs an unexpected exception, and returns the error for the caller, who is not told its text.</summary>
-    internal RpcException Unforeseen(Exception cause, string method)
+    /// <summary>Logs an unexpected exception, and returns the failure for the caller, who is not told its text.</summary>
+    internal Failure Unforeseen(Exception cause, string method)
     {
         LogUnforeseen(cause, method);
-        return Failure.Create(StatusCode.Internal, ErrorReasons.Unforeseen, "The proxy could not process the call.");
+        return new Failure(StatusCode.Internal, ErrorReasons.Unforeseen, "The proxy could not process the call.");
     }
 
     [LoggerMessage(1, LogLevel.Error, "{Method} failed with an unexpected exception")]

@@ -1,3 +1,4 @@
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Grpc.Core;
 
@@ -18,7 +19,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
     /// <summary>Writes an answer; completes when the transport has room for more.</summary>
     /// <param name="answer">The answer.</param>
     /// <param name="flush">Whether to send this and the previous answers now; otherwise they may wait for the next one.</param>
-    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down and the caller does not read.</exception>
+    /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down and the caller does not read.</exception>
     public async ValueTask WriteAsync(T answer, bool flush)
     {
         stream.WriteOptions = flush ? null : Buffered;
@@ -60,7 +61,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
             await _abandoned.CancelAsync();
             await write.ContinueWith(
                 _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-            throw Admission.Closed();
+            throw new FailureException(Admission.Closed());
         }
     }
 }

@@ -1,9 +1,9 @@
 using System.Threading.Channels;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.V1;
-using Billing.Wire.V1;
 using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
@@ -16,10 +16,10 @@ internal sealed class PaymentStream : IDisposable
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
 
-    private readonly CommandSender _sender;
+    private readonly RequestHandler _handler;
+    private readonly IncomingCall _call;
     private readonly IAsyncStreamReader<MakePaymentRequest> _requests;
     private readonly DrainingWriter<MakePaymentResponse> _responses;
-    private readonly CallerDeadline _deadline;
     private readonly StreamEnds _ends;
     private readonly StreamPlaces _places;
     private readonly CancellationTokenSource _ended;
@@ -37,22 +37,22 @@ internal sealed class PaymentStream : IDisposable
     private long _lastUsed;
 
     public PaymentStream(
-        CommandSender sender, IAsyncStreamReader<MakePaymentRequest> requests, DrainingWriter<MakePaymentResponse> responses,
-        StreamPlaces places, CallerDeadline deadline, StreamEnds ends, CancellationToken cancellationToken)
+        RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
+        DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, StreamEnds ends)
     {
-        _sender = sender;
+        _handler = handler;
+        _call = call;
         _requests = requests;
         _responses = responses;
-        _deadline = deadline;
         _ends = ends;
         _places = places;
-        _ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        _ended = CancellationTokenSource.CreateLinkedTokenSource(call.Gone);
         _lastUsed = ends.Time.GetTimestamp();
         _watch = ends.Time.CreateTimer(_ => EndIfIdle(), null, ends.IdleMax, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>Answers every payment until the caller has no more.</summary>
-    /// <exception cref="RpcException">UNAVAILABLE: the proxy is shutting down, or the stream was idle for too long; the payments
+    /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down, or the stream was idle for too long; the payments
     /// already read have been answered.</exception>
     public async Task RunAsync()
     {
@@ -61,7 +61,7 @@ internal sealed class PaymentStream : IDisposable
         await Task.WhenAll(reading, writing);
         if (!await reading)
         {
-            throw _ends.Closing.IsCancellationRequested ? Admission.Closed() : _ends.Idle();
+            throw new FailureException(_ends.Closing.IsCancellationRequested ? Admission.Closed() : _ends.Idle());
         }
     }
 
@@ -142,23 +142,13 @@ internal sealed class PaymentStream : IDisposable
 
     private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest request)
     {
-        try
+        var outcome = await _handler.HandleInStreamAsync(RequestKinds.Payment, request, _call);
+        return outcome.Failure is not { } failure ? outcome.Value : new MakePaymentResponse
         {
-            _sender.Check(request, FieldRules.Check(request));
-            _places.Caller.RequireAccess(request.AccountId);
-            var command = new Command { TransactionId = request.TransactionId, Payment = KnownFields.Of(request) };
-            var reply = await _sender.SendAsync(command, _deadline);
-            return reply.Payment ?? throw Failure.OtherReply(reply);
-        }
-        catch (RpcException e)
-        {
-            return new MakePaymentResponse
-            {
-                TransactionId = request.TransactionId,
-                Outcome = PaymentOutcome.Failed,
-                Error = Failure.ToPaymentError(e),
-            };
-        }
+            TransactionId = request.TransactionId,
+            Outcome = PaymentOutcome.Failed,
+            Error = failure.ToPaymentError(),
+        };
     }
 
     private async Task<bool> WriteAsync()
@@ -231,8 +221,8 @@ internal sealed class PaymentStream : IDisposable
 /// <param name="Closing">Cancelled when the proxy begins to shut down.</param>
 internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
 {
-    /// <summary>The error that ends a stream that was idle for too long.</summary>
-    public RpcException Idle() => Failure.Create(
+    /// <summary>The failure that ends a stream that was idle for too long.</summary>
+    public Failure Idle() => new(
         StatusCode.Unavailable, ErrorReasons.StreamIdle,
         $"The stream was idle for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
 }

@@ -1,3 +1,5 @@
+using Billing.Messaging.Requests;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -7,12 +9,11 @@ namespace Billing.Proxy.Calls;
 /// <summary>One GetStatement call: requests page after page, each only when the previous one is written, so that a slow caller
 /// slows the reads down.</summary>
 internal sealed class StatementStream(
-    CommandSender sender, DrainingWriter<StatementEntry> responses, CallerDeadline deadline, Admission.Admitted place,
-    CancellationToken closing)
+    RequestHandler handler, IncomingCall call, DrainingWriter<StatementEntry> responses, Admission.Admitted place, CancellationToken closing)
 {
     private const int PageMax = 500;
 
-    public async Task RunAsync(GetStatementRequest request, CancellationToken cancellationToken)
+    public async Task RunAsync(GetStatementRequest request)
     {
         var left = request.Limit == 0 ? long.MaxValue : request.Limit;
         var next = new StatementPageRequest
@@ -24,7 +25,7 @@ internal sealed class StatementStream(
         while (left > 0)
         {
             next.Limit = (int)Math.Min(PageMax, left);
-            var page = await PageAsync(next.Clone(), cancellationToken);
+            var page = await PageAsync(next);
             await WriteAsync(page);
             left -= page.Entries.Count;
             if (!page.HasMore)
@@ -36,10 +37,10 @@ internal sealed class StatementStream(
         }
     }
 
-    private Task<StatementPage> PageAsync(StatementPageRequest request, CancellationToken cancellationToken) =>
+    private async Task<StatementPage> PageAsync(StatementPageRequest request) =>
         closing.IsCancellationRequested
-            ? throw Admission.Closed()
-            : StatementPages.ReadAsync(sender, request, deadline, place, cancellationToken);
+            ? throw new FailureException(Admission.Closed())
+            : (await handler.SendAsync(RequestKinds.Statement, request, call, place)).Value;
 
     private async Task WriteAsync(StatementPage page)
     {

@@ -8,18 +8,15 @@ namespace Billing.Proxy.Failures;
 /// <summary>Errors as REST callers see them: the same as for gRPC callers, with an HTTP status.</summary>
 internal static class RestFailure
 {
-    /// <summary>Answers with an error.</summary>
-    public static void Write(HttpResponse response, RpcException failure)
+    /// <summary>Answers with a failure.</summary>
+    public static void Write(HttpResponse response, Failure failure)
     {
-        var reason = failure.Trailers.GetValue(Trailers.Reason);
-        long? wait = long.TryParse(
-            failure.Trailers.GetValue(Trailers.RetryPushback), CultureInfo.InvariantCulture, out var milliseconds) ? milliseconds : null;
+        long? wait = failure.RetryAfter is { } after ? (long)after.TotalMilliseconds : null;
         if (wait is { } known)
         {
             response.Headers.RetryAfter = Math.Max(1, (known + 999) / 1000).ToString(CultureInfo.InvariantCulture);
         }
-        Write(response, StatusOf(failure.StatusCode, reason), reason, failure.Status.Detail,
-            failure.Trailers.GetValue(Trailers.Field), wait);
+        Write(response, StatusOf(failure), failure.Reason, failure.Message, failure.Field.Length == 0 ? null : failure.Field, wait);
     }
 
     /// <summary>Answers with an error that has an HTTP status but no gRPC one.</summary>
@@ -39,10 +36,10 @@ internal static class RestFailure
         JsonBody.Write(response, problem, ProblemJson.Default.ProblemAnswer, "application/problem+json");
     }
 
-    /// <summary>The HTTP status for a gRPC status.</summary>
-    internal static int StatusOf(StatusCode status, string? reason) => status switch
+    /// <summary>The HTTP status of a failure.</summary>
+    internal static int StatusOf(Failure failure) => failure.Status switch
     {
-        StatusCode.InvalidArgument when reason == ErrorReasons.RequestTooLarge => StatusCodes.Status413PayloadTooLarge,
+        StatusCode.InvalidArgument when failure.Reason == ErrorReasons.RequestTooLarge => StatusCodes.Status413PayloadTooLarge,
         StatusCode.InvalidArgument or StatusCode.FailedPrecondition or StatusCode.OutOfRange => StatusCodes.Status400BadRequest,
         StatusCode.Unauthenticated => StatusCodes.Status401Unauthorized,
         StatusCode.PermissionDenied => StatusCodes.Status403Forbidden,

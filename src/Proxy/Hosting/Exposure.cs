@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Hosting;

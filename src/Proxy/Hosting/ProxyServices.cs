@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Rest;
@@ -39,7 +39,7 @@ public static class ProxyServices
             .AddSingleton<CallErrors>()
             .AddSingleton<CallerRates>()
             .AddSingleton<Admission>()
-            .AddSingleton<CommandSender>()
+            .AddSingleton<RequestHandler>()
             .AddSingleton<Drain>()
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Drain>())
             .AddHostedService(provider => provider.GetRequiredService<Drain>());

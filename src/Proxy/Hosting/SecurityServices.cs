@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Authentication;

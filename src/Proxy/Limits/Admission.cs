@@ -42,46 +42,46 @@ public sealed class Admission(
 
     /// <summary>Admits a call; dispose of the result when the call ends.</summary>
     /// <param name="caller">The caller.</param>
-    /// <param name="accountId">The account of the call.</param>
     /// <param name="isTimed">Whether the call's duration counts towards the latency target; false if it depends on how fast the
     /// caller reads.</param>
-    /// <exception cref="RpcException">PERMISSION_DENIED if the account is not the caller's, RESOURCE_EXHAUSTED if there are
-    /// too many calls already, or too many of this caller, UNAVAILABLE if the proxy is shutting down.</exception>
-    public Admitted Enter(Caller caller, string accountId, bool isTimed = true)
+    /// <returns>The place of the call; or RESOURCE_EXHAUSTED if there are too many calls already, or too many of this caller,
+    /// UNAVAILABLE if the proxy is shutting down.</returns>
+    public Outcome<Admitted> Enter(Caller caller, bool isTimed = true)
     {
-        caller.RequireAccess(accountId);
-        rates.Count(caller);
+        if (rates.Count(caller) is { } refusal)
+        {
+            return refusal;
+        }
         var share = _shares.Of(caller);
         var taken = InFlight;
         var places = Places;
         if (taken < places && !_shares.Allows(share, taken, places))
         {
-            throw FullOfCaller(share);
+            return FullOfCaller(share);
         }
         if (!TryTake(ref _inFlight, places))
         {
-            throw Full();
+            return Full();
         }
         _advice.Admitted();
         share.Add(1);
         if (_closing.IsCancellationRequested)
         {
             Leave(share);
-            throw Closed();
+            return Closed();
         }
         return new Admitted(this, share, _latency is null || !isTimed ? null : time.GetTimestamp());
     }
 
     /// <summary>Takes the first place of a stream.</summary>
-    /// <returns>The share of its caller, from which its further places come.</returns>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED if too many places are taken already, by all calls, by streams or by
-    /// this caller, UNAVAILABLE if the proxy is shutting down.</exception>
-    internal CallerShares.Share EnterStream(Caller caller)
+    /// <returns>The share of its caller, from which its further places come; or RESOURCE_EXHAUSTED if too many places are taken
+    /// already, by all calls, by streams or by this caller, UNAVAILABLE if the proxy is shutting down.</returns>
+    internal Outcome<CallerShares.Share> EnterStream(Caller caller)
     {
         var share = _shares.Of(caller);
         if (!TryGrowStream(share))
         {
-            throw OfStreams >= StreamPlaces ? FullOfStreams()
+            return OfStreams >= StreamPlaces ? FullOfStreams()
                 : InFlight >= Places ? Full()
                 : share.OfStreams >= StreamPlaces - OfStreams ? FullOfCallersStreams(share)
                 : FullOfCaller(share);
@@ -89,7 +89,7 @@ public sealed class Admission(
         if (_closing.IsCancellationRequested)
         {
             ShrinkStream(share, 1);
-            throw Closed();
+            return Closed();
         }
         return share;
     }
@@ -127,9 +127,8 @@ public sealed class Admission(
     /// <summary>Refuses every further call, and signals the streams to end.</summary>
     public void Close() => _closing.Cancel();
 
-    /// <summary>The error for a call or stream that is refused or ended because the proxy is shutting down.</summary>
-    public static RpcException Closed() =>
-        Failure.Create(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "The proxy is shutting down.");
+    /// <summary>The failure of a call or stream that is refused or ended because the proxy is shutting down.</summary>
+    public static Failure Closed() => new(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "The proxy is shutting down.");
 
     /// <inheritdoc/>
     public void Dispose() => _closing.Dispose();
@@ -170,17 +169,20 @@ public sealed class Admission(
         Interlocked.Add(ref _ofStreams, -places);
     }
 
-    private RpcException Full() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy already has its limit of {Places} calls in flight ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).", _advice.Refused());
+    private Failure Full() => Refused(ErrorReasons.TooManyInFlight,
+        $"The proxy already has its limit of {Places} calls in flight ({(_latency is null ? "Billing:Proxy:InFlightMax" : "Billing:Proxy:LatencyTarget")}).");
 
-    private RpcException FullOfStreams() => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight,
-        $"The proxy's streams already have their limit of {StreamPlaces} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).", _advice.Refused());
+    private Failure FullOfStreams() => Refused(ErrorReasons.TooManyInFlight,
+        $"The proxy's streams already have their limit of {StreamPlaces} places: {_options.StreamPercent} % of {Places} (Billing:Proxy:StreamPercent).");
 
-    private RpcException FullOfCallersStreams(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-        $"The caller's streams already have {share.OfStreams} of the streams' {StreamPlaces} places, no fewer than are free (Billing:Proxy:StreamPercent).", _advice.Refused());
+    private Failure FullOfCallersStreams(CallerShares.Share share) => Refused(ErrorReasons.CallerLimitReached,
+        $"The caller's streams already have {share.OfStreams} of the streams' {StreamPlaces} places, no fewer than are free (Billing:Proxy:StreamPercent).");
 
-    private RpcException FullOfCaller(CallerShares.Share share) => Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-        $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).", _advice.Refused());
+    private Failure FullOfCaller(CallerShares.Share share) => Refused(ErrorReasons.CallerLimitReached,
+        $"The caller already has {share.Taken} calls in flight, its limit with {_shares.Callers} active callers (Billing:Proxy:InFlightMax {_options.InFlightMax}, Billing:Limits:InFlightPerCaller {limits.Value.InFlightPerCaller}).");
+
+    private Failure Refused(string reason, string message) =>
+        new(StatusCode.ResourceExhausted, reason, message) { RetryAfter = _advice.Refused() };
 
     private void Answered(CallerShares.Share share, long? since)
     {

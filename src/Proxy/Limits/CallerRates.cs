@@ -17,15 +17,18 @@ public sealed class CallerRates(IOptions<LimitOptions> options, TimeProvider tim
     private readonly int _burst = options.Value.Burst > 0 ? options.Value.Burst : options.Value.RequestsPerSecond;
 
     /// <summary>Counts a call.</summary>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED: the caller has exceeded its rate.</exception>
-    public void Count(Caller caller)
+    /// <returns>RESOURCE_EXHAUSTED if the caller has exceeded its rate; null otherwise.</returns>
+    public Failure? Count(Caller caller)
     {
-        if (_perSecond > 0 && !Of(caller).TryTake(out var wait))
+        if (_perSecond == 0 || Of(caller).TryTake(out var wait))
+        {
+            return null;
+        }
+        return new Failure(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached, $"The caller may make {_perSecond} calls per second (Billing:Limits:RequestsPerSecond).")
         {
             // In whole milliseconds, as it is told to the caller: one that comes back then must not be too early.
-            throw Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
-                $"The caller may make {_perSecond} calls per second (Billing:Limits:RequestsPerSecond).", TimeSpan.FromMilliseconds(Math.Ceiling(wait.TotalMilliseconds)));
-        }
+            RetryAfter = TimeSpan.FromMilliseconds(Math.Ceiling(wait.TotalMilliseconds)),
+        };
     }
 
     /// <summary>Waits until a caller may make its next call: payments on a stream are not refused but read more slowly.</summary>

@@ -1,5 +1,5 @@
+using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
-using Grpc.Core;
 
 namespace Billing.Proxy.Limits;
 
@@ -20,11 +20,11 @@ internal sealed class StreamPlaces : IDisposable
     /// <param name="admission">Where the places come from.</param>
     /// <param name="caller">The caller of the stream.</param>
     /// <param name="window">The most payments of the stream in flight; at least 1.</param>
-    /// <exception cref="RpcException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
+    /// <exception cref="FailureException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
     /// UNAVAILABLE if the proxy is shutting down.</exception>
     public StreamPlaces(Admission admission, Caller caller, int window)
     {
-        _share = admission.EnterStream(caller);
+        _share = admission.EnterStream(caller).Value;
         _admission = admission;
         Caller = caller;
         _window = window;

@@ -46,17 +46,16 @@ internal static class FailureWatch
         {
             await next(http);
         }
-        catch (RpcException e) when (Enter(failures, http, e))
+        catch (FailureException e) when (Enter(failures, http, e.Failure))
         {
             throw;
         }
     }
 
     // Called from an exception filter and never true: nothing is caught, so nothing has to be rethrown.
-    private static bool Enter(FailureLog failures, HttpContext http, RpcException e)
+    private static bool Enter(FailureLog failures, HttpContext http, Failure failure)
     {
-        var reason = e.Trailers.GetValue(Trailers.Reason);
-        failures.Add($"{http.Request.Method} {RouteOf(http)}", $"{RestFailure.StatusOf(e.StatusCode, reason)} {e.StatusCode}", reason, e.Status.Detail);
+        failures.Add($"{http.Request.Method} {RouteOf(http)}", $"{RestFailure.StatusOf(failure)} {failure.Status}", failure.Reason, failure.Message);
         return false;
     }
 

@@ -1,5 +1,5 @@
 using System.Diagnostics.Metrics;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 
 namespace Billing.Proxy.Live;
 

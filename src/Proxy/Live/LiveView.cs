@@ -1,8 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Billing.Messaging;
-using Billing.Messaging.Direct;
-using Billing.Messaging.Kafka;
 using Billing.Proxy.Limits;
 using Microsoft.Extensions.Options;
 
@@ -11,7 +9,7 @@ namespace Billing.Proxy.Live;
 /// <summary>Builds the events for the live page, as server-sent events.</summary>
 internal sealed class LiveView(
     Admission admission, IRequestTransport transport, IOptions<ProxyOptions> proxy, TimeProvider time,
-    IOptions<DirectOptions> direct, KafkaWatch? kafka = null)
+    KafkaWatch? kafka = null)
 {
     private const int LatencySeconds = 10;
 
@@ -27,13 +25,8 @@ internal sealed class LiveView(
         var from = Math.Max(now - CallSeconds.Kept, record.Since.ToUnixTimeSeconds());
         return Event("hello", new LiveHello
         {
-            Transport = transport switch
-            {
-                KafkaRequestTransport => "kafka",
-                DirectTransport => "direct",
-                _ => "embedded",
-            },
-            Instead = Instead(),
+            Transport = transport.Description.Name,
+            Instead = transport.Description.InsteadOfKafka,
             InFlightMax = proxy.Value.InFlightMax,
             Since = record.Since.ToUnixTimeMilliseconds(),
             // The previous second is part of the first snapshot.
@@ -72,12 +65,4 @@ internal sealed class LiveView(
     private LiveSecond Of(CallSeconds.Second second) => new(
         second.Number, Volatile.Read(ref second.Answered), Volatile.Read(ref second.Failed), Volatile.Read(ref _inFlight[Index(second.Number)]),
         At(second.Durations, 0.5), At(second.Durations, 0.99));
-
-    private string? Instead() => transport switch
-    {
-        KafkaRequestTransport => null,
-        DirectTransport => "Proxies call the backend that serves the account directly; there are no topics, consumer groups or dead letters. The backends: "
-            + string.Join(", ", direct.Value.BackendAddresses) + ".",
-        _ => "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.",
-    };
 }

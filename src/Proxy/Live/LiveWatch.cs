@@ -1,5 +1,7 @@
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
 using Billing.Wire.V1;
 using Microsoft.Extensions.Options;
 
@@ -66,26 +68,24 @@ internal sealed class LiveRecord
         return own;
     }
 
-    /// <summary>Sends a command and counts its answer.</summary>
-    public async Task<Reply> SendAsync(IRequestTransport transport, Command command)
+    /// <summary>Sends a request and counts its answer.</summary>
+    public async Task<Reply> SendAsync(IRequestTransport transport, Request request, Action? stored = null)
     {
-        var own = command.Payment is null ? null : Own.Value;
-        if (own is not null)
+        var isPayment = request.Kind == RequestKinds.Payment;
+        var own = isPayment ? Own.Value : null;
+        if (isPayment && request.SentUnixUs is null && (own is not null || (transport.Description.TimesSteps && Payments.TrySample())))
         {
-            command.Timing ??= new Timing { SentUnixUs = command.ReceivedUnixUs };
+            // When the client sent it is unknown: the time of receipt stands in for that.
+            request = request with { SentUnixUs = request.ReceivedUnixUs };
         }
-        else if (command.Payment is not null && transport is not Messaging.Direct.DirectTransport)
-        {
-            Payments.Sample(command);
-        }
-        var reply = await transport.SendAsync(command);
+        var reply = await transport.SendAsync(request, stored);
         if (reply.ResultCase != Reply.ResultOneofCase.Error)
         {
             Calls.Answered();
         }
-        if (command is { Payment: not null, Timing: not null })
+        if (isPayment && request.SentUnixUs is not null)
         {
-            var payment = TimedPayment.Of(command, reply, TimedCall.Times(command, reply, _time.Microseconds()), own is not null);
+            var payment = TimedPayment.Of(request, reply, TimedCall.Times(request, reply, _time.Microseconds()), own is not null);
             Payments.Add(payment);
             own?.Steps = payment;
         }

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.Proxy.Live;
@@ -17,15 +18,8 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
     private int _sampled;
     private int _shown;
 
-    /// <summary>Requests timing for a payment, unless enough payments of this second have been sampled.</summary>
-    public void Sample(Command command)
-    {
-        if (command.Timing is null && samplesPerSecond > 0 && TryCount(ref _sampled, samplesPerSecond))
-        {
-            // When the client sent it is unknown: the time of receipt stands in for that.
-            command.Timing = new Timing { SentUnixUs = command.ReceivedUnixUs };
-        }
-    }
+    /// <summary>Whether one more payment may be timed: not if enough payments of this second have been sampled.</summary>
+    public bool TrySample() => samplesPerSecond > 0 && TryCount(ref _sampled, samplesPerSecond);
 
     /// <summary>Adds an answered payment.</summary>
     public void Add(TimedPayment payment)
@@ -81,9 +75,9 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
 internal sealed record TimedPayment(
     string TransactionId, string Account, string PaymentType, string Outcome, bool FromHere, IReadOnlyDictionary<string, long> Times)
 {
-    /// <summary>The timed payment of an answered command.</summary>
-    public static TimedPayment Of(Command command, Reply reply, StepTimes times, bool fromHere) => new(
-        command.TransactionId, command.Payment.AccountId, command.Payment.PaymentType.ToString(),
+    /// <summary>The timed payment of an answered request.</summary>
+    public static TimedPayment Of(Request request, Reply reply, StepTimes times, bool fromHere) => new(
+        request.TransactionId, request.Route.AccountId, request.Route.PaymentType.ToString(),
         reply.Payment?.Outcome.ToString() ?? reply.Error?.Reason ?? "", fromHere,
         times.Steps().Where(step => step.Value is not null)
             .ToDictionary(step => step.Key, step => UnixTime.Microseconds(step.Value!.Value), StringComparer.Ordinal));

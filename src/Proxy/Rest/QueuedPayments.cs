@@ -1,10 +1,8 @@
 using System.ComponentModel;
 using System.Globalization;
-using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
-using Billing.Proxy.Limits;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -16,7 +14,7 @@ namespace Billing.Proxy.Rest;
 /// <summary>Payments whose callers do not wait for the answer, and their status. The proxy keeps no state for them: the status
 /// URL contains the payment, and the question about it goes to the backend that serves the account, after the payment. So every
 /// proxy gives the same answer, even if the one that accepted the payment is gone.</summary>
-internal sealed class QueuedPayments(CommandSender sender, Admission admission, TimeProvider time)
+internal sealed class QueuedPayments(RequestHandler handler, TimeProvider time)
 {
     /// <summary>The route of a payment's status.</summary>
     public const string StatusRoute = "/v1/payments/{transaction_id}/status";
@@ -32,15 +30,17 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
     private static readonly TimeSpan StatusWait = TimeSpan.FromSeconds(1);
 
     /// <summary>Sends a payment, and answers 202 as soon as the transport has accepted it.</summary>
-    /// <exception cref="RpcException">The payment was refused.</exception>
-    public async Task<IResult> TakeAsync(MakePaymentRequest request, CallerDeadline callerDeadline, HttpContext http)
+    /// <exception cref="FailureException">The payment was refused.</exception>
+    public async Task<IResult> TakeAsync(MakePaymentRequest request, IncomingCall call, HttpContext http)
     {
-        var taken = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var command = new Command { TransactionId = request.TransactionId, Payment = request };
-        var answered = AnswerAsync(command, Caller.Of(http), callerDeadline, taken);
-        // Waits for the first of the two; rethrows the error if the payment was refused.
-        await (await Task.WhenAny(taken.Task, answered)).WaitAsync(http.RequestAborted);
-        var url = StatusUrl(command);
+        var taken = new TaskCompletionSource<Request>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var answered = handler.HandleStoredAsync(RequestKinds.Payment, request, call, command => taken.TrySetResult(command));
+        await Task.WhenAny(taken.Task, answered).WaitAsync(call.Gone);
+        // What fails after the payment was taken, the caller learns when it reads the status.
+        var command = taken.Task.IsCompleted ? await taken.Task
+            : (await answered).Failure is { } refusal ? throw new FailureException(refusal)
+            : await taken.Task;
+        var url = StatusUrl(request, command.DeadlineUnixUs);
         var headers = http.Response.Headers;
         http.Response.StatusCode = StatusCodes.Status202Accepted;
         headers.Location = url;
@@ -61,7 +61,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         [FromQuery(Name = Deadline), Description("When the payment expires if it is not recorded before, in microseconds since the Unix epoch.")] string? deadline,
         HttpContext http)
     {
-        var callerDeadline = new CallerDeadline(time.GetTimestamp(), RestRequest.Timeout(http) ?? StatusWait);
+        var call = RestRequest.CallOf(http, time, StatusWait);
         RestRequest.CheckQuery(http, "account_id", "payment_type", CurrencyCode, Units, Nanos, Deadline);
         var payment = new MakePaymentRequest
         {
@@ -75,9 +75,8 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
                 Nanos = (int)Math.Clamp(RestRequest.Number(Nanos, nanos, 0), int.MinValue, int.MaxValue),
             },
         };
-        sender.Check(payment, FieldRules.Check(payment));
         var request = new PaymentStatusRequest { Payment = payment, DeadlineUnixUs = RestRequest.Number(Deadline, deadline, 0) };
-        var status = await QueryAsync(request, Caller.Of(http), callerDeadline, http.RequestAborted);
+        var status = await QueryAsync(request, call);
         http.Response.Headers.CacheControl = "no-store";
         if (status.Status == Pending)
         {
@@ -86,41 +85,18 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
         return Answer(status);
     }
 
-    private async Task AnswerAsync(Command command, Caller caller, CallerDeadline callerDeadline, TaskCompletionSource taken)
-    {
-        try
-        {
-            // The place is held until the answer comes, so the same limit applies to payments that nobody waits for.
-            using var admitted = admission.Enter(caller, command.Payment.AccountId);
-            await sender.SendQueuedAsync(command, callerDeadline, () => taken.TrySetResult());
-        }
-        catch (RpcException) when (taken.Task.IsCompleted)
-        {
-            // The caller learns of the error when it reads the status.
-        }
-    }
-
-    private async Task<PaymentStatusAnswer> QueryAsync(
-        PaymentStatusRequest request, Caller caller, CallerDeadline callerDeadline, CancellationToken callerGone)
+    private async Task<PaymentStatusAnswer> QueryAsync(PaymentStatusRequest request, IncomingCall call)
     {
         var id = request.Payment.TransactionId;
-        using var admitted = admission.Enter(caller, request.Payment.AccountId);
-        try
-        {
-            var reply = await sender.SendAsync(
-                new Command { TransactionId = id, PaymentStatus = request }, callerDeadline, admitted, callerGone);
-            return RestAnswers.Of(id, reply.PaymentStatus ?? throw Failure.OtherReply(reply));
-        }
-        catch (RpcException e) when (e.StatusCode == StatusCode.DeadlineExceeded)
-        {
+        var outcome = await handler.HandleAsync(RequestKinds.PaymentStatus, request, call);
+        return outcome.Failure?.Status == StatusCode.DeadlineExceeded
             // The question still waits behind the payment, or both wait for a backend.
-            return new PaymentStatusAnswer { TransactionId = id, Status = Pending };
-        }
+            ? new PaymentStatusAnswer { TransactionId = id, Status = Pending }
+            : RestAnswers.Of(id, outcome.Value);
     }
 
-    private static string StatusUrl(Command command)
+    private static string StatusUrl(MakePaymentRequest payment, long deadlineUnixUs)
     {
-        var payment = command.Payment;
         var query = new QueryBuilder
         {
             { "account_id", payment.AccountId },
@@ -128,7 +104,7 @@ internal sealed class QueuedPayments(CommandSender sender, Admission admission, 
             { CurrencyCode, payment.Amount.CurrencyCode },
             { Units, Text(payment.Amount.Units) },
             { Nanos, Text(payment.Amount.Nanos) },
-            { Deadline, Text(command.DeadlineUnixUs) },
+            { Deadline, Text(deadlineUnixUs) },
         };
         return StatusRoute.Replace("{transaction_id}", payment.TransactionId, StringComparison.Ordinal) + query;
     }

@@ -1,10 +1,7 @@
 using System.ComponentModel;
 using System.Text.Json.Serialization.Metadata;
-using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
-using Billing.Proxy.Failures;
-using Billing.Proxy.Limits;
-using Billing.Proxy.Security;
 using Billing.V1;
 using Billing.Wire.V1;
 using Microsoft.AspNetCore.Mvc;
@@ -14,7 +11,7 @@ namespace Billing.Proxy.Rest;
 
 /// <summary>The public API over HTTP/1.1 and JSON, with the same checks, admission and commands as the gRPC API.</summary>
 internal sealed class RestFront(
-    CommandSender sender, Admission admission, QueuedPayments queued, IOptions<ProxyOptions> options, TimeProvider time)
+    RequestHandler handler, QueuedPayments queued, IOptions<ProxyOptions> options, TimeProvider time)
 {
     private const int PageDefault = 100;
 
@@ -25,7 +22,7 @@ internal sealed class RestFront(
     public async Task<IResult> PayAsync(
         [FromRoute(Name = "transaction_id"), Description("The idempotency key: a UUID.")] string transactionId, HttpContext http)
     {
-        var deadline = DeadlineOf(http);
+        var call = RestRequest.CallOf(http, time);
         RestRequest.CheckQuery(http);
         var body = await RestRequest.BodyAsync(http, RestJson.Default.PaymentBody, _bodyBytesMax);
         var request = new MakePaymentRequest
@@ -35,15 +32,11 @@ internal sealed class RestFront(
             PaymentType = RestRequest.PaymentType(body.PaymentType),
             Amount = body.Amount.ToMoney(),
         };
-        sender.Check(request, FieldRules.Check(request));
-        if (sender.IsQueued && RestRequest.PrefersAsync(http))
+        if (handler.StoresCommands && RestRequest.PrefersAsync(http))
         {
-            return await queued.TakeAsync(request, deadline, http);
+            return await queued.TakeAsync(request, call, http);
         }
-        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var reply = await sender.SendAsync(
-            new Command { TransactionId = transactionId, Payment = request }, deadline, admitted, http.RequestAborted);
-        return Answer(RestAnswers.Of(reply.Payment ?? throw Failure.OtherReply(reply)), RestJson.Default.PaymentAnswer);
+        return Answer(RestAnswers.Of((await handler.HandleAsync(RequestKinds.Payment, request, call)).Value), RestJson.Default.PaymentAnswer);
     }
 
     [EndpointSummary("Reads what an account owes and what it may still spend")]
@@ -52,7 +45,7 @@ internal sealed class RestFront(
         [FromQuery(Name = "min_version"), Description("The answer must cover the account's events up to this version.")] string? minVersion,
         HttpContext http)
     {
-        var deadline = DeadlineOf(http);
+        var call = RestRequest.CallOf(http, time);
         RestRequest.CheckQuery(http, "min_version");
         var request = new CheckBalanceRequest
         {
@@ -60,11 +53,7 @@ internal sealed class RestFront(
             PaymentType = RestRequest.PaymentType(paymentType),
             MinVersion = RestRequest.Number("min_version", minVersion, 0),
         };
-        sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var reply = await sender.SendAsync(
-            new Command { TransactionId = Guid.NewGuid().ToString(), Balance = request }, deadline, admitted, http.RequestAborted);
-        return Answer(RestAnswers.Of(reply.Balance ?? throw Failure.OtherReply(reply)), RestJson.Default.BalanceAnswer);
+        return Answer(RestAnswers.Of((await handler.HandleAsync(RequestKinds.Balance, request, call)).Value), RestJson.Default.BalanceAnswer);
     }
 
     [EndpointSummary("Reads a page of an account's statement: its events, in order")]
@@ -74,7 +63,7 @@ internal sealed class RestFront(
         [FromQuery(Name = "limit"), Description("The most events on the page, 1 to 1000; 100 if not given.")] string? limit,
         HttpContext http)
     {
-        var deadline = DeadlineOf(http);
+        var call = RestRequest.CallOf(http, time);
         RestRequest.CheckQuery(http, "after_version", "limit");
         var request = new StatementPageRequest
         {
@@ -83,17 +72,14 @@ internal sealed class RestFront(
             AfterVersion = RestRequest.Number("after_version", afterVersion, 0),
             Limit = (int)Math.Clamp(RestRequest.Number("limit", limit, PageDefault), int.MinValue, int.MaxValue),
         };
-        sender.Check(request, StatementPageRules.Check(request));
-        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var page = await StatementPages.ReadAsync(sender, request, deadline, admitted, http.RequestAborted);
-        return Answer(RestAnswers.Of(page), RestJson.Default.StatementAnswer);
+        return Answer(RestAnswers.Of((await handler.HandleAsync(RequestKinds.Statement, request, call)).Value), RestJson.Default.StatementAnswer);
     }
 
     [EndpointSummary("Sets an account's credit limit")]
     public async Task<IResult> LimitAsync(
         [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId, HttpContext http)
     {
-        var deadline = DeadlineOf(http);
+        var call = RestRequest.CallOf(http, time);
         RestRequest.CheckQuery(http);
         var body = await RestRequest.BodyAsync(http, RestJson.Default.CreditLimitBody, _bodyBytesMax);
         var request = new SetCreditLimitRequest
@@ -103,14 +89,8 @@ internal sealed class RestFront(
             PaymentType = RestRequest.PaymentType(paymentType),
             Limit = body.Limit.ToMoney(),
         };
-        sender.Check(request, FieldRules.Check(request));
-        using var admitted = admission.Enter(Caller.Of(http), request.AccountId);
-        var reply = await sender.SendAsync(
-            new Command { TransactionId = request.TransactionId, CreditLimit = request }, deadline, admitted, http.RequestAborted);
-        return Answer(RestAnswers.Of(reply.CreditLimit ?? throw Failure.OtherReply(reply)), RestJson.Default.CreditLimitAnswer);
+        return Answer(RestAnswers.Of((await handler.HandleAsync(RequestKinds.CreditLimit, request, call)).Value), RestJson.Default.CreditLimitAnswer);
     }
-
-    private CallerDeadline DeadlineOf(HttpContext http) => new(time.GetTimestamp(), RestRequest.Timeout(http));
 
     private static JsonAnswer<T> Answer<T>(T value, JsonTypeInfo<T> type) => new(value, type);
 }

@@ -4,7 +4,9 @@ using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using System.Text.RegularExpressions;
 using Billing.Contracts;
+using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
+using Billing.Proxy.Security;
 using Billing.V1;
 using Grpc.Core;
 
@@ -27,7 +29,7 @@ internal static partial class RestRequest
     private const string DoubleField = "Duplicate property '";
 
     /// <summary>Reads the body.</summary>
-    /// <exception cref="RpcException">INVALID_ARGUMENT: the body is too large, or not a valid object of the type.</exception>
+    /// <exception cref="FailureException">INVALID_ARGUMENT: the body is too large, or not a valid object of the type.</exception>
     public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
         where T : class
     {
@@ -54,8 +56,15 @@ internal static partial class RestRequest
         }
     }
 
+    /// <summary>What HTTP says of a call besides its request.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="waits">How long a caller waits that does not say so; null for the proxy's default.</param>
+    public static IncomingCall CallOf(HttpContext http, TimeProvider time, TimeSpan? waits = null) =>
+        new(Caller.Of(http), new CallerDeadline(time.GetTimestamp(), Timeout(http) ?? waits), http.RequestAborted);
+
     /// <summary>How long the caller waits; null if the request does not state it.</summary>
-    public static TimeSpan? Timeout(HttpContext http)
+    private static TimeSpan? Timeout(HttpContext http)
     {
         if (!http.Request.Headers.TryGetValue(TimeoutHeader, out var values))
         {
@@ -71,7 +80,7 @@ internal static partial class RestRequest
     public static PaymentType PaymentType(string? text) =>
         string.IsNullOrEmpty(text) ? V1.PaymentType.Unspecified
         : FieldRules.TryReadPaymentType(text, out var type) ? type
-        : throw Failure.BadField(FieldRules.UnknownPaymentType(text));
+        : throw new FailureException(Failure.BadField(FieldRules.UnknownPaymentType(text)));
 
     /// <summary>Reads a number in the query; <paramref name="fallback"/> if it is absent.</summary>
     public static long Number(string name, string? text, long fallback) =>
@@ -124,7 +133,7 @@ internal static partial class RestRequest
         }
     }
 
-    private static RpcException Refused(JsonException e)
+    private static FailureException Refused(JsonException e)
     {
         // "$" is the body, "$.amount.units" a field. An inner JsonException comes from the reader: the body is not JSON.
         var field = e.Path is { Length: > 2 } path && path.StartsWith("$.", StringComparison.Ordinal) ? path[2..] : "";
@@ -158,12 +167,12 @@ internal static partial class RestRequest
 
     private static string Shorten(string text) => text.Length <= 40 ? text : string.Concat(text.AsSpan(0, 40), "...");
 
-    private static RpcException Bad(string field, string problem) => Failure.BadField(new FieldViolation(field, problem));
+    private static FailureException Bad(string field, string problem) => new(Failure.BadField(new FieldViolation(field, problem)));
 
-    private static RpcException Malformed(string message) =>
-        Failure.Create(StatusCode.InvalidArgument, ErrorReasons.MalformedBody, message);
+    private static FailureException Malformed(string message) =>
+        new(new Failure(StatusCode.InvalidArgument, ErrorReasons.MalformedBody, message));
 
-    private static RpcException TooLarge(long size, int bytesMax) => Failure.Create(
+    private static FailureException TooLarge(long size, int bytesMax) => new(new Failure(
         StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
-        $"The body has {size} bytes or more; Billing:Proxy:RequestBytesMax allows {bytesMax}.");
+        $"The body has {size} bytes or more; Billing:Proxy:RequestBytesMax allows {bytesMax}."));
 }

@@ -1,8 +1,7 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Security;
-using Grpc.Core;
 using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Rest;
@@ -79,9 +78,9 @@ public static class RestServices
         {
             await next(http);
         }
-        catch (RpcException e) when (!http.Response.HasStarted)
+        catch (FailureException e) when (!http.Response.HasStarted)
         {
-            RestFailure.Write(http.Response, e);
+            RestFailure.Write(http.Response, e.Failure);
         }
         catch (BadHttpRequestException e) when (!http.Response.HasStarted)
         {

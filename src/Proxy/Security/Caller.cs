@@ -1,6 +1,4 @@
 using System.Security.Claims;
-using Billing.Contracts;
-using Billing.Proxy.Failures;
 using Grpc.Core;
 
 namespace Billing.Proxy.Security;
@@ -61,17 +59,6 @@ public sealed class Caller : ClaimsIdentity
     /// <summary>Whether the caller may access an account.</summary>
     public bool MayAccess(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
         || _beginnings.Exists(beginning => accountId.StartsWith(beginning, StringComparison.Ordinal));
-
-    /// <summary>Refuses an account that the caller may not access. The error does not reveal whether the account exists.</summary>
-    /// <exception cref="RpcException">PERMISSION_DENIED.</exception>
-    public void RequireAccess(string accountId)
-    {
-        if (!MayAccess(accountId))
-        {
-            throw Failure.Create(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed,
-                "The caller's token does not include this account.");
-        }
-    }
 
     private static Caller Nobody { get; } = new("nobody");
 }

@@ -18,7 +18,7 @@ internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int
         }
         if (Refusals.IsGrpc(http.Request))
         {
-            Refusals.Answer(http, Failure.Create(StatusCode.Unimplemented, ErrorReasons.NotServedHere, Message));
+            Refusals.Answer(http, new Failure(StatusCode.Unimplemented, ErrorReasons.NotServedHere, Message));
         }
         else
         {

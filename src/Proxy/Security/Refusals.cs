@@ -25,15 +25,15 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
     }
 
     /// <summary>Answers a request with an error.</summary>
-    public static void Answer(HttpContext http, RpcException failure)
+    public static void Answer(HttpContext http, Failure failure)
     {
         if (IsGrpc(http.Request))
         {
             http.Response.ContentType = "application/grpc";
-            Failure.WriteTrailers(http.Response.Headers, failure);
+            GrpcFailure.WriteTrailers(http.Response.Headers, failure);
             return;
         }
-        if (failure.StatusCode == StatusCode.Unauthenticated)
+        if (failure.Status == StatusCode.Unauthenticated)
         {
             http.Response.Headers.Append(HeaderNames.WWWAuthenticate, "Bearer");
         }
@@ -44,15 +44,15 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
     public static bool IsGrpc(HttpRequest request) =>
         request.ContentType is { } type && type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase);
 
-    private static RpcException Unknown(AuthenticateResult result) => result.Failure switch
+    private static Failure Unknown(AuthenticateResult result) => result.Failure switch
     {
-        null => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenMissing,
+        null => new(StatusCode.Unauthenticated, ErrorReasons.TokenMissing,
             "The call has no token; send one as authorization: Bearer."),
-        SecurityTokenExpiredException => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
-        _ => Failure.Create(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is invalid: this platform does not trust it."),
+        SecurityTokenExpiredException => new(StatusCode.Unauthenticated, ErrorReasons.TokenExpired, "The token has expired."),
+        _ => new(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is invalid: this platform does not trust it."),
     };
 
-    private static RpcException Forbidden(AuthorizationPolicy policy) => Failure.Create(
+    private static Failure Forbidden(AuthorizationPolicy policy) => new(
         StatusCode.PermissionDenied, ErrorReasons.ScopeMissing,
         $"The caller lacks the scope {string.Join(" and ", policy.Requirements.OfType<ScopeRequirement>().Select(r => r.Scope))}.");
 }

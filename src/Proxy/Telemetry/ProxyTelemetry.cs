@@ -1,4 +1,4 @@
-using Billing.Messaging.Telemetry;
+using Billing.Hosting.Telemetry;
 using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Telemetry;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Contracts;
+using Billing.Messaging;
 
 namespace Billing.DeploymentTests.Terraform;
 

@@ -4,6 +4,7 @@ using Billing.Contracts;
 using Billing.DeploymentTests;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Confluent.Kafka;
@@ -90,7 +91,7 @@ public sealed class PythonBackend
         Assert.SkipUnless(imports.ExitCode == 0, "python3-confluent-kafka and python3-protobuf are not installed");
         var modules = folder.CreateSubfolder("modules");
         (await Tool.RunAsync(protoc,
-            ["-I", "src/Contracts/Protos", "-I", "src/Wire/Protos", "--python_out", modules, "billing/v1/billing.proto", "billing/wire/v1/wire.proto"])).Succeeded();
+            ["-I", "src/Contracts/Protos", "-I", "src/Messaging/Protos", "--python_out", modules, "billing/v1/billing.proto", "billing/wire/v1/wire.proto"])).Succeeded();
         return modules;
     }
 

@@ -1,8 +1,8 @@
 using System.Text;
 using System.Text.Json.Nodes;
-using Billing.Contracts;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Confluent.Kafka;

@@ -1,4 +1,4 @@
-using Billing.Messaging.Rpcx;
+using Billing.Rpc.Rpcx;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Rpcx;

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.Messaging.Rpcx;
+using Billing.Rpc.Rpcx;
 using Billing.V1;
 using Grpc.Core;
 using static Billing.IntegrationTests.Rpcx.RpcxPair;

@@ -1,8 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
-using Billing.Messaging.Hosting;
-using Billing.Messaging.Rpcx;
-using Billing.Messaging.Rpcx.Calling;
+using Billing.Hosting;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Calling;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.Extensions.Logging;

@@ -1,4 +1,4 @@
-using Billing.Messaging.Rpcx;
+using Billing.Rpc.Rpcx;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
-using Billing.Messaging.Rpcx;
-using Billing.Messaging.Rpcx.Calling;
-using Billing.Messaging.Rpcx.Serving;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Calling;
+using Billing.Rpc.Rpcx.Serving;
 using Billing.V1;
 using Microsoft.Extensions.Logging;
 

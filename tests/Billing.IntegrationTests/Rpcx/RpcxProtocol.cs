@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using System.Text;
-using Billing.Messaging.Rpcx;
-using Billing.Messaging.Rpcx.Calling;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Calling;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf;

@@ -1,6 +1,6 @@
 using Billing.Auditing;
-using Billing.Client.Load;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.V1;
 using Grpc.Core;
 using Npgsql;

@@ -2,6 +2,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack;
+using Billing.Messaging;
 using Billing.V1;
 using Confluent.Kafka;
 using Grpc.Core;

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Billing.Contracts;
 using Billing.LocalStack.Processes;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;

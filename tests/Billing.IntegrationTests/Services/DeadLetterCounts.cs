@@ -1,6 +1,6 @@
 using System.Text;
 using Billing.Chaos;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.V1;
 using Confluent.Kafka;
 

@@ -3,7 +3,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack;
-using Billing.Messaging.Direct;
+using Billing.Rpc;
 using Billing.Wire.V1;
 using Grpc.Core;
 using Grpc.Net.Client;

@@ -1,10 +1,9 @@
 using System.Text;
 using System.Threading.Channels;
-using Billing.Contracts;
+using Billing.Hosting;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -1,7 +1,7 @@
 using Billing.Auditing;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 

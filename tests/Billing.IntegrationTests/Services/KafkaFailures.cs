@@ -1,8 +1,9 @@
 using System.Text;
 using Billing.Auditing;
-using Billing.Client.Load;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.LocalStack;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.V1;
 using Billing.Wire.V1;

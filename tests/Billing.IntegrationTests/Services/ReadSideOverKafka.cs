@@ -2,6 +2,7 @@ using System.Text;
 using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -1,5 +1,5 @@
-using Billing.Client.Load;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;

@@ -1,5 +1,5 @@
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Hosting.Internal;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging.Abstractions;

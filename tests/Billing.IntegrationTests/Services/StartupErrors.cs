@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Reflection;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 
@@ -68,47 +69,43 @@ public sealed class StartupErrors
         ("Billing__Backend__InFlightMax", "10"));
 
     [Fact]
-    public Task An_unknown_transport_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Transport must be kafka or direct; it is 'pigeon'", 2, ("Billing__Transport", "pigeon"));
-
-    [Fact]
     public Task A_proxy_with_direct_calls_and_no_backends_names_the_setting() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Direct:Backends is missing", 2, ("Billing__Transport", "direct"));
+        "Billing.Rpc proxy", "Billing:Direct:Backends is missing", 2);
 
     [Fact]
     public Task A_proxy_with_an_unknown_protocol_names_the_setting_and_the_value() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Direct:Protocol must be grpc, rpcx or rest; it is 'soap'", 2,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Direct__Protocol", "soap"));
+        "Billing.Rpc proxy", "Billing:Direct:Protocol must be grpc, rpcx or rest; it is 'soap'", 2,
+        ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Direct__Protocol", "soap"));
 
     [Fact]
     public Task A_backend_with_direct_calls_and_no_address_names_the_setting() => FailsHereAsync(
-        "Billing.Backends", "Billing:Direct:Listen is missing", 2,
-        ("Billing__Transport", "direct"), ("Billing__EventStore__ConnectionString", Postgres));
+        "Billing.Rpc backend", "Billing:Direct:Listen is missing", 2,
+        ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
     public Task An_invalid_REST_address_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Rest:Url: 'nowhere' is not of the form http://host:port", 2,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Rest__Url", "nowhere"));
+        "Billing.Rpc proxy", "Billing:Rest:Url: 'nowhere' is not of the form http://host:port", 2,
+        ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Rest__Url", "nowhere"));
 
     [Fact]
     public Task An_unprotected_proxy_on_a_public_address_names_the_address() => FailsHereAsync(
-        "Billing.Proxy", "Urls: 'http://0.0.0.0:0' may be reached from other machines", 2,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("urls", "http://0.0.0.0:0"));
+        "Billing.Rpc proxy", "Urls: 'http://0.0.0.0:0' may be reached from other machines", 2,
+        ("Billing__Direct__Backends", "127.0.0.1:1"), ("urls", "http://0.0.0.0:0"));
 
     [Fact]
     public Task An_unprotected_backend_on_a_public_address_names_the_address() => FailsHereAsync(
-        "Billing.Backends", "Billing:Direct:Listen: '0.0.0.0:6000' may be reached from other machines", 2,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Listen", "0.0.0.0:6000"), ("Billing__EventStore__ConnectionString", Postgres));
+        "Billing.Rpc backend", "Billing:Direct:Listen: '0.0.0.0:6000' may be reached from other machines", 2,
+        ("Billing__Direct__Listen", "0.0.0.0:6000"), ("Billing__EventStore__ConnectionString", Postgres));
 
     [Fact]
     public Task An_invalid_certificate_file_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Tls:CertificateFile ('/etc/hostname') and its key cannot be used", 1,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Tls__CertificateFile", "/etc/hostname"));
+        "Billing.Rpc proxy", "Billing:Tls:CertificateFile ('/etc/hostname') and its key cannot be used", 1,
+        ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Tls__CertificateFile", "/etc/hostname"));
 
     [Fact]
     public Task An_invalid_key_set_file_is_named() => FailsHereAsync(
-        "Billing.Proxy", "Billing:Auth:JwksFile ('/etc/hostname') cannot be used", 1,
-        ("Billing__Transport", "direct"), ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Auth__JwksFile", "/etc/hostname"),
+        "Billing.Rpc proxy", "Billing:Auth:JwksFile ('/etc/hostname') cannot be used", 1,
+        ("Billing__Direct__Backends", "127.0.0.1:1"), ("Billing__Auth__JwksFile", "/etc/hostname"),
         ("Billing__Auth__Issuer", "i"), ("Billing__Auth__Audience", "a"));
 
     [Fact]
@@ -119,9 +116,9 @@ public sealed class StartupErrors
     public async Task A_setting_in_a_file_of_the_secrets_folder_overrides_the_environment()
     {
         var folder = Directory.CreateTempSubdirectory("billing-secrets-");
-        await File.WriteAllTextAsync(Path.Combine(folder.FullName, "Billing__Transport"), "pigeon");
+        await File.WriteAllTextAsync(Path.Combine(folder.FullName, "Billing__Kafka__BootstrapServers"), "pigeon");
 
-        await FailsAsync("Billing.Proxy", "it is 'pigeon'", 2, ("Billing__SecretsFolder", folder.FullName), ("Billing__Transport", "direct"));
+        await FailsAsync("Billing.Proxy", "'pigeon'", 2, ("Billing__SecretsFolder", folder.FullName), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"));
 
         folder.Delete(recursive: true);
     }
@@ -146,8 +143,8 @@ public sealed class StartupErrors
     private static async Task FailsHereAsync(
         string program, string message, int exitCode, params (string Name, string Value)[] settings)
     {
-        var main = (program == "Billing.Proxy" ? typeof(Proxy.ProxyOptions) : typeof(Backends.BackendOptions)).Assembly.EntryPoint!;
-        string[] arguments = ["--urls=http://127.0.0.1:0", .. settings.Select(s => $"--{s.Name.Replace("__", ":", StringComparison.Ordinal)}={s.Value}")];
+        var main = Assembly.Load(program.Split(' ')[0]).EntryPoint!;
+        string[] arguments = [.. program.Split(' ')[1..], "--urls=http://127.0.0.1:0", .. settings.Select(s => $"--{s.Name.Replace("__", ":", StringComparison.Ordinal)}={s.Value}")];
         var error = ErrorOutput.Capture();
 
         var ended = await Task.Run(() => (int)main.Invoke(null, [arguments])!);

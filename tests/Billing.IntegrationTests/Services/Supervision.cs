@@ -1,4 +1,5 @@
 using Billing.LocalStack;
+using Billing.Messaging;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;
@@ -51,7 +52,7 @@ public sealed class Supervision
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment());
         using var admin = new Confluent.Kafka.AdminClientBuilder(
             new Confluent.Kafka.AdminClientConfig { BootstrapServers = _stack.Stack.BootstrapServers }).Build();
-        var topics = admin.GetMetadata(Patience).Topics.Select(t => t.Topic).Where(Contracts.Topics.IsReplyTopic).ToList();
+        var topics = admin.GetMetadata(Patience).Topics.Select(t => t.Topic).Where(Topics.IsReplyTopic).ToList();
 
         await admin.DeleteTopicsAsync(topics);
 

@@ -1,4 +1,4 @@
-using Billing.Contracts;
+using Billing.Messaging;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 

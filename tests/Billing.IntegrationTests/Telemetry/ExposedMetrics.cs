@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Text;
 using Billing.Contracts;
 using Billing.IntegrationTests.Services;
+using Billing.Messaging;
 using Billing.V1;
 using Confluent.Kafka;
 using Grpc.Core;

@@ -154,7 +154,7 @@ public sealed class DirectGrpcTraces(DirectGrpcStack stack) : PaymentTraces(
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectRpcxTraces(DirectRpcxStack stack) : PaymentTraces(
-    stack, ["billing.v1.Billing/MakePayment", Billing.Messaging.Telemetry.Tracing.ExecuteSpan, "process"], []);
+    stack, ["billing.v1.Billing/MakePayment", Billing.Hosting.Telemetry.Tracing.ExecuteSpan, "process"], []);
 
 [Collection(OverDirectCalls.Name)]
 public sealed class DirectRestTraces(DirectRestStack stack) : PaymentTraces(

@@ -1,6 +1,6 @@
 using System.Globalization;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.Proxy;
 using Billing.Proxy.Calls;
@@ -36,7 +36,7 @@ public sealed class ProxyAllocationTests
         var options = Options.Create(new ProxyOptions());
         using var admission = Admissions.With(options.Value);
         var service = new BillingService(
-            new CommandSender(new CommandPublisher(pair, pending, Samples.ReplyTopic), options, time), admission, options, time);
+            new RequestHandler(new CommandPublisher(pair, pending, Samples.ReplyTopic), admission, options, time), admission, options, time);
         var reader = new ReplyReader(pending, NullLogger.Instance);
         var rounds = Enumerable.Range(0, 130).Select(round => new Round(round, caller.Token)).ToList();
 

@@ -96,7 +96,7 @@ public sealed class IndependentFoldTests
 
     [Fact]
     public void The_auditor_uses_neither_the_backends_domain_nor_their_reader_of_events() => Assert.Empty(
-        from file in Repository.Files("src/Auditing", "*.cs")
+        from file in Repository.Files("load/Auditing", "*.cs")
         from line in Repository.Lines(file)
         where line.Contains("Backends.Domain", StringComparison.Ordinal) || line.Contains("EventTypes", StringComparison.Ordinal)
         select $"{file}: {line}");

@@ -1,6 +1,6 @@
 using Billing.Backends;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using Grpc.Core;

@@ -1,4 +1,5 @@
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 

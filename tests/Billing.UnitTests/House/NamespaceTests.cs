@@ -14,11 +14,13 @@ public sealed class NamespaceTests
         .GetFields(BindingFlags.Public | BindingFlags.Static).Select(field => (OpCode)field.GetValue(null)!).ToDictionary(code => code.Value);
 
     [Theory]
+    [InlineData("Billing.Hosting")]
     [InlineData("Billing.Messaging")]
     [InlineData("Billing.Backends")]
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Simulation")]
-    [InlineData("Billing.Sdk")]
+    [InlineData("Billing.Client")]
+    [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Auditing")]
     [InlineData("Billing.Chaos")]

@@ -13,11 +13,11 @@ public sealed class PackageTests
             [
                 "Grpc.Net.Client", "Grpc.StatusProto", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Options", "Polly.Core",
             ],
-            Named("src/Sdk/Billing.Sdk.csproj", "PackageReference"));
-        Assert.Empty(Named("src/Sdk/Billing.Sdk.csproj", "FrameworkReference"));
+            Named("src/Client/Billing.Client.csproj", "PackageReference"));
+        Assert.Empty(Named("src/Client/Billing.Client.csproj", "FrameworkReference"));
         Assert.DoesNotContain(
             typeof(BillingClient).Assembly.GetReferencedAssemblies(),
-            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || assembly.Name == "Billing.Wire");
+            assembly => assembly.Name!.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || assembly.Name == "Billing.Messaging");
     }
 
     [Fact]
@@ -27,7 +27,7 @@ public sealed class PackageTests
 
     [Theory]
     [InlineData("src/Contracts")]
-    [InlineData("src/Sdk")]
+    [InlineData("src/Client")]
     public void A_package_has_a_readme_that_begins_with_its_name(string folder)
     {
         var project = Repository.Files(folder, "*.csproj").Single();

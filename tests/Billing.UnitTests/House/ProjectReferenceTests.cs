@@ -7,22 +7,24 @@ public sealed class ProjectReferenceTests
 {
     [Theory]
     [InlineData("src/Contracts", "")]
-    [InlineData("src/Wire", "Contracts")]
-    [InlineData("src/Messaging", "Contracts Wire")]
-    [InlineData("src/Proxy", "Contracts Wire Messaging")]
-    [InlineData("src/Backends", "Contracts Wire Messaging")]
-    [InlineData("src/Sdk", "Contracts")]
-    [InlineData("src/Client", "Contracts Sdk")]
-    [InlineData("src/Simulation", "Contracts Wire Messaging Proxy Backends")]
-    [InlineData("src/Embedded", "Proxy Backends")]
-    [InlineData("src/LocalStack", "Embedded")]
-    [InlineData("src/Auditing", "Backends Client")]
-    [InlineData("src/Chaos", "LocalStack Auditing")]
+    [InlineData("src/Hosting", "")]
+    [InlineData("src/Messaging", "Contracts Hosting")]
+    [InlineData("src/Proxy", "Contracts Hosting Messaging")]
+    [InlineData("src/Backends", "Contracts Hosting Messaging")]
+    [InlineData("src/Client", "Contracts")]
+    [InlineData("src/LoadClient", "Contracts Client")]
+    [InlineData("load/Simulation", "Contracts Hosting Messaging Proxy Backends")]
+    [InlineData("load/Embedded", "Proxy Backends")]
+    [InlineData("load/Rpc", "Proxy Backends")]
+    [InlineData("load/LocalStack", "Embedded Rpc")]
+    [InlineData("load/Auditing", "Backends LoadClient")]
+    [InlineData("load/Chaos", "LocalStack Auditing")]
     [InlineData("load/Reporting", "")]
     [InlineData("load/Measuring", "Reporting Chaos")]
-    [InlineData("load/Scenarios", "Client")]
+    [InlineData("load/Scenarios", "LoadClient")]
     [InlineData("load/Benchmarks", "Measuring")]
-    [InlineData("src/Cli", "Simulation Measuring")]
+    [InlineData("load/Cli", "Simulation Measuring")]
+    [InlineData("load/Rehearsal", "Cli")]
     public void A_project_references_only_the_allowed_projects(string project, string allowed) =>
         Assert.Subset(allowed.Split(' ').ToHashSet(), References($"{project}/Billing.{project.Split('/')[1]}.csproj").ToHashSet());
 
@@ -44,7 +46,7 @@ public sealed class ProjectReferenceTests
     /// <summary>NBomber 4 is incompatible with Marten's dependencies, and only the scenarios need it.</summary>
     [Theory]
     [InlineData("load/Measuring/Billing.Measuring.csproj")]
-    [InlineData("src/Cli/Billing.Cli.csproj")]
+    [InlineData("load/Cli/Billing.Cli.csproj")]
     public void The_projects_that_start_the_scenarios_do_not_reference_NBomber(string project) =>
         Assert.DoesNotContain("NBomber\"", File.ReadAllText(Path.Combine(Repository.Root, project)), StringComparison.Ordinal);
 

@@ -17,11 +17,11 @@ internal static class Repository
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
         {
-            if (File.Exists(Path.Combine(folder.FullName, "Billing.sln")))
+            if (File.Exists(Path.Combine(folder.FullName, "Billing.slnx")))
             {
                 return folder.FullName;
             }
         }
-        throw new InvalidOperationException($"No folder above {AppContext.BaseDirectory} contains Billing.sln.");
+        throw new InvalidOperationException($"No folder above {AppContext.BaseDirectory} contains Billing.slnx.");
     }
 }

@@ -9,7 +9,6 @@ public sealed partial class SourceTests
     [Theory]
     [InlineData("src")]
     [InlineData("load")]
-    [InlineData("deploy")]
     [InlineData("polyfills")]
     public void No_source_file_is_longer_than_400_lines(string folder) =>
         Assert.DoesNotContain(Repository.Files(folder, "*.cs"), file => Repository.Lines(file).Length > LinesMax);
@@ -17,7 +16,6 @@ public sealed partial class SourceTests
     [Theory]
     [InlineData("src")]
     [InlineData("load")]
-    [InlineData("deploy")]
     [InlineData("polyfills")]
     [InlineData("tests")]
     public void No_type_is_called_a_manager_a_helper_or_utils(string folder)

@@ -2,7 +2,9 @@ using System.Globalization;
 using System.Reflection;
 using System.Text.RegularExpressions;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Requests;
 using Google.Protobuf.Reflection;
 using WireFormat = Billing.Messaging.WireFormat;
 
@@ -70,7 +72,7 @@ public sealed partial class WireProtocolTests
         var page = string.Join(' ', Page);
         Assert.All(
             [
-                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {StatementPageRules.EntriesMax} entries",
+                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {StatementKind.EntriesMax} entries",
                 Bound($"at most {FieldRules.AmountUnitsMax} units"), Bound($"{FieldRules.LimitUnitsMax} units"),
                 Bound($"{KafkaAnswerPublisher.ReplyBatchBytesMax} bytes"), $"is not `{WireFormat.Version}`",
             ],

@@ -18,9 +18,8 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public async Task A_reply_that_arrives_before_the_await_is_kept()
     {
-        var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command);
-        var reply = new Reply { CorrelationId = command.CorrelationId };
+        var (id, waiting) = _pending.Register(Samples.PaymentRequest());
+        var reply = new Reply { CorrelationId = id };
         Assert.True(_pending.Complete(reply));
         Assert.Same(reply, await waiting);
         Assert.Equal(0, _pending.Count);
@@ -29,22 +28,21 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public async Task A_reply_that_arrives_after_the_await_completes_the_call()
     {
-        var command = Samples.PaymentCommand();
+        var (id, waiting) = _pending.Register(Samples.PaymentRequest());
         var caller = CallAsync();
         Assert.False(caller.IsCompleted);
-        Assert.True(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
-        Assert.Equal(command.CorrelationId, await caller);
+        Assert.True(_pending.Complete(new Reply { CorrelationId = id }));
+        Assert.Equal(id, await caller);
 
-        async Task<ulong> CallAsync() => (await _pending.Register(command)).CorrelationId;
+        async Task<ulong> CallAsync() => (await waiting).CorrelationId;
     }
 
     [Fact]
     public async Task A_reply_without_a_waiting_call_is_refused()
     {
         Assert.False(_pending.Complete(new Reply { CorrelationId = 99 }));
-        var command = Samples.PaymentCommand();
-        var waiting = _pending.Register(command);
-        var reply = new Reply { CorrelationId = command.CorrelationId };
+        var (id, waiting) = _pending.Register(Samples.PaymentRequest());
+        var reply = new Reply { CorrelationId = id };
         Assert.True(_pending.Complete(reply));
         Assert.False(_pending.Complete(reply));
         await waiting;
@@ -53,11 +51,10 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public void A_reply_for_another_transaction_does_not_match_the_call()
     {
-        var command = Samples.PaymentCommand();
-        _pending.Register(command);
+        var (id, _) = _pending.Register(Samples.PaymentRequest());
         Reply Paid(string transactionId) => new()
         {
-            CorrelationId = command.CorrelationId,
+            CorrelationId = id,
             Payment = new V1.MakePaymentResponse { TransactionId = transactionId },
         };
 
@@ -66,36 +63,30 @@ public sealed class PendingRepliesTests : IDisposable
         Assert.False(_pending.MatchesCall(Paid(Guid.NewGuid().ToString())));
         Assert.False(_pending.MatchesCall(Paid("")));
         var status = new PaymentStatus { Payment = Paid(Guid.NewGuid().ToString()).Payment };
-        Assert.False(_pending.MatchesCall(new Reply { CorrelationId = command.CorrelationId, PaymentStatus = status }));
-        Assert.True(_pending.MatchesCall(new Reply { CorrelationId = command.CorrelationId, Error = new Error() }));
+        Assert.False(_pending.MatchesCall(new Reply { CorrelationId = id, PaymentStatus = status }));
+        Assert.True(_pending.MatchesCall(new Reply { CorrelationId = id, Error = new Error() }));
     }
 
     [Fact]
     public void Correlation_ids_start_at_a_different_number_in_every_proxy()
     {
         using var other = new PendingReplies(_time);
-        var (one, two) = (Samples.PaymentCommand(), Samples.PaymentCommand());
-        _pending.Register(one);
-        other.Register(two);
-        Assert.NotEqual(one.CorrelationId, two.CorrelationId);
+        Assert.NotEqual(_pending.Register(Samples.PaymentRequest()).CorrelationId, other.Register(Samples.PaymentRequest()).CorrelationId);
     }
 
     [Fact]
     public void Correlation_ids_are_unique_and_not_zero()
     {
-        var commands = Enumerable.Range(0, 100).Select(_ => Samples.PaymentCommand()).ToList();
-        commands.ForEach(command => _pending.Register(command));
-        Assert.Equal(100, commands.Select(c => c.CorrelationId).Distinct().Count());
-        Assert.DoesNotContain(0UL, commands.Select(c => c.CorrelationId));
+        var ids = Enumerable.Range(0, 100).Select(_ => _pending.Register(Samples.PaymentRequest()).CorrelationId).ToList();
+        Assert.Equal(100, ids.Distinct().Count());
+        Assert.DoesNotContain(0UL, ids);
         Assert.Equal(100, _pending.Count);
     }
 
     [Fact]
     public async Task A_call_past_its_deadline_gets_DEADLINE_EXCEEDED_with_the_reason()
     {
-        var command = Samples.PaymentCommand();
-        command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
-        var waiting = _pending.Register(command);
+        var (id, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1_000_000 });
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.False(waiting.IsCompleted);
         _time.Advance(TimeSpan.FromMilliseconds(100));
@@ -103,21 +94,16 @@ public sealed class PendingRepliesTests : IDisposable
         Assert.Equal((int)StatusCode.DeadlineExceeded, error.StatusCode);
         Assert.Equal(ErrorReasons.NoAnswerInTime, error.Reason);
         Assert.Contains("same transaction_id", error.Message, StringComparison.Ordinal);
-        Assert.False(_pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+        Assert.False(_pending.Complete(new Reply { CorrelationId = id }));
         Assert.Equal(0, _pending.Count);
     }
 
     [Fact]
     public async Task Only_the_calls_past_their_deadline_expire()
     {
-        var soon = Samples.PaymentCommand();
-        soon.DeadlineUnixUs = _time.Microseconds() + 1;
-        var late = Samples.PaymentCommand();
-        late.DeadlineUnixUs = _time.Microseconds() + 3_600_000_000;
-        var never = Samples.PaymentCommand();
-        var first = _pending.Register(soon);
-        var second = _pending.Register(late);
-        var third = _pending.Register(never);
+        var (_, first) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1 });
+        var (_, second) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 3_600_000_000 });
+        var (_, third) = _pending.Register(Samples.PaymentRequest());
         _time.Advance(TimeSpan.FromMinutes(1));
         await first;
         Assert.False(second.IsCompleted);
@@ -131,9 +117,7 @@ public sealed class PendingRepliesTests : IDisposable
     [InlineData(-1)]
     public async Task Setting_the_wall_clock_by_an_hour_does_not_move_a_deadline(int hours)
     {
-        var command = Samples.PaymentCommand();
-        command.DeadlineUnixUs = _time.Microseconds() + 1_000_000;
-        var waiting = _pending.Register(command);
+        var (_, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() + 1_000_000 });
         _time.Set(TimeSpan.FromHours(hours));
         _time.Advance(TimeSpan.FromMilliseconds(999));
         Assert.False(waiting.IsCompleted);
@@ -144,9 +128,7 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public async Task A_call_registered_after_its_deadline_expires_with_the_next_sweep()
     {
-        var command = Samples.PaymentCommand();
-        command.DeadlineUnixUs = _time.Microseconds() - 3_600_000_000;
-        var waiting = _pending.Register(command);
+        var (_, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = _time.Microseconds() - 3_600_000_000 });
         _time.Advance(TimeSpan.FromMilliseconds(50));
         Assert.Equal((int)StatusCode.DeadlineExceeded, (await waiting).Error.StatusCode);
     }
@@ -154,9 +136,7 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public void A_call_with_the_largest_possible_deadline_does_not_expire()
     {
-        var command = Samples.PaymentCommand();
-        command.DeadlineUnixUs = long.MaxValue;
-        var waiting = _pending.Register(command);
+        var (_, waiting) = _pending.Register(Samples.PaymentRequest() with { DeadlineUnixUs = long.MaxValue });
         _time.Advance(TimeSpan.FromHours(1));
         Assert.False(waiting.IsCompleted);
     }
@@ -166,22 +146,22 @@ public sealed class PendingRepliesTests : IDisposable
     {
         const int Callers = 8;
         const int CallsEach = 2_000;
-        var sent = System.Threading.Channels.Channel.CreateUnbounded<Command>();
+        var sent = System.Threading.Channels.Channel.CreateUnbounded<(ulong Id, long Units)>();
         var callers = Enumerable.Range(0, Callers).Select(c => Task.Run(async () =>
         {
             for (var i = 0; i < CallsEach; i++)
             {
-                var command = Samples.PaymentCommand(units: (c * CallsEach) + i + 1);
-                var waiting = _pending.Register(command);
-                await sent.Writer.WriteAsync(command);
-                Assert.Equal(command.Payment.Amount.Units, (await waiting).Payment.Version);
+                var units = (c * CallsEach) + i + 1;
+                var (id, waiting) = _pending.Register(Samples.PaymentRequest(units: units));
+                await sent.Writer.WriteAsync((id, units));
+                Assert.Equal(units, (await waiting).Payment.Version);
             }
         })).ToList();
         var backends = Enumerable.Range(0, 4).Select(_ => Task.Run(async () =>
         {
-            await foreach (var command in sent.Reader.ReadAllAsync())
+            await foreach (var (id, units) in sent.Reader.ReadAllAsync())
             {
-                Assert.True(_pending.Complete(Answer(command)));
+                Assert.True(_pending.Complete(Answer(id, units)));
             }
         })).ToList();
         await Task.WhenAll(callers);
@@ -194,17 +174,16 @@ public sealed class PendingRepliesTests : IDisposable
     public async Task Replies_and_deadlines_that_race_end_each_call_once_and_leave_no_entry()
     {
         const int Calls = 3_000;
-        var commands = new List<Command>(Calls);
+        var ids = new List<ulong>(Calls);
         var waiting = new List<Task<Reply>>(Calls);
         for (var i = 0; i < Calls; i++)
         {
-            var command = Samples.PaymentCommand(units: i + 1);
-            command.DeadlineUnixUs = _time.Microseconds() + 1;
-            waiting.Add(_pending.Register(command));
-            commands.Add(command);
+            var (id, reply) = _pending.Register(Samples.PaymentRequest(units: i + 1) with { DeadlineUnixUs = _time.Microseconds() + 1 });
+            waiting.Add(reply);
+            ids.Add(id);
         }
         var completed = 0;
-        var replying = Task.Run(() => commands.ForEach(c => completed += _pending.Complete(Answer(c)) ? 1 : 0));
+        var replying = Task.Run(() => ids.ForEach(id => completed += _pending.Complete(Answer(id, 1)) ? 1 : 0));
         var expiring = Task.Run(() => _time.Advance(TimeSpan.FromSeconds(1)));
         await Task.WhenAll(replying, expiring);
         Assert.Equal(completed, (await Task.WhenAll(waiting)).Count(reply => reply.Payment is not null));
@@ -214,19 +193,19 @@ public sealed class PendingRepliesTests : IDisposable
     [Fact]
     public async Task A_callers_code_never_runs_on_the_thread_that_delivers_the_reply()
     {
-        var command = Samples.PaymentCommand();
-        var ranOn = _pending.Register(command).ContinueWith(
+        var (id, waiting) = _pending.Register(Samples.PaymentRequest());
+        var ranOn = waiting.ContinueWith(
             _ => Environment.CurrentManagedThreadId, CancellationToken.None,
             TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-        var consumer = new Thread(() => _pending.Complete(new Reply { CorrelationId = command.CorrelationId }));
+        var consumer = new Thread(() => _pending.Complete(new Reply { CorrelationId = id }));
         consumer.Start();
         consumer.Join();
         Assert.NotEqual(consumer.ManagedThreadId, await ranOn);
     }
 
-    private static Reply Answer(Command command) => new()
+    private static Reply Answer(ulong id, long units) => new()
     {
-        CorrelationId = command.CorrelationId,
-        Payment = new V1.MakePaymentResponse { Version = command.Payment.Amount.Units },
+        CorrelationId = id,
+        Payment = new V1.MakePaymentResponse { Version = units },
     };
 }

@@ -1,4 +1,4 @@
-using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
 namespace Billing.UnitTests.Messaging;
@@ -13,9 +13,9 @@ public sealed class RequestKindTests
             var command = new Command();
             field.Accessor.SetValue(command, Activator.CreateInstance(field.MessageType.ClrType)!);
 
-            Assert.NotNull(RequestKind.Of(command));
+            Assert.NotNull(RequestKinds.Of(command));
         });
 
     [Fact]
-    public void A_command_without_a_request_has_no_kind() => Assert.Null(RequestKind.Of(new Command()));
+    public void A_command_without_a_request_has_no_kind() => Assert.Null(RequestKinds.Of(new Command()));
 }

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 using FsCheck.Fluent;
@@ -168,8 +169,8 @@ public sealed class WireFormatTests
     {
         var route = CommandRoute.Of(command);
         var key = System.Text.Encoding.UTF8.GetBytes(route.AccountId);
-        Assert.Equal([route.Topic], Topics.AllRequests.Where(topic => WireFormat.RoutingError(command, topic, key) is null));
-        Assert.NotNull(WireFormat.RoutingError(command, route.Topic, []));
-        Assert.NotNull(WireFormat.RoutingError(command, route.Topic, [.. key, 0]));
+        Assert.Equal([Topics.Of(route)], Topics.AllRequests.Where(topic => WireFormat.RoutingError(command, topic, key) is null));
+        Assert.NotNull(WireFormat.RoutingError(command, Topics.Of(route), []));
+        Assert.NotNull(WireFormat.RoutingError(command, Topics.Of(route), [.. key, 0]));
     });
 }

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Proxy;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
@@ -19,29 +20,29 @@ public sealed class AdmissionTests : IDisposable
     [Fact]
     public void A_call_above_the_limit_is_refused_with_a_retry_delay()
     {
-        using var first = _admission.Enter(Admissions.Caller, "acct-1");
-        using var second = _admission.Enter(Admissions.Caller, "acct-1");
-        var e = Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
-        Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
-        Assert.Equal(ErrorReasons.TooManyInFlight, e.Trailers.GetValue(Trailers.Reason));
-        Assert.InRange(int.Parse(e.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 125, 375);
-        Assert.Contains("Billing:Proxy:InFlightMax", e.Status.Detail, StringComparison.Ordinal);
+        using var first = _admission.Enter(Admissions.Caller).Value;
+        using var second = _admission.Enter(Admissions.Caller).Value;
+        var e = Assert.Throws<FailureException>(() => _admission.Enter(Admissions.Caller).Value).Failure;
+        Assert.Equal(StatusCode.ResourceExhausted, e.Status);
+        Assert.Equal(ErrorReasons.TooManyInFlight, e.Reason);
+        Assert.InRange(e.RetryAfter!.Value.TotalMilliseconds, 125, 375);
+        Assert.Contains("Billing:Proxy:InFlightMax", e.Message, StringComparison.Ordinal);
         Assert.Equal(2, _admission.InFlight);
     }
 
     [Fact]
     public void An_answered_call_frees_its_place()
     {
-        using var first = _admission.Enter(Admissions.Caller, "acct-1");
-        _admission.Enter(Admissions.Caller, "acct-1").Dispose();
-        using var second = _admission.Enter(Admissions.Caller, "acct-1");
+        using var first = _admission.Enter(Admissions.Caller).Value;
+        _admission.Enter(Admissions.Caller).Value.Dispose();
+        using var second = _admission.Enter(Admissions.Caller).Value;
         Assert.Equal(2, _admission.InFlight);
     }
 
     [Fact]
     public void A_call_that_has_ended_keeps_its_place_until_its_commands_are_answered()
     {
-        var call = _admission.Enter(Admissions.Caller, "acct-1");
+        var call = _admission.Enter(Admissions.Caller).Value;
         var (first, second) = (call.Hold(), call.Hold());
         call.Dispose();
         first.Dispose();
@@ -59,7 +60,7 @@ public sealed class AdmissionTests : IDisposable
         var commands = new List<Admission.Admitted>();
         for (var i = 0; i < 20; i++)
         {
-            using var call = admission.Enter(Admissions.Caller, "acct-1");
+            using var call = admission.Enter(Admissions.Caller).Value;
             commands.Add(call.Hold());
         }
         time.Advance(TimeSpan.FromSeconds(1));
@@ -71,21 +72,21 @@ public sealed class AdmissionTests : IDisposable
     public void Streams_are_limited_to_their_share_and_calls_can_use_the_rest()
     {
         using var first = new StreamPlaces(_admission, Admissions.Caller, window: 8);
-        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
-        Assert.Equal(StatusCode.ResourceExhausted, e.StatusCode);
-        Assert.InRange(int.Parse(e.Trailers.GetValue(Trailers.RetryPushback)!, System.Globalization.CultureInfo.InvariantCulture), 125, 375);
-        Assert.Contains("Billing:Proxy:StreamPercent", e.Status.Detail, StringComparison.Ordinal);
-        using var call = _admission.Enter(Admissions.Caller, "acct-1");
+        var e = Assert.Throws<FailureException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8)).Failure;
+        Assert.Equal(StatusCode.ResourceExhausted, e.Status);
+        Assert.InRange(e.RetryAfter!.Value.TotalMilliseconds, 125, 375);
+        Assert.Contains("Billing:Proxy:StreamPercent", e.Message, StringComparison.Ordinal);
+        using var call = _admission.Enter(Admissions.Caller).Value;
         Assert.Equal((2, 1), (_admission.InFlight, _admission.OfStreams));
     }
 
     [Fact]
     public void A_stream_is_refused_if_calls_have_taken_every_place()
     {
-        using var first = _admission.Enter(Admissions.Caller, "acct-1");
-        using var second = _admission.Enter(Admissions.Caller, "acct-1");
-        var e = Assert.Throws<RpcException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8));
-        Assert.Contains("Billing:Proxy:InFlightMax", e.Status.Detail, StringComparison.Ordinal);
+        using var first = _admission.Enter(Admissions.Caller).Value;
+        using var second = _admission.Enter(Admissions.Caller).Value;
+        var e = Assert.Throws<FailureException>(() => new StreamPlaces(_admission, Admissions.Caller, window: 8)).Failure;
+        Assert.Contains("Billing:Proxy:InFlightMax", e.Message, StringComparison.Ordinal);
         Assert.Equal((2, 0), (_admission.InFlight, _admission.OfStreams));
     }
 
@@ -119,11 +120,11 @@ public sealed class AdmissionTests : IDisposable
     [Fact]
     public void After_closing_new_calls_are_refused_and_admitted_calls_continue()
     {
-        var taken = _admission.Enter(Admissions.Caller, "acct-1");
+        var taken = _admission.Enter(Admissions.Caller).Value;
         _admission.Close();
-        var e = Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
-        Assert.Equal(StatusCode.Unavailable, e.StatusCode);
-        Assert.Equal(ErrorReasons.ShuttingDown, e.Trailers.GetValue(Trailers.Reason));
+        var e = Assert.Throws<FailureException>(() => _admission.Enter(Admissions.Caller).Value).Failure;
+        Assert.Equal(StatusCode.Unavailable, e.Status);
+        Assert.Equal(ErrorReasons.ShuttingDown, e.Reason);
         Assert.Equal(1, _admission.InFlight);
         taken.Dispose();
         Assert.Equal(0, _admission.InFlight);
@@ -138,15 +139,13 @@ public sealed class AdmissionTests : IDisposable
             var most = 0;
             for (var i = 0; i < 5_000; i++)
             {
-                try
+                var outcome = _admission.Enter(Admissions.Caller);
+                // One that is refused may be admitted at the next attempt.
+                if (outcome.Failure is null)
                 {
-                    using var admitted = _admission.Enter(Admissions.Caller, "acct-1");
+                    using var admitted = outcome.Value;
                     most = Math.Max(most, Interlocked.Increment(ref inside));
                     Interlocked.Decrement(ref inside);
-                }
-                catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
-                {
-                    // Refused: the next attempt may be admitted.
                 }
             }
             return most;

@@ -1,8 +1,10 @@
 using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
+using Billing.Messaging.Requests;
 using Billing.Proxy;
 using Billing.Proxy.Calls;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 using Billing.V1;
@@ -34,9 +36,9 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
         });
         _admission = Admissions.With(options.Value);
         _steady = new SteadyTime(_time);
-        var sender = new CommandSender(this, options, _steady);
-        _service = new BillingService(sender, _admission, options, _steady);
-        _admin = new BillingAdminService(sender, _admission);
+        var handler = new RequestHandler(this, _admission, options, _steady);
+        _service = new BillingService(handler, _admission, options, _steady);
+        _admin = new BillingAdminService(handler, _steady);
     }
 
     public void Dispose()
@@ -45,10 +47,12 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
         _admission.Dispose();
     }
 
-    Task<Reply> IRequestTransport.SendAsync(Command command)
+    public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
+
+    Task<Reply> IRequestTransport.SendAsync(Request request, Action? stored)
     {
         Assert.Equal(1, _admission.InFlight);
-        _sent = command;
+        _sent = request.ToCommand();
         return Task.FromResult(_reply);
     }
 
@@ -108,36 +112,36 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     {
         var request = Limit();
         request.Limit.Units = -1;
-        var e = await Assert.ThrowsAsync<RpcException>(() => _admin.SetCreditLimit(request, Call()));
-        Assert.Equal("limit", e.Trailers.GetValue(Trailers.Field));
+        var e = await FailsAsync(() => _admin.SetCreditLimit(request, Call()));
+        Assert.Equal("limit", e.Field);
         Assert.Null(_sent);
     }
 
     [Fact]
     public async Task A_reply_of_another_type_is_an_internal_error()
     {
-        var e = await Assert.ThrowsAsync<RpcException>(() => _admin.SetCreditLimit(Limit(), Call()));
-        Assert.Equal(StatusCode.Internal, e.StatusCode);
-        Assert.Equal(ErrorReasons.ProcessingFailed, e.Trailers.GetValue(Trailers.Reason));
+        var e = await FailsAsync(() => _admin.SetCreditLimit(Limit(), Call()));
+        Assert.Equal(StatusCode.Internal, e.Status);
+        Assert.Equal(ErrorReasons.ProcessingFailed, e.Reason);
     }
 
     [Fact]
     public async Task A_request_that_breaks_a_rule_is_refused_before_it_takes_a_place()
     {
-        var e = await Assert.ThrowsAsync<RpcException>(() => _service.MakePayment(Samples.Payment("a/b"), Call()));
-        Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
-        Assert.Equal("account_id", e.Trailers.GetValue(Trailers.Field));
+        var e = await FailsAsync(() => _service.MakePayment(Samples.Payment("a/b"), Call()));
+        Assert.Equal(StatusCode.InvalidArgument, e.Status);
+        Assert.Equal("account_id", e.Field);
         Assert.Null(_sent);
     }
 
     [Fact]
     public async Task A_request_that_is_too_large_is_refused_for_its_size()
     {
-        var e = await Assert.ThrowsAsync<RpcException>(
+        var e = await FailsAsync(
             () => _service.MakePayment(Samples.Payment(new string('a', 1000)), Call()));
-        Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
-        Assert.Equal(ErrorReasons.RequestTooLarge, e.Trailers.GetValue(Trailers.Reason));
-        Assert.Contains("Billing:Proxy:RequestBytesMax", e.Status.Detail, StringComparison.Ordinal);
+        Assert.Equal(StatusCode.InvalidArgument, e.Status);
+        Assert.Equal(ErrorReasons.RequestTooLarge, e.Reason);
+        Assert.Contains("Billing:Proxy:RequestBytesMax", e.Message, StringComparison.Ordinal);
         Assert.Null(_sent);
     }
 
@@ -154,11 +158,13 @@ public sealed class BillingServiceTests : IRequestTransport, IDisposable
     public async Task An_error_reply_is_returned_as_its_gRPC_status_and_frees_the_place()
     {
         _reply = Replies.Error(0, StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused, "used before");
-        var e = await Assert.ThrowsAsync<RpcException>(() => _service.MakePayment(Samples.Payment(), Call()));
-        Assert.Equal(StatusCode.AlreadyExists, e.StatusCode);
-        Assert.Equal(ErrorReasons.TransactionIdReused, e.Trailers.GetValue(Trailers.Reason));
+        var e = await FailsAsync(() => _service.MakePayment(Samples.Payment(), Call()));
+        Assert.Equal(StatusCode.AlreadyExists, e.Status);
+        Assert.Equal(ErrorReasons.TransactionIdReused, e.Reason);
         Assert.Equal(0, _admission.InFlight);
     }
+
+    private static async Task<Failure> FailsAsync(Func<Task> call) => (await Assert.ThrowsAsync<FailureException>(call)).Failure;
 
     private static SetCreditLimitRequest Limit() => new()
     {

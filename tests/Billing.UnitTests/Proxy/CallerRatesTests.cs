@@ -1,6 +1,6 @@
-using System.Globalization;
 using Billing.Contracts;
 using Billing.Proxy;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
 using Grpc.Core;
@@ -62,9 +62,9 @@ public sealed class CallerRatesTests : IDisposable
         Limit(perSecond, burst: 1);
         Enter();
 
-        var refused = Assert.Throws<RpcException>(() => _admission!.Enter(Admissions.Caller, "a"));
-        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
-        Assert.Equal(milliseconds.ToString(CultureInfo.InvariantCulture), refused.Trailers.GetValue(Trailers.RetryPushback));
+        var refused = Assert.Throws<FailureException>(() => _admission!.Enter(Admissions.Caller).Value).Failure;
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Reason);
+        Assert.Equal(milliseconds, refused.RetryAfter!.Value.TotalMilliseconds);
 
         _time.Advance(TimeSpan.FromMilliseconds(milliseconds));
         Assert.Equal(1, Enter());
@@ -107,14 +107,13 @@ public sealed class CallerRatesTests : IDisposable
     {
         for (var admitted = 0; ; admitted++)
         {
-            try
+            var outcome = _admission!.Enter(Admissions.Caller);
+            if (outcome.Failure is { } refused)
             {
-                _admission!.Enter(Admissions.Caller, "a").Dispose();
-            }
-            catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
-            {
+                Assert.Equal(StatusCode.ResourceExhausted, refused.Status);
                 return admitted;
             }
+            outcome.Value.Dispose();
         }
     }
 }

@@ -1,6 +1,7 @@
 using System.Net.Http.Headers;
 using System.Threading.Channels;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Proxy;
 using Billing.Proxy.Calls;
 using Billing.UnitTests.Testing;
@@ -127,7 +128,7 @@ public sealed class CancelledCallTests
         using var pending = new PendingReplies(time);
         var options = Options.Create(new ProxyOptions { DeadlineDefault = TimeSpan.FromSeconds(5) });
         using var admission = Admissions.With(options.Value, time: time);
-        var service = new BillingService(new CommandSender(new Unanswered(pending), options, time), admission, options, time);
+        var service = new BillingService(new RequestHandler(new Unanswered(pending), admission, options, time), admission, options, time);
         using var gone = new CancellationTokenSource();
         var calling = service.MakePayment(Samples.Payment(), new StubCall(DateTime.MaxValue, gone.Token));
 
@@ -177,6 +178,8 @@ public sealed class CancelledCallTests
 
     private sealed class Unanswered(PendingReplies pending) : IRequestTransport
     {
-        public Task<Reply> SendAsync(Command command) => pending.Register(command);
+        public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
+
+        public Task<Reply> SendAsync(Request request, Action? stored = null) => pending.Register(request).Reply;
     }
 }

@@ -1,9 +1,8 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;
 using Billing.UnitTests.Testing;
-using Grpc.Core;
 using Grpc.HealthCheck;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Options;
@@ -34,13 +33,13 @@ public sealed class DrainTests : IDisposable
         Assert.Equal(HealthStatus.Healthy, await HealthAsync());
         await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(HealthStatus.Unhealthy, await HealthAsync());
-        Assert.Throws<RpcException>(() => _admission.Enter(Admissions.Caller, "acct-1"));
+        Assert.NotNull(_admission.Enter(Admissions.Caller).Failure);
     }
 
     [Fact]
     public async Task A_stop_does_not_wait_for_calls_after_a_loop_has_failed()
     {
-        var call = _admission.Enter(Admissions.Caller, "acct-1");
+        var call = _admission.Enter(Admissions.Caller).Value;
         _supervisor.Fail("replies", new IOException());
         await _drain.StoppingAsync(CancellationToken.None);
         Assert.Equal(1, _admission.InFlight);
@@ -50,7 +49,7 @@ public sealed class DrainTests : IDisposable
     [Fact]
     public async Task A_stop_waits_for_the_calls_in_flight()
     {
-        var call = _admission.Enter(Admissions.Caller, "acct-1");
+        var call = _admission.Enter(Admissions.Caller).Value;
         var stopping = _drain.StoppingAsync(CancellationToken.None);
         Assert.False(stopping.IsCompleted);
         call.Dispose();
@@ -61,7 +60,7 @@ public sealed class DrainTests : IDisposable
     [Fact]
     public async Task A_stop_waits_no_longer_than_the_drain_timeout()
     {
-        using var call = _admission.Enter(Admissions.Caller, "acct-1");
+        using var call = _admission.Enter(Admissions.Caller).Value;
         await _time.RunToEndAsync(_drain.StoppingAsync(CancellationToken.None));
         Assert.Equal(1, _admission.InFlight);
     }

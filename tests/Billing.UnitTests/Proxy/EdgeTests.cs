@@ -1,6 +1,6 @@
 using System.Net.Sockets;
 using Billing.Contracts;
-using Billing.Proxy.Calls;
+using Billing.Messaging.Requests;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -54,9 +54,9 @@ public sealed class EdgeTests
     [Fact]
     public void Every_field_of_the_contract_is_published()
     {
-        Assert.Equal(Filled<MakePaymentRequest>(), KnownFields.Of(Filled<MakePaymentRequest>()));
-        Assert.Equal(Filled<CheckBalanceRequest>(), KnownFields.Of(Filled<CheckBalanceRequest>()));
-        Assert.Equal(Filled<SetCreditLimitRequest>(), KnownFields.Of(Filled<SetCreditLimitRequest>()));
+        Assert.Equal(Filled<MakePaymentRequest>(), RequestKinds.Payment.KnownFields(Filled<MakePaymentRequest>()));
+        Assert.Equal(Filled<CheckBalanceRequest>(), RequestKinds.Balance.KnownFields(Filled<CheckBalanceRequest>()));
+        Assert.Equal(Filled<SetCreditLimitRequest>(), RequestKinds.CreditLimit.KnownFields(Filled<SetCreditLimitRequest>()));
     }
 
     [Fact]

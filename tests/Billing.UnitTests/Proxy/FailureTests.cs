@@ -13,7 +13,7 @@ public sealed class FailureTests
     [Fact]
     public void A_failure_carries_its_status_its_message_and_its_reason()
     {
-        var e = Failure.Create(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "Going down.");
+        var e = new Failure(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "Going down.").ToRpcException();
         Assert.Equal(StatusCode.Unavailable, e.StatusCode);
         Assert.Equal("Going down.", e.Status.Detail);
         Assert.Equal("SHUTTING_DOWN", e.Trailers.GetValue("billing-reason"));
@@ -23,14 +23,14 @@ public sealed class FailureTests
     [Fact]
     public void The_retry_delay_is_given_in_whole_milliseconds()
     {
-        var e = Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.", TimeSpan.FromSeconds(1.5));
+        var e = new Failure(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.") { RetryAfter = TimeSpan.FromSeconds(1.5) }.ToRpcException();
         Assert.Equal("1500", e.Trailers.GetValue("grpc-retry-pushback-ms"));
     }
 
     [Fact]
     public void An_invalid_field_is_named_in_the_message_and_in_a_trailer()
     {
-        var e = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller"));
+        var e = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException();
         Assert.Equal(StatusCode.InvalidArgument, e.StatusCode);
         Assert.Equal("amount.nanos must be smaller", e.Status.Detail);
         Assert.Equal("INVALID_FIELD", e.Trailers.GetValue("billing-reason"));
@@ -40,8 +40,8 @@ public sealed class FailureTests
     [Fact]
     public void What_programs_need_is_in_the_details_of_google_rpc_Status()
     {
-        var full = Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.", TimeSpan.FromSeconds(1.5)).GetRpcStatus()!;
-        var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).GetRpcStatus()!;
+        var full = new Failure(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.") { RetryAfter = TimeSpan.FromSeconds(1.5) }.ToRpcException().GetRpcStatus()!;
+        var invalid = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToRpcException().GetRpcStatus()!;
 
         Assert.Equal(((int)StatusCode.ResourceExhausted, "Full."), (full.Code, full.Message));
         Assert.Equal(("billing", "TOO_MANY_IN_FLIGHT"), (full.GetDetail<ErrorInfo>()!.Domain, full.GetDetail<ErrorInfo>()!.Reason));
@@ -54,7 +54,7 @@ public sealed class FailureTests
     [Fact]
     public void A_client_reads_the_same_from_the_details_and_from_the_trailers_of_the_version_before()
     {
-        var now = Failure.Create(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.", TimeSpan.FromSeconds(1.5));
+        var now = new Failure(StatusCode.ResourceExhausted, ErrorReasons.TooManyInFlight, "Full.") { RetryAfter = TimeSpan.FromSeconds(1.5) }.ToRpcException();
         var (details, trailers) = (new Metadata(), new Metadata());
         foreach (var trailer in now.Trailers)
         {
@@ -80,7 +80,7 @@ public sealed class FailureTests
             Reason = ErrorReasons.TransactionIdReused,
             Message = "used before",
             Field = "transaction_id",
-        });
+        }).ToRpcException();
         Assert.Equal(new Status(StatusCode.AlreadyExists, "used before"), e.Status);
         Assert.Equal("TRANSACTION_ID_REUSED", e.Trailers.GetValue("billing-reason"));
         Assert.Equal("transaction_id", e.Trailers.GetValue("billing-field"));
@@ -93,7 +93,7 @@ public sealed class FailureTests
     [InlineData(int.MaxValue)]
     public void An_error_with_a_status_that_is_no_error_becomes_INTERNAL(int statusCode)
     {
-        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "the message" });
+        var e = Failure.From(new Error { StatusCode = statusCode, Reason = "X", Message = "the message" }).ToRpcException();
         Assert.Equal(new Status(StatusCode.Internal, "the message"), e.Status);
         Assert.Equal("X", e.Trailers.GetValue("billing-reason"));
     }
@@ -102,12 +102,12 @@ public sealed class FailureTests
     [InlineData(1)]
     [InlineData(16)]
     public void Every_status_that_is_an_error_is_kept(int statusCode) =>
-        Assert.Equal((StatusCode)statusCode, Failure.From(new Error { StatusCode = statusCode }).StatusCode);
+        Assert.Equal((StatusCode)statusCode, Failure.From(new Error { StatusCode = statusCode }).ToRpcException().StatusCode);
 
     [Fact]
     public void On_a_stream_a_failure_carries_the_same_details_in_a_message()
     {
-        var error = Failure.ToPaymentError(Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")));
+        var error = Failure.BadField(new FieldViolation("amount.nanos", "must be smaller")).ToPaymentError();
         Assert.Equal(
             new V1.PaymentError
             {
@@ -121,5 +121,5 @@ public sealed class FailureTests
 
     [Fact]
     public void Without_an_invalid_field_there_is_no_field_trailer() =>
-        Assert.Null(Failure.From(new Error { StatusCode = 14, Reason = "X" }).Trailers.GetValue("billing-field"));
+        Assert.Null(Failure.From(new Error { StatusCode = 14, Reason = "X" }).ToRpcException().Trailers.GetValue("billing-field"));
 }

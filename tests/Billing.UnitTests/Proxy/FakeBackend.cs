@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
 
@@ -11,6 +12,8 @@ internal sealed class FakeBackend : IRequestTransport
     private readonly ConcurrentQueue<Command> _commands = new();
     private int _inFlight;
     private int _inFlightMax;
+
+    public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: false, TimesSteps: true);
 
     /// <summary>The function that answers a command; by default it accepts the payment.</summary>
     public Func<Command, Task<Reply>> Answer { get; set; } = command => Task.FromResult(Accepted(command));
@@ -28,8 +31,9 @@ internal sealed class FakeBackend : IRequestTransport
         Payment = new MakePaymentResponse { TransactionId = command.TransactionId, Outcome = PaymentOutcome.Accepted, Version = 1 },
     };
 
-    public async Task<Reply> SendAsync(Command command)
+    public async Task<Reply> SendAsync(Request request, Action? stored = null)
     {
+        var command = request.ToCommand();
         var now = Interlocked.Increment(ref _inFlight);
         int max;
         while (now > (max = InFlightMax) && Interlocked.CompareExchange(ref _inFlightMax, now, max) != max)

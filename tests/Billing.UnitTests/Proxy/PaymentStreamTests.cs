@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Threading.Channels;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Proxy.Failures;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -223,8 +224,8 @@ public sealed class PaymentStreamTests
         await stopping;
 
         var sent = end.Failure!;
-        Assert.Equal(StatusCode.Unavailable, sent.StatusCode);
-        Assert.Equal(ErrorReasons.ShuttingDown, sent.Trailers.GetValue(Trailers.Reason));
+        Assert.Equal(StatusCode.Unavailable, sent.Status);
+        Assert.Equal(ErrorReasons.ShuttingDown, sent.Reason);
         // The server closes the connection after the stream's status; a client that reads slowly may see the closed
         // connection first. In both cases it knows that the stream has ended and which of its payments have no answer.
         if (ended.StatusCode == StatusCode.Internal)
@@ -232,7 +233,7 @@ public sealed class PaymentStreamTests
             Assert.Contains("NO_ERROR", ended.Status.Detail, StringComparison.Ordinal);
             return;
         }
-        Assert.Equal(sent.StatusCode, ended.StatusCode);
+        Assert.Equal(sent.Status, ended.StatusCode);
         Assert.Equal(ErrorReasons.ShuttingDown, ended.Trailers.GetValue(Trailers.Reason));
     }
 
@@ -269,7 +270,7 @@ public sealed class PaymentStreamTests
     /// drops answers that it has not read when the connection is closed.</summary>
     private sealed class StreamEnd : Interceptor
     {
-        public RpcException? Failure { get; private set; }
+        public Failure? Failure { get; private set; }
 
         public TaskCompletionSource AnswersRead { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -281,9 +282,9 @@ public sealed class PaymentStreamTests
             {
                 await continuation(requestStream, responseStream, context);
             }
-            catch (RpcException e)
+            catch (FailureException e)
             {
-                Failure = e;
+                Failure = e.Failure;
                 await AnswersRead.Task;
                 throw;
             }

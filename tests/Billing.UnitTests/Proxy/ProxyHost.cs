@@ -1,6 +1,6 @@
+using Billing.Hosting;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
-using Billing.Messaging.Hosting;
 using Billing.Proxy;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;

@@ -1,4 +1,4 @@
-using Billing.Messaging.Telemetry;
+using Billing.Hosting.Telemetry;
 using Billing.UnitTests.House;
 
 namespace Billing.UnitTests.Telemetry;

@@ -78,7 +78,8 @@ internal sealed class ManualTime : TimeProvider
         }
     }
 
-    /// <summary>Advances the clock in steps of one second until the work is done.</summary>
+    /// <summary>Advances the clock in steps of one second until the work is done. Between two steps there is time for what does not
+    /// follow this clock, such as a network.</summary>
     /// <exception cref="TimeoutException">After a day on this clock it was not.</exception>
     public async Task RunToEndAsync(Task work)
     {
@@ -90,7 +91,7 @@ internal sealed class ManualTime : TimeProvider
                 throw new TimeoutException("The work does not end.");
             }
             Advance(TimeSpan.FromSeconds(1));
-            await Task.Yield();
+            await Task.WhenAny(work, Task.Delay(TimeSpan.FromMilliseconds(1)));
         }
         await work;
     }

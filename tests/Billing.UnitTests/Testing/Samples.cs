@@ -1,3 +1,4 @@
+using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
 
@@ -22,6 +23,8 @@ internal static class Samples
 
     public static CheckBalanceRequest Balance(string accountId = "acct-42") =>
         new() { AccountId = accountId, PaymentType = PaymentType.Visa };
+
+    public static Request PaymentRequest(string accountId = "acct-42", long units = 10) => Request.Of(PaymentCommand(accountId, units));
 
     public static Command PaymentCommand(string accountId = "acct-42", long units = 10, ulong correlationId = 0) => new()
     {

@@ -1,6 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
-using Billing.Client.Load;
+using Billing.LoadClient;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Bursts;
 using Billing.Measuring.Driving;

@@ -1,6 +1,6 @@
 using System.Globalization;
-using Billing.Messaging.Rpcx;
-using Billing.Messaging.Rpcx.Calling;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Calling;
 using Billing.V1;
 using Grpc.Core;
 using Grpc.Net.Client;

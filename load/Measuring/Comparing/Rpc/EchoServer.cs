@@ -1,8 +1,8 @@
 using System.Globalization;
-using Billing.Messaging.Hosting;
-using Billing.Messaging.Rpcx;
-using Billing.Messaging.Rpcx.Serving;
+using Billing.Hosting;
 using Billing.Proxy;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Serving;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core;

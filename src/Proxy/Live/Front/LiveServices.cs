@@ -1,7 +1,9 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Microsoft.Extensions.DependencyInjection.Extensions;
 
 namespace Billing.Proxy.Live.Front;
 
@@ -23,6 +25,10 @@ public static class LiveServices
         {
             services.AddSingleton<KafkaWatch>();
         }
+        var transport = services.Last(service => service.ServiceType == typeof(IRequestTransport));
+        services.Replace(ServiceDescriptor.Singleton<IRequestTransport>(provider => new LiveTransport(
+            (IRequestTransport)(transport.ImplementationInstance ?? transport.ImplementationFactory!(provider)),
+            provider.GetRequiredService<LiveWatch>())));
         services.AddSingleton<LiveWatch>().AddSingleton<Watchers>().AddSingleton<LiveView>().AddSingleton<LiveFront>()
             .AddHostedService<LiveFeed>();
     }

@@ -43,12 +43,11 @@ public sealed class EmbeddedReadModelTests : IDisposable
     [Fact]
     public async Task A_read_model_receives_an_event_before_its_command_is_answered()
     {
-        var command = Samples.PaymentCommand();
-        var reply = _pending.Register(command);
+        var (id, reply) = _pending.Register(Samples.PaymentRequest());
         _model.OnApply = () => Assert.False(reply.IsCompleted);
 
         await _transport.PublishAsync(
-            [new Answer(command.ProxyTopic, new Reply { CorrelationId = command.CorrelationId })],
+            [new Answer(Samples.ReplyTopic, new Reply { CorrelationId = id })],
             [new Event { StreamId = "visa/a", Version = 1 }], CancellationToken.None);
 
         await reply;

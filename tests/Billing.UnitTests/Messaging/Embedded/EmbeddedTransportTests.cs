@@ -1,7 +1,7 @@
-using Billing.Contracts;
+using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
-using Billing.Messaging.Hosting;
+using Billing.Messaging.Requests;
 using Billing.UnitTests.Testing;
 using Billing.Wire.V1;
 
@@ -41,7 +41,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
         {
             for (var account = 0; account < Accounts; account++)
             {
-                replies.Add(_transport.SendAsync(Samples.PaymentCommand($"acct-{account}", n)));
+                replies.Add(_transport.SendAsync(Samples.PaymentRequest($"acct-{account}", n)));
             }
         }
         await Task.WhenAll(replies);
@@ -58,7 +58,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     {
         var calls = Enumerable.Range(1, 500).Select(n => Task.Run(async () =>
         {
-            var reply = await _transport.SendAsync(Samples.PaymentCommand($"acct-{n % 7}", n));
+            var reply = await _transport.SendAsync(Samples.PaymentRequest($"acct-{n % 7}", n));
             Assert.Equal(n, reply.Payment.Version);
         }));
         await Task.WhenAll(calls);
@@ -68,7 +68,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     [Fact]
     public async Task Balance_checks_go_to_the_balance_handlers()
     {
-        var reply = await _transport.SendAsync(Samples.BalanceCommand());
+        var reply = await _transport.SendAsync(Request.Of(Samples.BalanceCommand()));
         Assert.NotNull(reply.Balance);
         Assert.Single(_balances.SelectMany(h => h.Accepted));
         Assert.Empty(_payments.SelectMany(h => h.Accepted));
@@ -77,10 +77,8 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     [Fact]
     public async Task A_command_is_given_a_valid_reply_topic()
     {
-        var command = Samples.PaymentCommand();
-        command.ProxyTopic = "";
-        await _transport.SendAsync(command);
-        Assert.True(Topics.IsReplyTopic(command.ProxyTopic));
+        await _transport.SendAsync(Samples.PaymentRequest());
+        Assert.True(Topics.IsReplyTopic(Assert.Single(_payments.SelectMany(h => h.Accepted)).ProxyTopic));
     }
 
     [Fact]

@@ -1,4 +1,4 @@
-using Billing.Messaging.Hosting;
+using Billing.Hosting;
 using Billing.Messaging.Kafka;
 using Billing.UnitTests.Testing;
 

@@ -1,4 +1,3 @@
-using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Simulation;

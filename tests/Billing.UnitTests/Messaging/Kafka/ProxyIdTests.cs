@@ -1,4 +1,4 @@
-using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.UnitTests.Testing;
 

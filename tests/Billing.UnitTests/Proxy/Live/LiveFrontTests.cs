@@ -61,7 +61,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
         var snapshot = await events.NextAsync();
         var next = await events.NextAsync();
 
-        Assert.Equal("embedded", hello.GetProperty("transport").GetString());
+        Assert.Equal("test", hello.GetProperty("transport").GetString());
         Assert.NotEmpty(hello.GetProperty("instead").GetString()!);
         Assert.Equal(50_000, hello.GetProperty("inFlightMax").GetInt32());
         Assert.True(next.GetProperty("at").GetInt64() > snapshot.GetProperty("at").GetInt64());

@@ -1,5 +1,6 @@
 using System.Diagnostics.Metrics;
 using Billing.Contracts;
+using Billing.Messaging.Requests;
 using Billing.Proxy.Live;
 using Billing.UnitTests.Testing;
 using Billing.V1;
@@ -116,7 +117,7 @@ public sealed class LiveRecordTests
         }
         _time.Advance(TimeSpan.FromSeconds(1));
         await record.SendAsync(backend, Payment());
-        await record.SendAsync(backend, new Command { Balance = new CheckBalanceRequest() });
+        await record.SendAsync(backend, Request.Of(Samples.BalanceCommand()));
 
         Assert.Equal([true, true, false, false, false, true, false], backend.Commands.Select(command => command.Timing is not null));
         Assert.Equal(3, record.Payments.Latest().Count);
@@ -145,12 +146,12 @@ public sealed class LiveRecordTests
         Assert.Null(backend.Commands.Last().Timing);
     }
 
-    private static Command Payment(string account = "a") => new()
+    private static Request Payment(string account = "a") => Request.Of(new Command
     {
         TransactionId = Guid.NewGuid().ToString(),
         ReceivedUnixUs = 1_769_860_800_000_000,
         Payment = new MakePaymentRequest { AccountId = account, PaymentType = PaymentType.Visa },
-    };
+    });
 
     private static Histogram<double> Histogram(IServiceProvider host, string meter, string name) =>
         host.GetRequiredService<IMeterFactory>().Create(meter).CreateHistogram<double>(name, "s");

@@ -3,6 +3,7 @@ using System.Net.Http.Headers;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
 
@@ -118,9 +119,11 @@ public sealed class QueuedPaymentsTests
         return await http.SendAsync(request);
     }
 
-    private sealed class QueuedBackend : IQueuedTransport
+    private sealed class QueuedBackend : IRequestTransport
     {
         private readonly List<Command> _commands = [];
+
+        public TransportDescription Description { get; } = new("test", "Nothing.", StoresCommands: true, TimesSteps: true);
 
         /// <summary>The answer to every command; null to answer at once.</summary>
         public TaskCompletionSource<Reply>? Answer { get; set; }
@@ -139,10 +142,9 @@ public sealed class QueuedPaymentsTests
             }
         }
 
-        public Task<Reply> SendAsync(Command command) => SendAsync(command, () => { });
-
-        public Task<Reply> SendAsync(Command command, Action queued)
+        public Task<Reply> SendAsync(Request request, Action? stored = null)
         {
+            var command = request.ToCommand();
             lock (_commands)
             {
                 _commands.Add(command);
@@ -151,7 +153,7 @@ public sealed class QueuedPaymentsTests
             {
                 return Task.FromResult(Refusal);
             }
-            queued();
+            stored?.Invoke();
             return Answer?.Task ?? Task.FromResult(command.PaymentStatus is null
                 ? FakeBackend.Accepted(command)
                 : new Reply { PaymentStatus = new PaymentStatus { Payment = FakeBackend.Accepted(command).Payment } });

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Proxy;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Billing.UnitTests.Testing;
@@ -25,7 +26,7 @@ public sealed class CallerSharesTests
     public void A_second_caller_is_admitted_as_soon_as_a_call_is_answered_until_both_have_half()
     {
         using var admission = With(places: 10);
-        var taken = new Stack<Admission.Admitted>(Enumerable.Range(0, 10).Select(_ => admission.Enter(_greedy, "a")));
+        var taken = new Stack<Admission.Admitted>(Enumerable.Range(0, 10).Select(_ => admission.Enter(_greedy).Value));
         Assert.Equal(ErrorReasons.TooManyInFlight, Reason(admission, _modest));
 
         taken.Pop().Dispose();
@@ -123,8 +124,8 @@ public sealed class CallerSharesTests
 
         Assert.Equal((10, 10), (first.Count, second.Count));
         var refused = Refusal(() => new StreamPlaces(admission, _greedy, window: 1));
-        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
-        Assert.Contains("Billing:Proxy:StreamPercent", refused.Status.Detail, StringComparison.Ordinal);
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Reason);
+        Assert.Contains("Billing:Proxy:StreamPercent", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -157,11 +158,11 @@ public sealed class CallerSharesTests
         using var admission = With(places: 1_000, limits: new LimitOptions { RequestsPerSecond = 5 });
 
         Assert.Equal(5, Take(admission, _greedy, 20));
-        var refused = Assert.Throws<RpcException>(() => admission.Enter(_greedy, "a"));
+        var refused = Assert.Throws<FailureException>(() => admission.Enter(_greedy).Value).Failure;
 
-        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Trailers.GetValue(Trailers.Reason));
-        Assert.NotNull(refused.Trailers.GetValue(Trailers.RetryPushback));
-        Assert.Contains("Billing:Limits:RequestsPerSecond", refused.Status.Detail, StringComparison.Ordinal);
+        Assert.Equal(ErrorReasons.CallerLimitReached, refused.Reason);
+        Assert.NotNull(refused.RetryAfter);
+        Assert.Contains("Billing:Limits:RequestsPerSecond", refused.Message, StringComparison.Ordinal);
         Assert.Equal(5, Take(admission, _modest, 20));
     }
 
@@ -192,7 +193,7 @@ public sealed class CallerSharesTests
             {
                 opened.Push(new StreamPlaces(admission, caller, window: 1));
             }
-            catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
+            catch (FailureException e) when (e.Failure.Status == StatusCode.ResourceExhausted)
             {
                 return opened;
             }
@@ -215,18 +216,15 @@ public sealed class CallerSharesTests
 
     private static bool TryTake(Admission admission, Caller caller, List<Admission.Admitted> held)
     {
-        try
+        var outcome = admission.Enter(caller);
+        if (outcome.Failure is null)
         {
-            held.Add(admission.Enter(caller, "a"));
-            return true;
+            held.Add(outcome.Value);
         }
-        catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
-        {
-            return false;
-        }
+        return outcome.Failure is null;
     }
 
-    private static string? Reason(Admission admission, Caller caller) => Refusal(() => admission.Enter(caller, "a")).Trailers.GetValue(Trailers.Reason);
+    private static string? Reason(Admission admission, Caller caller) => admission.Enter(caller).Failure?.Reason;
 
-    private static RpcException Refusal(Func<IDisposable> enter) => Assert.Throws<RpcException>(enter);
+    private static Failure Refusal(Func<IDisposable> enter) => Assert.Throws<FailureException>(enter).Failure;
 }

@@ -1,0 +1,113 @@
+using Billing.Backends;
+using Billing.LoadClient;
+using Npgsql;
+
+namespace Billing.Auditing;
+
+/// <summary>Compares the answers that clients received with the event store, and checks the store for consistency: each
+/// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions must
+/// be consecutive; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
+/// according to the rules, which the auditor implements independently.</summary>
+/// <param name="connectionString">The connection string of the event store.</param>
+/// <param name="schema">Its schema.</param>
+public sealed class Auditor(string connectionString, string schema = "billing")
+{
+    /// <summary>Addresses of proxies from which every account's balance is requested; none by default.</summary>
+    public IReadOnlyList<string> Proxies { get; init; } = [];
+
+    /// <summary>The credit limit of an account before one is set, in any currency; null if unknown, and then only accounts with a
+    /// limit are checked against it. The default is that of the backends.</summary>
+    public decimal? OpeningLimit { get; init; } = new BackendOptions().DefaultCreditLimit;
+
+    /// <summary>Receives the progress of the audit.</summary>
+    public IProgress<AuditProgress>? Progress { get; set; }
+
+    /// <summary>Audits journals against the store.</summary>
+    /// <param name="journals">The clients' files; entries that are appended during the audit are ignored.</param>
+    /// <param name="cancellationToken">Cancels the audit.</param>
+    /// <exception cref="FormatException">A file is not a journal; the message contains file and line.</exception>
+    /// <exception cref="AuditException">The database has no event store.</exception>
+    /// <exception cref="NpgsqlException">The database cannot be used.</exception>
+    public async Task<AuditResult> RunAsync(IEnumerable<string> journals, CancellationToken cancellationToken)
+    {
+        // The lengths are read before the store: answers up to now must be in the store, later ones may not be.
+        var files = journals.Select(path => (Path: path, new FileInfo(path).Length)).ToList();
+        var unbalanced = new Findings();
+        await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
+        var transactions = new TransactionLedger(store.Expected, unbalanced);
+        var balances = new AnsweredBalances(unbalanced);
+        await Task.Run(() => ReadJournals("Balances in journals", files, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
+        var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
+        await store.ReadStreamsAsync(accounts, cancellationToken);
+        var events = Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
+        var receipts = Task.Run(
+            () => store.ReadReceiptsAsync(transactions, unbalanced, cancellationToken), cancellationToken);
+        await Task.WhenAll(events, receipts);
+        accounts.Conclude();
+        await Task.Run(() => ReadJournals("Payments in journals", files, (in JournalEntry entry) => AddPayment(transactions, entry), cancellationToken), cancellationToken);
+        var counts = transactions.Conclude();
+        var asked = Proxies.Count == 0
+            ? 0
+            : await new BalanceCheck(Proxies, Progress).RunAsync([.. accounts.Accounts], unbalanced, cancellationToken);
+        return new AuditResult
+        {
+            Accounts = accounts.Count,
+            Events = await events,
+            Receipts = await receipts,
+            Acknowledged = counts.Acknowledged,
+            Recorded = counts.Recorded,
+            Unanswered = counts.Unanswered,
+            UnansweredRecorded = counts.UnansweredRecorded,
+            BalancesInAnswers = balances.Count,
+            BalancesRead = asked,
+            Lost = transactions.Lost,
+            Doubled = transactions.Doubled,
+            Wrong = transactions.Wrong,
+            Holes = accounts.Holes,
+            Misjudged = accounts.Misjudged,
+            Unbalanced = unbalanced,
+        };
+    }
+
+    private delegate void TakeEntry(in JournalEntry entry);
+
+    private static void AddBalance(AnsweredBalances balances, in JournalEntry entry)
+    {
+        if (entry.IsBalance)
+        {
+            balances.Add(entry);
+        }
+    }
+
+    private static void AddPayment(TransactionLedger transactions, in JournalEntry entry)
+    {
+        if (!entry.IsBalance)
+        {
+            transactions.AddAnswer(entry);
+        }
+    }
+
+    // The journals are read twice, for balances before the events and for payments after them, instead of being kept in memory.
+    private void ReadJournals(
+        string part, List<(string Path, long Length)> journals, TakeEntry take, CancellationToken cancellationToken)
+    {
+        const int Step = 1 << 13;
+        var total = journals.Sum(j => j.Length);
+        var before = 0L;
+        foreach (var (path, length) in journals)
+        {
+            using var reader = new JournalReader(path, length);
+            for (var entries = 1; reader.TryRead(out var entry); entries++)
+            {
+                take(entry);
+                if (entries % Step == 0)
+                {
+                    cancellationToken.ThrowIfCancellationRequested();
+                    Progress?.Report(new AuditProgress(part, before + reader.Position, total));
+                }
+            }
+            before += length;
+        }
+        Progress?.Report(new AuditProgress(part, total, total));
+    }
+}

@@ -1,0 +1,125 @@
+using System.Collections.Concurrent;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+using Google.Protobuf;
+using Npgsql;
+
+namespace Billing.Chaos;
+
+/// <summary>Payments that are produced to the topics as a proxy does, without a deadline and without a caller that retries:
+/// retries would hide a backend that loses commands. Each payment that the brokers have acknowledged must be in the event
+/// store.</summary>
+internal sealed class DirectCommands : IDisposable
+{
+    private const int Accounts = 200;
+    private static readonly TimeSpan FlushBound = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(250);
+
+    private readonly string _bootstrapServers;
+    private readonly string _replyTopic;
+    private readonly TimeProvider _time;
+    private readonly Pace _pace;
+    private readonly Random _random;
+    private readonly IProducer<string, byte[]> _producer;
+    private readonly ConcurrentQueue<Guid> _acknowledged = new();
+
+    public DirectCommands(string bootstrapServers, int perSecond, int seed, TimeProvider time)
+    {
+        _bootstrapServers = bootstrapServers;
+        _replyTopic = Topics.Replies(ProxyId.Create(time));
+        _time = time;
+        _pace = new Pace(perSecond, time);
+        _random = new Random(seed);
+        _producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
+        {
+            BootstrapServers = bootstrapServers,
+            ClientId = "billing-chaos",
+            Acks = Acks.All,
+            EnableIdempotence = true,
+            Partitioner = Confluent.Kafka.Partitioner.Murmur2Random,
+        }).SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+    }
+
+    /// <summary>Number of commands that the brokers have acknowledged.</summary>
+    public int Acknowledged => _acknowledged.Count;
+
+    /// <summary>Sends until cancelled; returns when the brokers have acknowledged or rejected all sent commands.</summary>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        await CreateReplyTopicAsync();
+        try
+        {
+            while (true)
+            {
+                await _pace.TakeTurnAsync(cancellationToken);
+                Send();
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            await Task.Run(() => _producer.Flush(FlushBound), CancellationToken.None);
+        }
+    }
+
+    /// <summary>Waits until each acknowledged command is in the event store.</summary>
+    /// <returns>The transaction ids of those that are still missing at the end of the bound.</returns>
+    public async Task<IReadOnlyList<string>> MissingAsync(string connectionString, TimeSpan bound, CancellationToken cancellationToken)
+    {
+        var missing = _acknowledged.ToHashSet();
+        await using var database = NpgsqlDataSource.Create(connectionString);
+        var start = _time.GetTimestamp();
+        using var poll = new PeriodicTimer(PollInterval, _time);
+        while (true)
+        {
+            await using var command = database.CreateCommand("select transaction_id from billing.payment_receipts where transaction_id = any($1)");
+            command.Parameters.AddWithValue(missing.ToArray());
+            await using var rows = await command.ExecuteReaderAsync(cancellationToken);
+            while (await rows.ReadAsync(cancellationToken))
+            {
+                missing.Remove(rows.GetGuid(0));
+            }
+            if (missing.Count == 0 || _time.GetElapsedTime(start) > bound)
+            {
+                return [.. missing.Select(id => id.ToString())];
+            }
+            await poll.WaitForNextTickAsync(cancellationToken);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _producer.Dispose();
+
+    private void Send()
+    {
+        var command = BadRecords.Command(_replyTopic);
+        command.Payment.AccountId = "direct-" + _random.Next(Accounts);
+        var id = Guid.Parse(command.TransactionId);
+        try
+        {
+            _producer.Produce(
+                Topics.Payments(command.Payment.PaymentType),
+                BadRecords.Record("1", command.ToByteArray(), command.Payment.AccountId),
+                report =>
+                {
+                    if (!report.Error.IsError)
+                    {
+                        _acknowledged.Enqueue(id);
+                    }
+                });
+        }
+        catch (ProduceException<string, byte[]>)
+        {
+            // Not acknowledged, so it need not be in the event store.
+        }
+    }
+
+    // The replies are not read, but backends publish them and would wait for a topic that does not exist.
+    private async Task CreateReplyTopicAsync()
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _bootstrapServers })
+            .SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        await admin.CreateTopicsAsync([new TopicSpecification { Name = _replyTopic, NumPartitions = 1, ReplicationFactor = -1 }]);
+    }
+}

@@ -1,0 +1,131 @@
+using System.CommandLine;
+using System.CommandLine.Help;
+using Billing.Auditing;
+using Billing.Cli.Background;
+using Billing.Hosting;
+using Billing.LocalStack.Processes;
+using Billing.Measuring.Bursts;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands;
+
+/// <summary>The command line of <c>./billing</c>.</summary>
+internal static class BillingCommand
+{
+    /// <param name="console">The output.</param>
+    /// <param name="further">Additional commands.</param>
+    public static Command Create(IAnsiConsole console, params IEnumerable<Command> further)
+    {
+        // Not a RootCommand, whose name would be that of the program file.
+        var root = new Command("billing", "The billing platform on this machine.")
+        {
+            Run(console), ChaosCommand.Create(console), SimulateCommand.Create(console), MutantsCommand.Create(console),
+            Up(console), Status(console), Logs(), Down(console), TokenCommand.Create(), Keep(console),
+            AuditCommand.Create(console),
+            RebuildCommand.Create(console), SchemaCommand.Create(console), TopicsCommand.Create(console),
+            DeadLettersCommand.Create(console),
+            new HelpOption(),
+            new VersionOption(),
+        };
+        foreach (var command in MeasuringCommands.Create(console).Concat(ScriptCommands.Create()).Concat(further))
+        {
+            root.Add(command);
+        }
+        return root;
+    }
+
+    private static Command Run(IAnsiConsole console)
+    {
+        var stack = new StackFlags();
+        var clients = Flags.Number("--clients", "Load-generating clients", 3, 1, 1000);
+        var requests = Flags.Number("--requests", "Payments that each client sends at once", 5000, 1, 10_000_000);
+        var balances = Flags.Number("--balances", "Balance checks that each client sends at the same time", 500, 0, 10_000_000);
+        var warmUp = Flags.Number("--warm-up", "Warm-up payments of each client, not measured", 1000, 0, 1_000_000);
+        var report = MeasurementFlags.Report();
+        var command = new Command("run", "Runs the billing prototype's experiment: starts the stack, sends the payments, prints the results and the audit, and stops the stack.")
+        {
+            clients, requests, balances, warmUp, report,
+        };
+        stack.AddTo(command);
+        command.SetAction((parsed, cancellationToken) =>
+        {
+            var options = new RunOptions
+            {
+                Stack = stack.Read(parsed),
+                Clients = parsed.GetValue(clients),
+                Requests = parsed.GetValue(requests),
+                Balances = parsed.GetValue(balances),
+                WarmUp = parsed.GetValue(warmUp),
+                CommandLine = MeasurementFlags.CommandLine(parsed),
+                Report = parsed.GetValue(report),
+            };
+            return GuardedAsync(() => new PaperExperiment(options, console, TimeProvider.System).RunAsync(cancellationToken));
+        });
+        return command;
+    }
+
+    private static Command Up(IAnsiConsole console)
+    {
+        var stack = new StackFlags();
+        var port = Flags.Number("--port", "Port of the first proxy; the other proxies use the next ports; 0 for free ports", 0, 0, 65_000);
+        var rest = Flags.Number("--rest-port", "REST port of the first proxy; the other proxies use the next ports; 0 for free ports", 0, 0, 65_000);
+        var tls = new Option<bool>("--tls") { Description = "TLS and authentication of callers, with certificates and a token key that are created for the stack" };
+        var monitoring = new Option<bool>("--monitoring") { Description = "Also start Prometheus, which scrapes every service" };
+        var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
+        stack.AddTo(command);
+        command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
+            stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls) },
+            parsed.GetValue(monitoring), cancellationToken)));
+        return command;
+    }
+
+    private static Command Status(IAnsiConsole console)
+    {
+        var command = new Command("status", "Shows the stack in the background.");
+        command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).StatusAsync));
+        return command;
+    }
+
+    private static Command Logs()
+    {
+        var names = new Argument<string[]>("names") { Description = "Names of processes, as status shows them; all by default", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
+        var follow = new Option<bool>("--follow", "-f") { Description = "Print new lines too, until Ctrl-C" };
+        var command = new Command("logs", "Prints the logs of the stack in the background.") { names, follow };
+        command.SetAction((parsed, cancellationToken) => GuardedAsync(
+            () => StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken)));
+        return command;
+    }
+
+    private static Command Down(IAnsiConsole console)
+    {
+        var command = new Command("down", "Stops the stack in the background and deletes its data.");
+        command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).DownAsync));
+        return command;
+    }
+
+    private static Command Keep(IAnsiConsole console)
+    {
+        var command = new Command("keep", "Restarts services of the stack in the background when they end.") { Hidden = true };
+        command.SetAction((_, cancellationToken) => GuardedAsync(() => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken)));
+        return command;
+    }
+
+    /// <summary>Runs a command; errors that the user can correct are printed as one line on standard error.</summary>
+    public static async Task<int> GuardedAsync(Func<Task<int>> action)
+    {
+        try
+        {
+            return await action();
+        }
+        catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        {
+            await Console.Error.WriteLineAsync(e.Message);
+            return 1;
+        }
+        catch (OperationCanceledException)
+        {
+            await Console.Error.WriteLineAsync("Stopped.");
+            return 130;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+using System.Globalization;
+using Billing.LocalStack.Credentials;
+using Billing.LocalStack.Processes;
+using Grpc.Core;
+using Grpc.Health.V1;
+using Grpc.Net.Client;
+
+namespace Billing.LocalStack;
+
+/// <summary>The role of a service in the stack.</summary>
+public enum ServiceRole
+{
+    /// <summary>Accepts calls.</summary>
+    Proxy,
+
+    /// <summary>Serves MakePayment.</summary>
+    PaymentBackend,
+
+    /// <summary>Serves CheckBalance.</summary>
+    BalanceBackend,
+
+    /// <summary>Serves both for its share of the accounts, called by the proxies without Kafka.</summary>
+    DirectBackend,
+
+    /// <summary>All of these in one process, without Kafka.</summary>
+    Embedded,
+}
+
+/// <summary>A running service of the stack.</summary>
+public sealed class ServiceProcess
+{
+    /// <summary>The setting of a proxy's REST address, as an environment variable.</summary>
+    public const string RestUrl = "Billing__Rest__Url";
+
+    private static readonly TimeSpan ReconnectBackoff = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>The setting of a proxy's address for operators, as an environment variable.</summary>
+    public const string AdminUrl = "Billing__Admin__Url";
+
+    private readonly StackCredentials? _credentials;
+
+    private ServiceProcess(
+        ServiceRole role, int number, string address, IReadOnlyDictionary<string, string?> settings, StackCredentials? credentials,
+        ChildProcess process)
+    {
+        _credentials = credentials;
+        Role = role;
+        Number = number;
+        Address = address;
+        RestAddress = settings.GetValueOrDefault(RestUrl);
+        AdminAddress = settings.GetValueOrDefault(AdminUrl);
+        Process = process;
+    }
+
+    /// <summary>Its role.</summary>
+    public ServiceRole Role { get; }
+
+    /// <summary>Its number within the role, from 1.</summary>
+    public int Number { get; }
+
+    /// <summary>The address on which it listens: a proxy for gRPC, a backend for health checks.</summary>
+    public string Address { get; }
+
+    /// <summary>The address on which a proxy listens for REST; null for a backend.</summary>
+    public string? RestAddress { get; }
+
+    /// <summary>The address on which a proxy serves operators; null if it has no separate address for that.</summary>
+    public string? AdminAddress { get; }
+
+    /// <summary>Whether it accepts calls from outside the stack.</summary>
+    public bool AcceptsCalls => RoleAcceptsCalls(Role);
+
+    /// <summary>Its process.</summary>
+    public ChildProcess Process { get; }
+
+    /// <summary>Returns whether services of a role accept calls from outside the stack.</summary>
+    public static bool RoleAcceptsCalls(ServiceRole role) => role is ServiceRole.Proxy or ServiceRole.Embedded;
+
+    /// <summary>Starts a service; it may not be ready yet.</summary>
+    /// <exception cref="StackException">It could not be started.</exception>
+    public static ServiceProcess Start(
+        ServiceRole role, bool isDirect, int number, int port, StackFolder folder, IReadOnlyDictionary<string, string?> settings, bool detached,
+        StackCredentials? credentials = null)
+    {
+        var (name, program, side) = role switch
+        {
+            ServiceRole.Proxy when isDirect => ("proxy", "Billing.Rpc", "proxy"),
+            ServiceRole.Proxy => ("proxy", "Billing.Proxy", null),
+            ServiceRole.PaymentBackend => ("payments", "Billing.Backends", null),
+            ServiceRole.BalanceBackend => ("balances", "Billing.Backends", null),
+            ServiceRole.DirectBackend => ("backend", "Billing.Rpc", "backend"),
+            _ => ("embedded", "Billing.Embedded", null),
+        };
+        var address = string.Create(CultureInfo.InvariantCulture, $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
+        var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
+        var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
+        {
+            ["ASPNETCORE_URLS"] = address,
+        };
+        foreach (var (variable, value) in DotnetProgram.Settings)
+        {
+            environment[variable] = value;
+        }
+        var process = ChildProcess.Start(
+            new ChildProcessStart(label, DotnetProgram.Launcher, side is null ? [DotnetProgram.FileOf(program)] : [DotnetProgram.FileOf(program), side], folder.LogFile(label))
+            {
+                Environment = environment,
+                Detached = detached,
+            });
+        return new ServiceProcess(role, number, address, settings, credentials, process);
+    }
+
+    /// <summary>Waits until the service is ready.</summary>
+    /// <exception cref="StackException">It ended, or was not ready in time.</exception>
+    public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
+    {
+        // One connection for all health checks: a new one for each takes processor time that the starting services need.
+        if (AcceptsCalls)
+        {
+            using var channel = Connect();
+            await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ChildProcess.Patience, cancellationToken);
+            return;
+        }
+        using var http = new HttpClient();
+        await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ChildProcess.Patience, cancellationToken);
+    }
+
+    private GrpcChannel Connect() => GrpcChannel.ForAddress(Address, new GrpcChannelOptions
+    {
+        HttpHandler = _credentials?.Handler(),
+        DisposeHttpClient = true,
+        // By default a channel whose connection was refused waits for a second before it reconnects, and then longer.
+        InitialReconnectBackoff = ReconnectBackoff,
+        MaxReconnectBackoff = ReconnectBackoff,
+    });
+
+    private static async Task<bool> IsServingAsync(GrpcChannel channel, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var health = await new Health.HealthClient(channel).CheckAsync(
+                new HealthCheckRequest(), cancellationToken: cancellationToken);
+            return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
+        }
+        catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.Internal)
+        {
+            return false;
+        }
+    }
+
+    private async Task<bool> HasJoinedAsync(HttpClient http, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var response = await http.GetAsync(new Uri(Address + "/health/ready"), cancellationToken);
+            return response.IsSuccessStatusCode;
+        }
+        catch (HttpRequestException)
+        {
+            return false;
+        }
+    }
+}

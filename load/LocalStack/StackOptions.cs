@@ -1,0 +1,82 @@
+using System.Collections.Frozen;
+using Billing.LocalStack.Kafka;
+using Billing.Messaging;
+
+namespace Billing.LocalStack;
+
+/// <summary>The options of a stack.</summary>
+public sealed record StackOptions
+{
+    /// <summary>Number of proxies.</summary>
+    public int Proxies { get; init; } = 3;
+
+    /// <summary>Number of payment backends; over <c>direct</c>, of backends that serve payments and balances.</summary>
+    public int PaymentBackends { get; init; } = 3;
+
+    /// <summary>Number of balance backends; without effect over <c>direct</c>.</summary>
+    public int BalanceBackends { get; init; } = 3;
+
+    /// <summary>The transport: <c>kafka</c>, or <c>direct</c>, with which proxies call the backends without Kafka.</summary>
+    public string Transport { get; init; } = "kafka";
+
+    /// <summary>The protocol over <c>direct</c>: <c>grpc</c>, <c>rpcx</c> or <c>rest</c>.</summary>
+    public string Protocol { get; init; } = "grpc";
+
+    /// <summary>Number of Kafka brokers, 1 or 3, if the stack starts its own.</summary>
+    public int Brokers { get; init; } = 1;
+
+    /// <summary>Number of partitions of each request topic and of the event topic; 0 for <see cref="FewestPartitions"/> if the
+    /// stack starts its own brokers, and for the services' default otherwise. A producer sends a separate batch to each
+    /// partition, so on one machine more partitions only make the batches smaller.</summary>
+    public int Partitions { get; init; }
+
+    /// <summary>The smallest number of partitions of each request topic with which every backend of the more numerous role is
+    /// assigned at least one: a backend consumes the topics of all payment types, and a consumer group distributes the partitions
+    /// of all of them evenly.</summary>
+    public int FewestPartitions =>
+        (int)Math.Ceiling((double)Math.Max(PaymentBackends, BalanceBackends) / Topics.AllPayments.Count);
+
+    /// <summary>Over <c>kafka</c>: <c>auto</c>, <c>embedded</c>, or the addresses of running brokers.</summary>
+    public string Kafka { get; init; } = "auto";
+
+    /// <summary><c>auto</c>, or the connection string of a running PostgreSQL.</summary>
+    public string Postgres { get; init; } = "auto";
+
+    /// <summary>Whether the simulated card network delays its answers.</summary>
+    public bool Jitter { get; init; }
+
+    /// <summary>Port of the first proxy, the others use the following ports; 0 for free ports.</summary>
+    public int Port { get; init; }
+
+    /// <summary>REST port of the first proxy, the others use the following ports; 0 for free ports.</summary>
+    public int RestPort { get; init; }
+
+    /// <summary>The requested ports of all proxies.</summary>
+    public IEnumerable<int> FixedPorts => new[] { Port, RestPort }.Where(first => first != 0)
+        .SelectMany(first => Enumerable.Range(first, IsEmbedded ? 1 : Proxies));
+
+    private bool IsEmbedded =>
+        Transport == "kafka" && (Kafka == "embedded" || (Kafka == "auto" && KafkaPrograms.FindHome() is null));
+
+    /// <summary>For each broker that the stack starts the port of a relay in front of it; no relays if null.</summary>
+    public IReadOnlyList<int>? BrokerRelayPorts { get; init; }
+
+    /// <summary>Further settings of every service, keyed by environment variable, e.g.
+    /// <c>Billing__Proxy__InFlightMax</c>; they override those of the stack.</summary>
+    public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;
+
+    /// <summary>Further Java options of the brokers that the stack starts.</summary>
+    public IReadOnlyList<string> BrokerJavaOptions { get; init; } = [];
+
+    /// <summary>Further settings of the PostgreSQL that the stack starts, by the names of postgresql.conf.</summary>
+    public IReadOnlyDictionary<string, string> PostgresSettings { get; init; } = FrozenDictionary<string, string>.Empty;
+
+    /// <summary>Whether the proxies use TLS and authenticate their callers, with credentials that the stack creates.</summary>
+    public bool Secured { get; init; }
+
+    /// <summary>The folder of those credentials; null for the stack's folder.</summary>
+    public string? CredentialsFolder { get; init; }
+
+    /// <summary>Whether the stack keeps running when this process ends.</summary>
+    public bool Detached { get; init; }
+}

@@ -1,0 +1,81 @@
+using System.Globalization;
+using Billing.LoadClient;
+using Billing.Measuring;
+using Billing.Measuring.Comparing.Paper;
+using Spectre.Console;
+
+using Table = Spectre.Console.Table;
+
+namespace Billing.Rehearsal;
+
+/// <summary>Prints the report of a rehearsal: the runs beside the prototype's figures, memory and disk use, access and findings.</summary>
+internal static class RehearsalTable
+{
+    public static void Print(IAnsiConsole console, RehearsalReport report)
+    {
+        console.Write(Runs(report));
+        console.WriteLine($"Paper: {Sources.Prototype.Citation}");
+        console.WriteLine(Text($"The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
+        console.Write(Memory(report));
+        if (report.Disks.Count > 0)
+        {
+            console.WriteLine("Bytes on the disks for each payment: " + string.Join(", ", report.Disks.Select(disk => Text($"{disk.What} {disk.BytesPerPayment:N0}"))) + ".");
+        }
+        if (report.Access is { } access)
+        {
+            console.WriteLine(Text($"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} findings."));
+        }
+        console.WriteLine(report.Amiss.Count == 0 ? "No findings." : Text($"{report.Amiss.Count} findings:"));
+        foreach (var finding in report.Amiss)
+        {
+            console.WriteLine("  " + finding);
+        }
+    }
+
+    private static Table Runs(RehearsalReport report)
+    {
+        var table = Table("Response times in seconds: per call and, for bursts, since the start of the burst", "", "Payments", "Min", "Max", "Mean", "p50", "p99", "Total", "Retries", "Errors");
+        foreach (var run in report.Runs)
+        {
+            table.AddRow(
+                [run.Name, Text($"{run.Payments.Count:N0}"), .. Times(run.Payments), Seconds(run.TotalS), Text($"{run.Retried:N0}"), Text($"{run.Payments.Errors:N0}")]);
+            if (run.SinceStart is { } burst)
+            {
+                table.AddRow(["  since start", "", .. Times(burst), "", "", ""]);
+            }
+        }
+        if (PaperFigures.Of(report.Requests, 3, jitter: false) is { } paper)
+        {
+            table.AddRow(
+                "paper, 15 machines", Text($"{3 * report.Requests:N0}"), Seconds(paper.Shortest), Seconds(paper.Longest), Seconds(paper.Average), "", "", "", "", "");
+        }
+        return table;
+    }
+
+    private static string[] Times(Summary times) =>
+        [Seconds(times.Shortest), Seconds(times.Longest), Seconds(times.Average), Seconds(times.P50), Seconds(times.P99)];
+
+    private static Table Memory(RehearsalReport report)
+    {
+        var table = Table("Memory after the burst, MB", "Machine", "Service", "Service's peak", "Machine's peak, including page cache");
+        foreach (var use in report.Memory)
+        {
+            table.AddRow(use.Machine, use.Service, Text($"{use.ResidentPeakBytes / 1e6:0}"), Text($"{use.MachinePeakBytes / 1e6:0}"));
+        }
+        return table;
+    }
+
+    private static Table Table(string title, params string[] columns)
+    {
+        var table = new Table().Border(TableBorder.Rounded).Title(title).AddColumns(columns);
+        foreach (var column in table.Columns.Skip(columns[1] == "Service" ? 2 : 1))
+        {
+            column.RightAligned();
+        }
+        return table;
+    }
+
+    private static string Seconds(double seconds) => Text($"{seconds:0.000}");
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,63 @@
+using System.Globalization;
+using Billing.LocalStack.Processes;
+using Billing.Messaging;
+
+namespace Billing.Rehearsal.Steps;
+
+/// <summary>Adds a backend, a broker and partitions while the platform runs.</summary>
+internal static class Growth
+{
+    private const int Partitions = 4;
+    private const string Group = "billing-payments";
+
+    /// <summary>Adds a payment backend and a broker, then a partition for the backend, and distributes all topics over the
+    /// brokers again.</summary>
+    /// <returns>The number of members in the payment backends' consumer group, and the number of these with partitions.</returns>
+    /// <exception cref="StackException">A machine or a command failed.</exception>
+    public static async Task<(int Members, int Working)> RunAsync(Platform platform, Release release, CancellationToken cancellationToken)
+    {
+        await platform.GrowAsync(
+            await platform.PlanAsync(
+                release,
+                new() { ["tiers"] = new Dictionary<string, object> { ["payment-backend"] = new { count = 4 }, ["kafka"] = new { count = 4 } } },
+                cancellationToken),
+            cancellationToken);
+        var broker = platform["kafka-1"];
+        foreach (var topic in Topics.AllPayments)
+        {
+            await broker.RunAsync(
+                string.Create(CultureInfo.InvariantCulture, $"billing-kafka topics --alter --topic {topic} --partitions {Partitions}"), cancellationToken);
+        }
+        await broker.RunAsync("billing-kafka spread 1,2,3,4", cancellationToken);
+        var described = await broker.RunAsync("billing-kafka topics --describe --topic billing.events", cancellationToken);
+        if (!described.Split('\n').Any(HasReplicaOnNewBroker))
+        {
+            throw new StackException("The new broker has no replica of billing.events: " + described);
+        }
+        return await MembersAsync(platform, cancellationToken);
+    }
+
+    private static bool HasReplicaOnNewBroker(string line) =>
+        line.Split("Replicas:") is [_, var rest, ..] && rest.Split('\t')[0].Split(',').Any(replica => replica.Trim() == "4");
+
+    /// <summary>Waits until every payment backend has partitions.</summary>
+    private static async Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        const int Attempts = 30;
+        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(2));
+        var wanted = platform.Tier("payment-backend").Count;
+        var (members, working) = (0, 0);
+        for (var attempt = 0; attempt < Attempts && working < wanted; attempt++)
+        {
+            var printed = await platform["kafka-1"].RunAsync(
+                "billing-kafka consumer-groups --describe --members --group " + Group, cancellationToken);
+            // GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS
+            var rows = printed.Split('\n').Select(line => line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
+                .Where(words => words is [Group, _, _, _, _, ..]).ToList();
+            members = rows.Count;
+            working = rows.Count(words => words[4] != "0");
+            await pause.WaitForNextTickAsync(cancellationToken);
+        }
+        return (members, working);
+    }
+}

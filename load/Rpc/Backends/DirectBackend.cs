@@ -1,0 +1,82 @@
+using Billing.Backends.Hosting;
+using Billing.Hosting;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Serving;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Rpc.Backends;
+
+/// <summary>A backend that the proxies call directly, without Kafka: it serves payments and balances for its share of the
+/// accounts in one process. It listens for commands at a separate address; <c>Urls</c> is for health checks only.</summary>
+public static class DirectBackend
+{
+    /// <summary>Adds the backend.</summary>
+    public static void AddDirectBackend(this WebApplicationBuilder builder)
+    {
+        builder.Services.AddSettings<DirectOptions>(
+            builder.Configuration, DirectOptions.Section,
+            options => options.BackendProblems().Concat(ExposureProblems(options.Listen, builder.Configuration)));
+        builder.Services.AddEmbeddedBackends(builder.Configuration);
+        builder.Services.AddSingleton<CommandExecutor>();
+        builder.Services.AddHostedService(provider => provider.GetRequiredService<CommandExecutor>());
+        builder.Services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandExecutor>());
+        builder.Services.AddGrpc();
+        builder.Services.AddSingleton<IConfigureOptions<KestrelServerOptions>, CommandServer>();
+        var direct = builder.Configuration.GetSection(DirectOptions.Section).Get<DirectOptions>() ?? new DirectOptions();
+        if (direct.KnownProtocol == DirectProtocol.Rpcx)
+        {
+            builder.AddRpcxCommands();
+        }
+        else if (direct.Listen.Length > 0)
+        {
+            builder.AlsoListen("http://" + direct.Listen);
+        }
+    }
+
+    /// <summary>Maps the endpoint of the configured protocol.</summary>
+    public static void MapDirectBackend(this WebApplication app)
+    {
+        var executor = app.Services.GetRequiredService<CommandExecutor>();
+        switch (app.Services.GetRequiredService<IOptions<DirectOptions>>().Value.KnownProtocol)
+        {
+            case DirectProtocol.Grpc:
+                app.MapGrpcService<GrpcBackendService>();
+                break;
+            case DirectProtocol.Rest:
+                app.MapRestCommands(executor);
+                break;
+            default:
+                // RPCX has its own server.
+                break;
+        }
+    }
+
+    // Whoever can connect to it can charge any account.
+    private static IEnumerable<string> ExposureProblems(string listen, IConfiguration configuration) =>
+        listen.Length == 0 || ServiceAddresses.IsLoopback("http://" + listen) || configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] :
+        [
+            $"Billing:Direct:Listen: '{listen}' may be reached from other machines, and a backend executes every command without authentication. "
+            + $"Listen on a loopback address, or, on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.",
+        ];
+
+    // Registered after the executor, so that it stops before it: commands already taken are still answered.
+    private static void AddRpcxCommands(this WebApplicationBuilder builder)
+    {
+        builder.Services.AddRpcxServer(builder.Configuration, (provider, server) =>
+            server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>())));
+        builder.Services.AddOptions<RpcxServerOptions>()
+            .PostConfigure<IOptions<DirectOptions>>((rpcx, options) => rpcx.Listen = options.Value.Listen);
+    }
+
+    private sealed class CommandServer(IOptions<DirectOptions> options) : IConfigureOptions<KestrelServerOptions>
+    {
+        public void Configure(KestrelServerOptions kestrel)
+        {
+            kestrel.ServeManyCalls(options.Value.StreamsPerConnection);
+            kestrel.UseProtocols(
+                HttpProtocols.Http1,
+                options.Value.KnownProtocol == DirectProtocol.Grpc ? [("http://" + options.Value.Listen, HttpProtocols.Http2)] : []);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+using System.ComponentModel.DataAnnotations;
+using Billing.Messaging.Kafka;
+using Billing.Rpc.Rpcx;
+
+namespace Billing.Rpc;
+
+/// <summary>The protocol of the direct transport between proxies and backends.</summary>
+public enum DirectProtocol
+{
+    /// <summary>gRPC: the service Backend of backend.proto.</summary>
+    Grpc,
+
+    /// <summary>A lightweight RPC protocol: protobuf frames over TCP.</summary>
+    Rpcx,
+
+    /// <summary>JSON over HTTP/1.1.</summary>
+    Rest,
+}
+
+/// <summary>Settings of the direct transport; section <c>Billing:Direct</c>.</summary>
+public sealed class DirectOptions
+{
+    /// <summary>The configuration section.</summary>
+    public const string Section = "Billing:Direct";
+
+    /// <summary><c>grpc</c>, <c>rpcx</c> or <c>rest</c>, the same for proxies and backends.</summary>
+    public string Protocol { get; set; } = "grpc";
+
+    /// <summary>For a proxy: the addresses of all backends, <c>host:port</c>, separated by commas, the same for every proxy, in
+    /// any order.</summary>
+    public string Backends { get; set; } = "";
+
+    /// <summary>For a backend: the address on which it listens for commands, <c>host:port</c>.</summary>
+    public string Listen { get; set; } = "";
+
+    /// <summary>Timeout of a proxy for connecting to a backend.</summary>
+    public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Maximum number of connections from a proxy to one backend over <c>rest</c>. Each carries one call at a time;
+    /// further calls wait for a free connection.</summary>
+    [Range(1, 10_000, ErrorMessage = "Billing:Direct:RestConnections must be between 1 and 10000.")]
+    public int RestConnections { get; set; } = 256;
+
+    /// <summary>Maximum number of concurrent calls on one HTTP/2 connection to a backend.</summary>
+    [Range(1, 100_000, ErrorMessage = "Billing:Direct:StreamsPerConnection must be between 1 and 100000.")]
+    public int StreamsPerConnection { get; set; } = 1000;
+
+    /// <summary>The protocol; <c>null</c> if the setting is not a known protocol.</summary>
+    public DirectProtocol? KnownProtocol => Protocol.ToUpperInvariant() switch
+    {
+        "GRPC" => DirectProtocol.Grpc,
+        "RPCX" => DirectProtocol.Rpcx,
+        "REST" => DirectProtocol.Rest,
+        _ => null,
+    };
+
+    /// <summary>The addresses of the backends.</summary>
+    public IReadOnlyList<string> BackendAddresses =>
+        Backends.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+
+    /// <summary>Returns one message for each invalid setting of a proxy.</summary>
+    public IEnumerable<string> ProxyProblems()
+    {
+        var addresses = BackendAddresses;
+        if (addresses.Count == 0)
+        {
+            yield return "Billing:Direct:Backends is missing; give the backends' addresses, e.g. localhost:6000,localhost:6001.";
+        }
+        foreach (var address in addresses.Where(a => !KafkaOptions.IsAddress(a)))
+        {
+            yield return $"Billing:Direct:Backends: '{address}' is not of the form host:port.";
+        }
+        foreach (var address in addresses.GroupBy(a => a, StringComparer.OrdinalIgnoreCase).Where(g => g.Count() > 1))
+        {
+            yield return $"Billing:Direct:Backends: '{address.Key}' is listed {address.Count()} times.";
+        }
+        if (ConnectTimeout <= TimeSpan.Zero || ConnectTimeout > TimeSpan.FromMinutes(1))
+        {
+            yield return $"Billing:Direct:ConnectTimeout ({ConnectTimeout}) must be above zero and at most one minute.";
+        }
+        foreach (var problem in ProtocolProblems())
+        {
+            yield return problem;
+        }
+    }
+
+    /// <summary>Returns one message for each invalid setting of a backend.</summary>
+    public IEnumerable<string> BackendProblems()
+    {
+        if (Listen.Length == 0)
+        {
+            yield return "Billing:Direct:Listen is missing; give the address on which this backend listens, e.g. 0.0.0.0:6000.";
+        }
+        else if (!KafkaOptions.IsAddress(Listen))
+        {
+            yield return $"Billing:Direct:Listen: '{Listen}' is not of the form host:port.";
+        }
+        else if (KnownProtocol == DirectProtocol.Rpcx && !new RpcxServerOptions { Listen = Listen }.TryReadEndPoint(out _))
+        {
+            yield return $"Billing:Direct:Listen: '{Listen}' is not of the form IP:port, which rpcx needs.";
+        }
+        foreach (var problem in ProtocolProblems())
+        {
+            yield return problem;
+        }
+    }
+
+    private IEnumerable<string> ProtocolProblems() => KnownProtocol is null
+        ? [$"Billing:Direct:Protocol must be grpc, rpcx or rest; it is '{Protocol}'."]
+        : [];
+}

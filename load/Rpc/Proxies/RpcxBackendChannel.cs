@@ -1,0 +1,52 @@
+using System.Diagnostics;
+using Billing.Hosting.Telemetry;
+using Billing.Messaging.Requests;
+using Billing.Rpc.Rpcx;
+using Billing.Rpc.Rpcx.Calling;
+using Billing.Wire.V1;
+using Grpc.Core;
+
+namespace Billing.Rpc.Proxies;
+
+/// <summary>Calls a backend over RPCX.</summary>
+internal sealed class RpcxBackendChannel : IBackendChannel
+{
+    // Maximum time until the proxy reconnects to a backend that is available again.
+    private static readonly TimeSpan ReconnectMax = TimeSpan.FromMilliseconds(500);
+
+    private readonly CallFailures _failures;
+    private readonly RpcxClient _client;
+    private readonly IBackendService _backend;
+
+    public RpcxBackendChannel(string address, DirectOptions options, TimeProvider time, ILogger<RpcxClient> logger)
+    {
+        _failures = new CallFailures(address, time, logger);
+        _client = new RpcxClient(
+            new RpcxClientOptions { Address = address, ConnectTimeout = options.ConnectTimeout, BackoffMax = ReconnectMax }, time, logger);
+        _backend = _client.Proxy<IBackendService>();
+    }
+
+    public async Task<Reply> ExecuteAsync(Request request, TimeSpan left)
+    {
+        var span = Tracing.Start(Tracing.ExecuteSpan, ActivityKind.Client, Tracing.Current);
+        try
+        {
+            return await _backend.ExecuteAsync(request.ToCommand(traceParent: span is null ? "" : Tracing.TraceParent(span.Context)), new RpcxCallOptions(left));
+        }
+        catch (RpcxException e)
+        {
+            return e.StatusCode switch
+            {
+                StatusCode.Unavailable => _failures.Unavailable(e.Message),
+                StatusCode.DeadlineExceeded => CallFailures.DeadlineExceeded(),
+                _ => _failures.InvalidReply(e.StatusCode, e.Message),
+            };
+        }
+        finally
+        {
+            Tracing.End(span);
+        }
+    }
+
+    public ValueTask DisposeAsync() => _client.DisposeAsync();
+}

@@ -1,0 +1,175 @@
+using System.Reflection;
+using Google.Protobuf;
+using Grpc.Core;
+
+namespace Billing.Rpc.Rpcx.Calling;
+
+/// <summary>Calls the services of one server. Each connection can have many calls in flight at the same time, and replies
+/// arrive in any order. Connections are opened by the first call that needs them. When a connection is lost, its calls fail
+/// immediately with UNAVAILABLE, and the next call reconnects. Thread-safe; a program needs one client per server.</summary>
+/// <remarks>A call through a proxy ends with its reply, with an <see cref="RpcxException"/>, or with an
+/// <see cref="OperationCanceledException"/> if its caller's token was cancelled.</remarks>
+public sealed class RpcxClient : IAsyncDisposable
+{
+    private const int AttemptsMax = 3;
+
+    // Timers are limited to some weeks.
+    private static readonly TimeSpan TimerMax = TimeSpan.FromDays(7);
+
+    private readonly RpcxClientOptions _options;
+    private readonly CallClock _clock;
+    private readonly MethodNumbers _methods = new();
+    private readonly CancellationTokenSource _disposed = new();
+    private readonly ConnectionSlot[] _slots;
+    private uint _callCount;
+
+    /// <summary>Creates a client; it connects with the first call.</summary>
+    /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
+    public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        OptionsCheck.ThrowIfInvalid(options, options.ValidationErrors(), nameof(options));
+        _options = options;
+        _clock = new CallClock(time);
+        var connector = new Connector(options, _methods, _clock, logger);
+        _slots = [.. Enumerable.Range(0, options.Connections)
+            .Select(_ => new ConnectionSlot(connector, options, _clock, logger, _disposed.Token))];
+    }
+
+    /// <summary>Creates a proxy: a local object with the methods of the remote service. Create it once and keep it: reflection
+    /// is used here, not in the calls.</summary>
+    /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
+    /// <exception cref="ArgumentException">The interface is not a valid service; the message names the problem.</exception>
+    public TService Proxy<TService>()
+        where TService : class
+    {
+        var contract = ServiceContract.Read(typeof(TService));
+        return ServiceProxy.Create<TService>(contract.Methods.ToDictionary(m => m.Method, m => Prepare(contract.Name, m)));
+    }
+
+    /// <summary>Opens the connections in advance, so that the first call does not have to wait for them.</summary>
+    /// <exception cref="RpcxException">A connection cannot be opened; UNAVAILABLE.</exception>
+    public async Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        foreach (var slot in _slots)
+        {
+            _ = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
+        }
+    }
+
+    /// <summary>Closes the connections. Calls in flight fail with UNAVAILABLE.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _disposed.CancelAsync();
+        await Task.WhenAll(_slots.Select(slot => slot.CloseAsync()));
+    }
+
+    internal Task<TReply> CallAsync<TRequest, TReply>(
+        RemoteMethod<TRequest, TReply> method, TRequest request, RpcxCallOptions options)
+        where TRequest : class, IMessage<TRequest>
+        where TReply : class, IMessage<TReply>, new()
+    {
+        if (options.CancellationToken.IsCancellationRequested)
+        {
+            return Task.FromCanceled<TReply>(options.CancellationToken);
+        }
+        var timeout = options.Timeout ?? _options.TimeoutDefault;
+        if (timeout <= TimeSpan.Zero && timeout != Timeout.InfiniteTimeSpan)
+        {
+            return Task.FromException<TReply>(OutOfTime());
+        }
+        var dueAt = _clock.DueAfter(timeout);
+        var call = new PendingCall<TReply>(method.ReplyParser);
+        call.Watch(options.CancellationToken);
+        var slot = Choose();
+        try
+        {
+            if (slot.Open is { } connection && connection.TryReserveSlot()
+                && connection.TrySend(method, request, call, dueAt))
+            {
+                return call.Task;
+            }
+        }
+        catch (Exception e)
+        {
+            call.Fail(e);
+            return call.Task;
+        }
+        return SendWhenReadyAsync(slot, method, request, call, dueAt, options.CancellationToken);
+    }
+
+    internal static RpcxException OutOfTime() => new(
+        StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime,
+        "No reply arrived before the deadline; the call may or may not have been executed.");
+
+    private async Task<TReply> SendWhenReadyAsync<TRequest, TReply>(
+        ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
+        CancellationToken cancellationToken)
+        where TRequest : class, IMessage<TRequest>
+        where TReply : class, IMessage<TReply>, new()
+    {
+        using var timeout = new CancellationTokenSource(
+            _clock.Left(dueAt) is { } left && left < TimerMax ? left : Timeout.InfiniteTimeSpan, _clock.Time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        try
+        {
+            await SendAsync(slot, method, request, call, dueAt, linked.Token);
+        }
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
+        {
+            call.Fail(OutOfTime());
+        }
+        catch (OperationCanceledException)
+        {
+            call.TrySetCanceled(cancellationToken);
+        }
+        catch (Exception e)
+        {
+            call.Fail(e);
+        }
+        return await call.Task;
+    }
+
+    private static async Task SendAsync<TRequest, TReply>(
+        ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
+        CancellationToken cancellationToken)
+        where TRequest : class, IMessage<TRequest>
+        where TReply : class, IMessage<TReply>, new()
+    {
+        for (var attempt = 1; attempt <= AttemptsMax; attempt++)
+        {
+            var connection = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
+            await connection.ReserveSlotAsync(cancellationToken);
+            if (connection.TrySend(method, request, call, dueAt))
+            {
+                return;
+            }
+        }
+        throw slot.Failure();
+    }
+
+    /// <summary>Returns the next connection, round-robin. If it is not open, starts opening it and returns an open one, if any.
+    /// </summary>
+    private ConnectionSlot Choose()
+    {
+        if (_slots.Length == 1)
+        {
+            return _slots[0];
+        }
+        var first = Interlocked.Increment(ref _callCount) % (uint)_slots.Length;
+        if (_slots[first].Open is not null)
+        {
+            return _slots[first];
+        }
+        _ = _slots[first].OpenAsync();
+        return Array.Find(_slots, slot => slot.Open is not null) ?? _slots[first];
+    }
+
+    private RemoteMethod Prepare(string service, MethodContract contract)
+    {
+        var number = _methods.Number(service, contract.Name);
+        return (RemoteMethod)Activator.CreateInstance(
+            typeof(RemoteMethod<,>).MakeGenericType(contract.Request, contract.Reply),
+            BindingFlags.Instance | BindingFlags.Public, null, [this, number, $"{service}/{contract.Name}"], null)!;
+    }
+}

@@ -1,0 +1,180 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+using Billing.Hosting;
+using Billing.Rpc.Rpcx.Wire;
+
+namespace Billing.Rpc.Rpcx.Serving;
+
+/// <summary>Serves the services that are published on it. They must be published before it is started.</summary>
+public sealed class RpcxServer : IHostedService, IAsyncDisposable
+{
+    private const int AcceptQueue = 512;
+    private static readonly TimeSpan AcceptRetry = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LeaveTimeout = TimeSpan.FromSeconds(1);
+
+    private readonly RpcxServerOptions _options;
+    private readonly CallClock _clock;
+    private readonly ILogger _logger;
+    private readonly Supervisor? _supervisor;
+    private readonly Publications _publications = new();
+    private readonly ConcurrentDictionary<ServerConnection, Task> _connections = new();
+    private readonly CancellationTokenSource _stopping = new();
+    private Socket? _listener;
+    private Task _accepting = Task.CompletedTask;
+    private IPEndPoint? _endPoint;
+
+    /// <summary>Creates a server that listens when it is started.</summary>
+    /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
+    public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        OptionsCheck.ThrowIfInvalid(options, options.ValidationErrors(), nameof(options));
+        _options = options;
+        _clock = new CallClock(time);
+        _logger = logger;
+        _supervisor = supervisor;
+    }
+
+    /// <summary>The address on which it listens.</summary>
+    /// <exception cref="InvalidOperationException">The server is not started.</exception>
+    public IPEndPoint EndPoint => _endPoint ?? throw new InvalidOperationException("The server is not started.");
+
+    /// <summary>Publishes an implementation under the interface's public names.</summary>
+    /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
+    /// <param name="implementation">The implementation; it is called from many threads at the same time. To reject a call it
+    /// throws an <see cref="RpcxException"/>.</param>
+    /// <param name="dispatch">Where the implementation runs.</param>
+    /// <exception cref="ArgumentException">The interface is not a valid service, or its name is already published; the message
+    /// names the problem.</exception>
+    /// <exception cref="InvalidOperationException">The server is started.</exception>
+    public void Publish<TService>(TService implementation, RpcxDispatch dispatch = RpcxDispatch.Inline)
+        where TService : class
+    {
+        ArgumentNullException.ThrowIfNull(implementation);
+        if (_listener is not null)
+        {
+            throw new InvalidOperationException("Services must be published before the server is started.");
+        }
+        _publications.Add(typeof(TService), implementation, dispatch);
+    }
+
+    /// <summary>Starts listening.</summary>
+    /// <exception cref="StartupException">The server cannot listen on the address.</exception>
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        _options.TryReadEndPoint(out var endPoint);
+        var listener = new Socket(endPoint.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            listener.Bind(endPoint);
+            listener.Listen(AcceptQueue);
+        }
+        catch (SocketException e)
+        {
+            listener.Dispose();
+            throw new StartupException($"Billing:Rpcx:Listen: cannot listen on {_options.Listen}: {e.Message}", e);
+        }
+        _listener = listener;
+        _endPoint = (IPEndPoint)listener.LocalEndPoint!;
+        RpcxLog.Listening(_logger, EndPoint.ToString());
+        using (ExecutionContext.SuppressFlow())
+        {
+            _accepting = Task.Run(
+                () => _supervisor?.RunAsync(nameof(RpcxServer), _ => AcceptAsync(listener), _stopping.Token) ?? AcceptAsync(listener),
+                CancellationToken.None);
+        }
+        return Task.CompletedTask;
+    }
+
+    /// <summary>Stops accepting connections and calls, waits for the calls in flight for at most
+    /// <see cref="RpcxServerOptions.StopTimeout"/>, and closes all connections.</summary>
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        await _stopping.CancelAsync();
+        _listener?.Dispose();
+        await _accepting;
+        using var timeout = new CancellationTokenSource(_options.StopTimeout, _clock.Time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        await Task.WhenAll(_connections.Select(open => StopAsync(open.Key, open.Value, linked.Token)));
+    }
+
+    /// <summary>Closes the connections that <see cref="StopAsync(CancellationToken)"/> has not closed.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync();
+        _listener?.Dispose();
+        await _accepting;
+        foreach (var connection in _connections.Keys)
+        {
+            connection.Dispose();
+        }
+        await Task.WhenAll(_connections.Values);
+    }
+
+    private async Task StopAsync(ServerConnection connection, Task running, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await connection.StopAsync().WaitAsync(cancellationToken);
+            await running.WaitAsync(LeaveTimeout, _clock.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            connection.Leave();
+            await running.WaitAsync(LeaveTimeout, _clock.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+        catch (OperationCanceledException)
+        {
+            RpcxLog.Abandoned(_logger, connection.CallsInFlight, _options.StopTimeout);
+        }
+        connection.Dispose();
+        await running;
+    }
+
+    private async Task AcceptAsync(Socket listener)
+    {
+        while (!_stopping.IsCancellationRequested)
+        {
+            try
+            {
+                Serve(await listener.AcceptAsync(_stopping.Token));
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+            catch (ObjectDisposedException)
+            {
+                return;
+            }
+            catch (SocketException e) when (!_stopping.IsCancellationRequested)
+            {
+                // For example, no file descriptor is free: retry, because closing connections release some.
+                RpcxLog.AcceptFailed(_logger, e.Message);
+                await Task.Delay(AcceptRetry, _clock.Time, _stopping.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+            catch (SocketException)
+            {
+                return;
+            }
+        }
+    }
+
+    private void Serve(Socket socket)
+    {
+        if (_connections.Count >= _options.ConnectionsMax)
+        {
+            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"Billing:Rpcx:ConnectionsMax ({_options.ConnectionsMax}) reached");
+            socket.Dispose();
+            return;
+        }
+        SocketSettings.Apply(socket);
+        var connection = new ServerConnection(socket, _options, _publications, _clock, _logger);
+        var served = new TaskCompletionSource();
+        _connections[connection] = served.Task;
+        _ = Task.Run(async () =>
+        {
+            await connection.RunAsync();
+            _connections.TryRemove(connection, out _);
+            served.SetResult();
+        });
+    }
+}

@@ -1,0 +1,209 @@
+using System.IO.Pipelines;
+using System.Net.Sockets;
+using Google.Protobuf;
+
+namespace Billing.Rpc.Rpcx.Wire;
+
+/// <summary>The output queue of one connection. Any thread may write frames, directly into the pipe's buffers; one loop sends
+/// them. Frames written during a send are sent together next, so that a busier connection sends more frames per system call.
+/// </summary>
+/// <param name="socket">The connection.</param>
+/// <param name="unsentMax">Number of unsent bytes above which writers should wait.</param>
+internal sealed class FrameOutput(Socket socket, int unsentMax)
+{
+    private const int SegmentBytes = 32 << 10;
+
+    private readonly Lock _gate = new();
+
+    // The pipe itself never blocks writers: answers are always accepted, and writers of new requests check HasCapacity first.
+    private readonly Pipe _pipe = new(new PipeOptions(
+        readerScheduler: PipeScheduler.ThreadPool,
+        pauseWriterThreshold: 0,
+        minimumSegmentSize: SegmentBytes,
+        useSynchronizationContext: false));
+
+    private TaskCompletionSource? _roomMade;
+    private long _unsent;
+    private bool _completed;
+
+    /// <summary>Whether the unsent bytes are within the limit, so that new requests may be written.</summary>
+    public bool HasCapacity => Volatile.Read(ref _unsent) <= unsentMax;
+
+    /// <summary>Writes a frame without a payload.</summary>
+    /// <returns>False if the output is completed.</returns>
+    public bool Write(in FrameHeader header)
+    {
+        lock (_gate)
+        {
+            if (_completed)
+            {
+                return false;
+            }
+            header.Write(_pipe.Writer.GetSpan(FrameHeader.Bytes), 0);
+            Written(FrameHeader.Bytes, flush: true);
+            return true;
+        }
+    }
+
+    /// <summary>Writes a frame with bytes as its payload.</summary>
+    /// <returns>False if the output is completed.</returns>
+    public bool Write(in FrameHeader header, ReadOnlySpan<byte> payload)
+    {
+        lock (_gate)
+        {
+            if (_completed)
+            {
+                return false;
+            }
+            var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + payload.Length);
+            header.Write(frame, payload.Length);
+            payload.CopyTo(frame[FrameHeader.Bytes..]);
+            Written(FrameHeader.Bytes + payload.Length, flush: true);
+            return true;
+        }
+    }
+
+    /// <summary>Writes a frame with a message as its payload.</summary>
+    /// <param name="header">The header; the length is filled in.</param>
+    /// <param name="payload">The message.</param>
+    /// <param name="length">Its serialised size.</param>
+    /// <param name="flush">Whether to send it immediately; otherwise it is sent with the next flushed frame or by
+    /// <see cref="Flush"/>.</param>
+    /// <returns>False if the output is completed.</returns>
+    public bool Write<T>(in FrameHeader header, T payload, int length, bool flush = true)
+        where T : IMessage<T>
+    {
+        lock (_gate)
+        {
+            if (_completed)
+            {
+                return false;
+            }
+            // This throws if another thread changes the message meanwhile; nothing of the frame is then sent.
+            var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + length)[..(FrameHeader.Bytes + length)];
+            header.Write(frame, length);
+            payload.WriteTo(frame[FrameHeader.Bytes..]);
+            Written(frame.Length, flush);
+            return true;
+        }
+    }
+
+    /// <summary>Sends the frames that were written without a flush.</summary>
+    public void Flush()
+    {
+        lock (_gate)
+        {
+            if (!_completed)
+            {
+                FlushPipe();
+            }
+        }
+    }
+
+    /// <summary>Completes when new requests may be written or the output is completed.</summary>
+    public Task WaitForCapacityAsync()
+    {
+        lock (_gate)
+        {
+            if (_completed || HasCapacity)
+            {
+                return Task.CompletedTask;
+            }
+            _roomMade ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            return _roomMade.Task;
+        }
+    }
+
+    /// <summary>Accepts no further frames; those already written are still sent.</summary>
+    public void Complete()
+    {
+        TaskCompletionSource? roomMade;
+        lock (_gate)
+        {
+            if (_completed)
+            {
+                return;
+            }
+            _completed = true;
+            _pipe.Writer.Complete();
+            (roomMade, _roomMade) = (_roomMade, null);
+        }
+        roomMade?.TrySetResult();
+    }
+
+    /// <summary>Sends until the output is completed and everything is sent, and then shuts down the sending side of the socket.
+    /// If the connection is lost, closes the socket, which also ends its reader.</summary>
+    public async Task SendAsync()
+    {
+        try
+        {
+            await SendAllAsync();
+            socket.Shutdown(SocketShutdown.Send);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            socket.Dispose();
+        }
+        finally
+        {
+            Complete();
+            await _pipe.Reader.CompleteAsync();
+        }
+    }
+
+    private async Task SendAllAsync()
+    {
+        while (true)
+        {
+            var read = await _pipe.Reader.ReadAsync();
+            foreach (var segment in read.Buffer)
+            {
+                for (var unsent = segment; unsent.Length > 0;)
+                {
+                    unsent = unsent[await socket.SendAsync(unsent, SocketFlags.None)..];
+                }
+            }
+            var sent = read.Buffer.Length;
+            _pipe.Reader.AdvanceTo(read.Buffer.End);
+            Sent(sent);
+            if (read.IsCompleted)
+            {
+                return;
+            }
+        }
+    }
+
+    private void Written(int bytes, bool flush)
+    {
+        _pipe.Writer.Advance(bytes);
+        Volatile.Write(ref _unsent, _unsent + bytes);
+        if (flush)
+        {
+            FlushPipe();
+        }
+    }
+
+    private void FlushPipe()
+    {
+        // Without a pause threshold, FlushAsync never waits.
+        var flushed = _pipe.Writer.FlushAsync();
+        if (flushed.IsCompletedSuccessfully)
+        {
+            flushed.GetAwaiter().GetResult();
+        }
+    }
+
+    private void Sent(long bytes)
+    {
+        TaskCompletionSource? roomMade = null;
+        lock (_gate)
+        {
+            Volatile.Write(ref _unsent, _unsent - bytes);
+            if (_unsent <= unsentMax / 2)
+            {
+                (roomMade, _roomMade) = (_roomMade, null);
+            }
+        }
+        roomMade?.TrySetResult();
+    }
+}

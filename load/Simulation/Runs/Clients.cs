@@ -1,0 +1,227 @@
+using System.Globalization;
+using Billing.Contracts;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Failures;
+using Billing.Simulation.Services;
+using Billing.V1;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Grpc.Core;
+
+namespace Billing.Simulation.Runs;
+
+/// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
+/// has an answer. The reference model checks every answer as it arrives.</summary>
+/// <param name="node">The clients' process.</param>
+/// <param name="scheduler">The scheduler of the run.</param>
+/// <param name="model">The reference model.</param>
+/// <param name="proxies">The current proxies.</param>
+/// <param name="trace">The trace.</param>
+internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
+{
+    // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.
+    private static readonly TimeSpan Late = TimeSpan.FromMilliseconds(60);
+
+    private const int DeadlineMaxMs = 5000;
+
+    // Calls may end this much before their deadline: the wire format has deadlines in whole microseconds.
+    private const long Early = TimeSpan.TicksPerMicrosecond;
+
+    private readonly Dictionary<string, long> _known = new(StringComparer.Ordinal);
+    private int _turn;
+
+    /// <summary>Number of operations that are not done.</summary>
+    public int Open { get; private set; }
+
+    /// <summary>Until when proxies were last frozen: calls to a frozen proxy take longer.</summary>
+    public long FrozenUntil { get; set; }
+
+    /// <summary>Whether any request was retried.</summary>
+    public bool HasAskedAgain { get; private set; }
+
+    /// <summary>Schedules an operation.</summary>
+    public void Add(Operation operation)
+    {
+        Open++;
+        scheduler.After(TimeSpan.FromMilliseconds(operation.AtMs), node, () => node.Supervisor.Watch("client", RunAsync(operation)));
+    }
+
+    /// <summary>The streams of all accounts that any schedule uses.</summary>
+    public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.AccountsMax + 1).Select(Stream)];
+
+    /// <summary>The stream of an account.</summary>
+    public static string Stream(int account) => StreamId.For(TypeOf(account), NameOf(account));
+
+    private async Task RunAsync(Operation operation)
+    {
+        await (operation.Kind switch
+        {
+            OperationKind.Pay => PayAsync(operation, operation.Account, 0),
+            OperationKind.PayTwice => Task.WhenAll(PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account, 1)),
+            OperationKind.PayTwoAccounts => Task.WhenAll(
+                PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account + 1, 1)),
+            OperationKind.PayAndLeave => PayAndLeaveAsync(operation),
+            OperationKind.SetLimit => SetLimitAsync(operation),
+            _ => CheckAsync(operation),
+        });
+        Open--;
+    }
+
+    private async Task PayAsync(Operation operation, int account, int copy)
+    {
+        var request = PaymentOf(operation, account);
+        model.Asked(operation.TransactionId, Stream(account), request.Amount);
+        var answer = await CallAsync(
+            operation, copy, RequestKinds.Payment, request,
+            refusal => refusal.Status == StatusCode.AlreadyExists && model.WasReused(operation.TransactionId));
+        if (answer is not null)
+        {
+            model.Paid(operation.TransactionId, Stream(account), answer);
+            Know(Stream(account), answer.Version);
+        }
+    }
+
+    private async Task PayAndLeaveAsync(Operation operation)
+    {
+        var request = PaymentOf(operation, operation.Account);
+        var stream = Stream(operation.Account);
+        model.Asked(operation.TransactionId, stream, request.Amount);
+        if (await TakeAsync(request, TimeSpan.FromMilliseconds(operation.DeadlineMs)) is not { } taken)
+        {
+            await PayAsync(operation, operation.Account, 0);
+            return;
+        }
+        var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = taken.DeadlineUnixUs };
+        var status = await CallAsync(operation, 0, RequestKinds.PaymentStatus, question, _ => false);
+        if (status!.Payment is { } answer)
+        {
+            model.Paid(operation.TransactionId, stream, answer);
+            Know(stream, answer.Version);
+        }
+        else
+        {
+            model.Failed(operation.TransactionId, status.Error);
+            var again = await CallAsync(operation, 1, RequestKinds.Payment, request, refusal => refusal.Status == StatusCode.AlreadyExists);
+            ReferenceModel.Require(again is null, "a payment that was called failed was sent again and answered");
+        }
+    }
+
+    private async Task<Request?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline)
+    {
+        try
+        {
+            return await proxies()[_turn++ % proxies().Count].TakeAsync(payment, deadline);
+        }
+        catch (FailureException e)
+        {
+            trace.Write("client", "not taken: " + e.Failure.Status, Guid.Parse(payment.TransactionId));
+            HasAskedAgain = true;
+            return null;
+        }
+    }
+
+    private static MakePaymentRequest PaymentOf(Operation operation, int account) => new()
+    {
+        TransactionId = operation.TransactionId.ToString(),
+        AccountId = NameOf(account),
+        PaymentType = TypeOf(account),
+        Amount = (operation.Cents / 100m).ToMoney(operation.Currency),
+    };
+
+    private async Task SetLimitAsync(Operation operation)
+    {
+        var request = new SetCreditLimitRequest
+        {
+            TransactionId = operation.TransactionId.ToString(),
+            AccountId = NameOf(operation.Account),
+            PaymentType = TypeOf(operation.Account),
+            Limit = (operation.Cents / 20m).ToMoney(operation.Currency),
+        };
+        var stream = Stream(operation.Account);
+        model.Asked(operation.TransactionId, stream, request.Limit);
+        var answer = await CallAsync(
+            operation, 0, RequestKinds.CreditLimit, request,
+            refusal =>
+            {
+                if (refusal.Status == StatusCode.FailedPrecondition)
+                {
+                    model.LimitRefused(stream, operation.Currency);
+                    return true;
+                }
+                return false;
+            });
+        if (answer is not null)
+        {
+            model.Limited(operation.TransactionId, stream, answer);
+            Know(stream, answer.Version);
+        }
+    }
+
+    private async Task CheckAsync(Operation operation)
+    {
+        var stream = Stream(operation.Account);
+        var request = new CheckBalanceRequest
+        {
+            AccountId = NameOf(operation.Account),
+            PaymentType = TypeOf(operation.Account),
+            MinVersion = operation.Seed % 3 == 0 ? 0 : _known.GetValueOrDefault(stream),
+        };
+        model.Checked(stream, request.MinVersion, (await CallAsync(operation, 0, RequestKinds.Balance, request, _ => false))!);
+    }
+
+    /// <summary>Retries until there is an answer.</summary>
+    /// <returns>The answer; null if the request was refused for good.</returns>
+    private async Task<TAnswer?> CallAsync<TRequest, TAnswer>(
+        Operation operation, int copy, RequestKind<TRequest, TAnswer> kind, TRequest request, Func<Failure, bool> isFinal)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        var dice = new Dice(operation.Seed + copy);
+        for (var tries = 0; ; tries++)
+        {
+            var proxy = proxies()[_turn++ % proxies().Count];
+            var began = scheduler.Now;
+            // The card network alone may take a second.
+            var deadline = TimeSpan.FromMilliseconds(Math.Min(operation.DeadlineMs << Math.Min(tries, 10), DeadlineMaxMs));
+            try
+            {
+                var answer = await proxy.CallAsync(kind, request, deadline);
+                CheckWait(began, deadline);
+                trace.Write(proxy.Node.Name, "answered", operation.TransactionId);
+                return answer;
+            }
+            catch (FailureException e)
+            {
+                CheckWait(began, deadline);
+                var failure = e.Failure;
+                trace.Write(proxy.Node.Name, failure.Status.ToString(), operation.TransactionId);
+                if (isFinal(failure))
+                {
+                    return null;
+                }
+                HasAskedAgain = true;
+                // A question is answered so at once as long as it cannot be decided.
+                var isQuestion = request is PaymentStatusRequest;
+                ReferenceModel.Require(
+                    failure.Status != StatusCode.DeadlineExceeded || isQuestion || scheduler.Now - began >= deadline.Ticks - Early,
+                    $"{operation} was told {failure} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
+                ReferenceModel.Require(
+                    failure.Status is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,
+                    $"{operation} ended with {failure}");
+            }
+            await Task.Delay(dice.Between(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(400)), node.Time);
+        }
+    }
+
+    private void CheckWait(long began, TimeSpan deadline)
+    {
+        var waited = TimeSpan.FromTicks(scheduler.Now - Math.Max(began, FrozenUntil));
+        ReferenceModel.Require(waited <= deadline + Late, $"a call with a deadline of {deadline} took {waited}");
+    }
+
+    private void Know(string stream, long version) => _known[stream] = Math.Max(version, _known.GetValueOrDefault(stream));
+
+    private static PaymentType TypeOf(int account) => account % 2 == 0 ? PaymentType.Visa : PaymentType.Amex;
+
+    private static string NameOf(int account) => "acct-" + account.ToString(CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,355 @@
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Messaging.Requests;
+using Billing.Simulation.Kafka;
+using Billing.Wire.V1;
+using Google.Protobuf;
+
+namespace Billing.Simulation.Runs;
+
+/// <summary>The result of a run.</summary>
+/// <param name="Schedule">Its schedule.</param>
+/// <param name="Failure">What was wrong; null if nothing was.</param>
+/// <param name="Hash">A hash of its trace.</param>
+/// <param name="Trace">The trace, if it was kept.</param>
+/// <param name="Simulated">The simulated time that passed.</param>
+/// <param name="Steps">The number of steps taken.</param>
+internal sealed record RunResult(Schedule Schedule, string? Failure, ulong Hash, string Trace, TimeSpan Simulated, int Steps);
+
+/// <summary>One run of a schedule, from the platform's start, through all operations and faults, until it is at rest.</summary>
+internal sealed class Run
+{
+    // By then every fault is over, and killed processes have been restarted.
+    private static readonly TimeSpan Healed = TimeSpan.FromMilliseconds(Schedule.BeginsMs + 6500);
+
+    // A platform that is not at rest by then, after the last fault, counts as stuck.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private static readonly TimeSpan Settling = TimeSpan.FromSeconds(5);
+
+    private readonly Schedule _schedule;
+    private readonly Scheduler _scheduler;
+    private readonly Dice _dice;
+    private readonly Trace _trace;
+    private readonly Platform _platform;
+    private readonly ReferenceModel _model;
+    private readonly Node _world;
+    private readonly Clients _clients;
+    private int _badRecords;
+    private bool _requestsLost;
+
+    private Run(Schedule schedule, bool keepsTrace)
+    {
+        _schedule = schedule;
+        _dice = new Dice(schedule.Seed ^ 0x5EED);
+        _scheduler = new Scheduler(_dice);
+        _trace = new Trace(_scheduler, keepsTrace);
+        _platform = new Platform(_scheduler, _dice, schedule.Settings, _trace);
+        if (keepsTrace)
+        {
+            _platform.Brokers.Appended = TraceRecord;
+            _platform.Store.Appended = stored =>
+                _trace.Write("event store", $"{stored.StreamId}@{stored.Version}", Guid.Parse(stored.Recorded.TransactionId));
+        }
+        _model = new ReferenceModel(_platform.Store);
+        _world = new Node("clients", _scheduler);
+        _clients = new Clients(_world, _scheduler, _model, () => _platform.Proxies, _trace);
+    }
+
+    /// <summary>Runs a schedule. Deterministic: the same schedule always gives the same run.</summary>
+    public static RunResult Of(Schedule schedule, bool keepsTrace = false)
+    {
+        var exitCode = Environment.ExitCode;
+        var run = new Run(schedule, keepsTrace);
+        string? failure = null;
+        try
+        {
+            run.Play();
+        }
+        catch (SimulationException e)
+        {
+            failure = e.Message;
+        }
+        finally
+        {
+            run._scheduler.End();
+            // Supervisors set the exit code of the process, which here is that of the simulation.
+            Environment.ExitCode = exitCode;
+        }
+        run._trace.Write("run", failure ?? "ends well");
+        return new RunResult(
+            schedule, failure, run._trace.Hash, run._trace.Lines, TimeSpan.FromTicks(run._scheduler.Now), run._scheduler.Steps);
+    }
+
+    private void Play()
+    {
+        foreach (var operation in _schedule.Operations)
+        {
+            _clients.Add(operation);
+        }
+        foreach (var fault in _schedule.Faults)
+        {
+            _scheduler.After(TimeSpan.FromMilliseconds(fault.AtMs), null, () => Inject(fault));
+        }
+        var end = _schedule.Faults.Count == 0 ? TimeSpan.Zero : Healed;
+        _scheduler.RunUntil(end.Ticks, () => Failure is not null);
+        _scheduler.RunUntil((end + Patience).Ticks, () => Failure is not null || (_clients.Open == 0 && IsAtRest()));
+        ReferenceModel.Require(Failure is null, Failure ?? "");
+        ReferenceModel.Require(_clients.Open == 0, $"{_clients.Open} calls have no answer long after the last fault: {Unrest()}");
+        ReferenceModel.Require(IsAtRest(), "the platform does not come to rest: " + Unrest());
+        _scheduler.Run(Settling);
+        CheckEnd();
+    }
+
+    private void TraceRecord(Log log, StoredRecord record)
+    {
+        var about = Guid.Empty;
+        var what = "a record";
+        if (log.Partition.Topic == Topics.Events && Messaging.WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _))
+        {
+            (what, about) = ($"{recorded.StreamId}@{recorded.Version}", Guid.Parse(recorded.TransactionId));
+        }
+        else if (Messaging.WireFormat.TryReadCommand(record.Value, "1"u8, out var command, out _))
+        {
+            (what, about) = (CommandRoute.Of(command!).StreamId, Guid.Parse(command!.TransactionId));
+        }
+        _trace.Write("brokers", $"{log.Partition.Topic}[{log.Partition.Partition.Value}]@{log.End - 1}: {what}", about);
+    }
+
+    // A violation found by a client, or the failure of a process.
+    private string? Failure => _world.Failure ?? _platform.Failure;
+
+    private void Inject(Fault fault)
+    {
+        _trace.Write("fault", fault.ToString());
+        var lasts = TimeSpan.FromMilliseconds(fault.LastsMs);
+        var until = _scheduler.Now + lasts.Ticks;
+        var settings = _schedule.Settings;
+        var (proxy, payments, balances) =
+            (fault.Target % settings.Proxies, fault.Target % settings.PaymentBackends, fault.Target % settings.BalanceBackends);
+        switch (fault.Kind)
+        {
+            case FaultKind.CrashProxy:
+                _platform.CrashProxy(proxy, lasts);
+                break;
+            case FaultKind.CrashPayments:
+                _platform.CrashPayments(payments, lasts);
+                break;
+            case FaultKind.CrashBalances:
+                _platform.CrashBalances(balances, lasts);
+                break;
+            case FaultKind.StopPayments:
+                _platform.StopPayments(payments, lasts);
+                break;
+            case FaultKind.StopBalances:
+                _platform.StopBalances(balances, lasts);
+                break;
+            case FaultKind.FreezePayments:
+                _platform.Freeze(_platform.Payments[payments].Node, lasts);
+                break;
+            case FaultKind.FreezeBalances:
+                _platform.Freeze(_platform.Balances[balances].Node, lasts);
+                break;
+            case FaultKind.FreezeProxy:
+                _platform.Freeze(_platform.Proxies[proxy].Node, lasts);
+                _clients.FrozenUntil = Math.Max(_clients.FrozenUntil, until);
+                break;
+            case FaultKind.Rebalance:
+                _platform.Brokers.Group(Groups.Payments).MoveOne(_dice);
+                break;
+            case FaultKind.EvictPayments:
+                _platform.Evict(_platform.Payments[payments].Node);
+                break;
+            default:
+                InjectBelow(fault, until);
+                break;
+        }
+    }
+
+    // Faults of the brokers and the event store.
+    private void InjectBelow(Fault fault, long until)
+    {
+        var (brokers, store) = (_platform.Brokers, _platform.Store);
+        switch (fault.Kind)
+        {
+            case FaultKind.BrokersAway:
+                brokers.AwayUntil = until;
+                break;
+            case FaultKind.BrokersSlow:
+                brokers.LatencyMs = 300;
+                _scheduler.At(until, new Due(null, () => brokers.LatencyMs = _schedule.Settings.LatencyMs));
+                break;
+            case FaultKind.ProxyQueueFull:
+                _platform.Proxies[fault.Target % _platform.Proxies.Count].Producer.FullUntil = until;
+                break;
+            case FaultKind.PaymentsQueueFull:
+                _platform.MayFail = true;
+                _platform.Payments[fault.Target % _platform.Payments.Count].Producer.FullUntil = until;
+                break;
+            case FaultKind.EventsDeleted:
+                foreach (var log in brokers.Find(Topics.Events)!)
+                {
+                    log.DeleteBefore(log.End - _dice.Next(3));
+                }
+                break;
+            case FaultKind.RequestsStartAgain:
+                _requestsLost = true;
+                _dice.Pick(brokers.Find(_dice.Pick(Topics.AllRequests))!).StartAgain();
+                break;
+            case FaultKind.BadRecords:
+                InjectBadRecords();
+                break;
+            case FaultKind.StoreAway:
+                store.AwayUntil = until;
+                break;
+            case FaultKind.StoreReadOnly:
+                store.ReadOnlyUntil = until;
+                break;
+            case FaultKind.StoreUnsure:
+                store.UnsureUntil = until;
+                break;
+            case FaultKind.StoreSlow:
+                store.SlowUntil = until;
+                break;
+            default:
+                throw new SimulationException($"There is no fault {fault.Kind}.");
+        }
+    }
+
+    private void InjectBadRecords()
+    {
+        var command = new Command
+        {
+            TransactionId = _dice.Id().ToString(),
+            ProxyTopic = _platform.Proxies[0].ReplyTopic,
+            Balance = new V1.CheckBalanceRequest { AccountId = "acct-0", PaymentType = V1.PaymentType.Visa },
+        };
+        var topic = _dice.Pick(Topics.AllRequests);
+        (string? Key, byte[]? Value, string? Version)[] records =
+        [
+            ("acct-0", null, null),
+            (null, [0xFF, 0x01, 0x02], "1"),
+            ("acct-0", command.ToByteArray(), "2"),
+            // A valid command, but with the wrong key or on the wrong topic.
+            (topic == Topics.Balances(V1.PaymentType.Visa) ? "acct-1" : "acct-0", command.ToByteArray(), "1"),
+        ];
+        foreach (var (key, value, version) in records)
+        {
+            _platform.Brokers.Inject(topic, key, value, version);
+            _platform.Brokers.Inject(Topics.Events, key, value, version);
+            _platform.Brokers.Inject(_platform.Proxies[0].ReplyTopic, key, value, version);
+            _badRecords++;
+        }
+    }
+
+    private bool IsAtRest() => !Unrests().Any();
+
+    private string Unrest() => string.Join("; ", Unrests());
+
+    private IEnumerable<string> Unrests()
+    {
+        foreach (var proxy in _platform.Proxies.Where(p => !p.Node.IsAlive || p.Pending.Count > 0))
+        {
+            yield return $"{proxy.Node.Name} waits for {proxy.Pending.Count} replies";
+        }
+        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Settler.InFlight != 0))
+        {
+            yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Settler.InFlight} commands in flight";
+        }
+        foreach (var (name, topics) in new[] { (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances) })
+        {
+            var group = _platform.Brokers.Group(name);
+            foreach (var log in topics.SelectMany(topic => _platform.Brokers.Find(topic)!))
+            {
+                var committed = group.Committed.GetValueOrDefault(log.Partition);
+                if (committed != log.End && !(_requestsLost && log.End == 0))
+                {
+                    yield return $"{log.Partition} of {group.OwnerOf(log.Partition)?.Name} ends at {log.End}; committed is {committed}";
+                }
+            }
+        }
+    }
+
+    private void CheckEnd()
+    {
+        _model.CheckStore();
+        ReferenceModel.Require(_platform.Balances.All(b => b.View.Waiting == 0), "somebody waits for a view for ever");
+        CheckDeadLetters();
+        if (_schedule.Faults.Count == 0 && !_clients.HasAskedAgain)
+        {
+            CheckOrder();
+        }
+        // If a command is deleted before it is settled and its backend crashes, it is not delivered again, and its event may
+        // never be published.
+        if (!_requestsLost)
+        {
+            CheckViews();
+            CheckEvents();
+        }
+    }
+
+    /// <summary>Checks, for a run without faults and retries, that each account's events are in the order of its commands.</summary>
+    private void CheckOrder()
+    {
+        var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
+            .Select(record => Command.Parser.ParseFrom(record.Value)).ToList();
+        foreach (var stream in Clients.Streams)
+        {
+            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).ToList();
+            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).Select(c => c.TransactionId).Distinct(StringComparer.Ordinal);
+            ReferenceModel.Require(
+                asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
+        }
+    }
+
+    private void CheckViews()
+    {
+        foreach (var stream in Clients.Streams)
+        {
+            foreach (var backend in _platform.Balances)
+            {
+                _model.Viewed(stream, backend.View.Get(stream));
+            }
+        }
+    }
+
+    /// <summary>Checks that every event is published, and that the events of an account are first published in order, unless two
+    /// backends have worked on the account at the same time.</summary>
+    private void CheckEvents()
+    {
+        var published = new Dictionary<string, long>(StringComparer.Ordinal);
+        var all = new HashSet<(string, long)>();
+        foreach (var record in _platform.Brokers.Find(Topics.Events)!.SelectMany(log => log.All))
+        {
+            if (!Messaging.WireFormat.TryReadEvent(record.Value, "1"u8, out var recorded, out _))
+            {
+                continue;
+            }
+            var last = published.GetValueOrDefault(recorded.StreamId);
+            all.Add((recorded.StreamId, recorded.Version));
+            ReferenceModel.Require(_platform.Brokers.HadTwoOwners || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
+            published[recorded.StreamId] = Math.Max(last, recorded.Version);
+        }
+        foreach (var account in Clients.Streams)
+        {
+            foreach (var stored in _platform.Store.Stream(account))
+            {
+                ReferenceModel.Require(all.Contains((account, stored.Version)), $"{account}@{stored.Version} was not published");
+            }
+        }
+    }
+
+    /// <summary>Checks that the dead letters are exactly the bad records.</summary>
+    private void CheckDeadLetters()
+    {
+        var letters = _platform.Brokers.Find(Topics.DeadLetters)![0].All
+            .Select(letter => (Header(letter, DeadLetters.TopicHeader), Header(letter, DeadLetters.PartitionHeader), Header(letter, DeadLetters.OffsetHeader)))
+            .Distinct().Count();
+        ReferenceModel.Require(
+            letters == _badRecords || (_requestsLost && letters < _badRecords),
+            $"there are {letters} dead letters; {_badRecords} records were bad");
+    }
+
+    private static string Header(StoredRecord letter, string name) =>
+        System.Text.Encoding.UTF8.GetString(letter.Headers.GetLastBytes(name));
+}

@@ -1,0 +1,86 @@
+using Billing.Backends;
+using Billing.Hosting;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Simulation.Kafka;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.Simulation.Services;
+
+/// <summary>The common part of payment and balance backends: a member of a consumer group, its handler, and the publisher of its
+/// answers.</summary>
+internal abstract class BackendNode
+{
+    private readonly Scheduler _scheduler;
+    private readonly Dice _dice;
+    private readonly Brokers _brokers;
+    private readonly CancellationTokenSource _stopping = new();
+    private CommandIntake? _intake;
+    private ModelConsumer? _consumer;
+    private TurnLoop? _turns;
+
+    protected BackendNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers)
+    {
+        Node = node;
+        _scheduler = scheduler;
+        _dice = dice;
+        _brokers = brokers;
+        Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
+        Publisher = new KafkaAnswerPublisher(Producer.Pair(), node.Time, NullLogger.Instance);
+        Settler = new AnswerSettler(Publisher, node.Supervisor, NullLogger<AnswerSettler>.Instance);
+    }
+
+    public Node Node { get; }
+
+    public ModelProducer Producer { get; }
+
+    public AnswerSettler Settler { get; }
+
+    /// <summary>Number of offsets that the backend has read but not yet released for commit; -1 if it has not joined its group.
+    /// </summary>
+    public int Tracked => _intake?.Tracked ?? -1;
+
+    protected KafkaAnswerPublisher Publisher { get; }
+
+    protected CancellationToken Stopping => _stopping.Token;
+
+    /// <summary>Starts a worker of the process.</summary>
+    protected void Start(Worker worker) => _ = Node.Supervisor.RunAsync(worker.GetType().Name, worker.RunAsync, Stopping);
+
+    /// <summary>Joins the consumer group.</summary>
+    protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
+    {
+        _intake = new CommandIntake(inFlightMax, handler, Publisher, Node.Wait, Node.Time, NullLogger.Instance);
+        _turns = new TurnLoop(_scheduler, _dice, Node, RunTurn);
+        _consumer = new ModelConsumer(
+            _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
+        _consumer.Subscribe(topics);
+        _turns.Wake();
+    }
+
+    /// <summary>Shuts the process down gracefully, as after SIGTERM.</summary>
+    public void Stop() => _scheduler.After(TimeSpan.Zero, Node, () =>
+    {
+        _turns?.End();
+        if (_turns?.IsTaking == true)
+        {
+            // The thread checks only between two turns whether it has to stop.
+            _scheduler.After(TimeSpan.FromMilliseconds(5), Node, Stop);
+            return;
+        }
+        if (_consumer is not null)
+        {
+            _intake!.Leave(_consumer);
+            _consumer.Close();
+        }
+        _stopping.Cancel();
+        // Time for its client to send what it flushes at the end.
+        _scheduler.After(TimeSpan.FromMilliseconds(200), null, Node.Crash);
+    });
+
+    private TimeSpan RunTurn()
+    {
+        _intake!.RunTurn(_consumer!);
+        return TimeSpan.FromMilliseconds(_consumer!.HasMore ? 1 : _intake.Tracked > 0 ? 5 : 200);
+    }
+}

@@ -1,0 +1,98 @@
+using Billing.Backends.Balances;
+using Billing.Backends.CardNetwork;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Simulation.Kafka;
+using Billing.Simulation.Store;
+using Confluent.Kafka;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.Simulation.Services;
+
+/// <summary>A balance backend. It builds its view and follows the events before it joins its consumer group.</summary>
+internal sealed class BalanceBackendNode : BackendNode
+{
+    private readonly BalanceReadModel _model;
+    private readonly EventReader _reader;
+    private readonly ModelConsumer _events;
+    private readonly TurnLoop _following;
+    private readonly List<TopicPartition> _partitions;
+    private readonly Action _join;
+    private bool _built;
+    private bool _joined;
+
+    public BalanceBackendNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, StoreServer store, Settings settings)
+        : base(node, scheduler, dice, brokers)
+    {
+        var client = new StoreClient(node, store);
+        var retry = new EventStoreRetry(node.Time, new Random(dice.Seed()));
+        View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), node.Time);
+        _model = new BalanceReadModel(
+            View, client, client, retry, settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceReadModel>.Instance);
+        var processor = new BalanceProcessor(
+            View, client, new NoStatements(), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Settler, retry,
+            settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceProcessor>.Instance);
+        Start(_model);
+        Start(processor);
+        _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
+        _reader = new EventReader(_model, NullLogger.Instance);
+        _following = new TurnLoop(scheduler, dice, node, RunTurn);
+        _events = new ModelConsumer(brokers, node, _following.Wake);
+        _join = () => Join(Topics.AllBalances, Groups.Balances, settings.InFlightMax, processor);
+        _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
+    }
+
+    /// <summary>The backend's view of the balances.</summary>
+    public BalanceView View { get; }
+
+    private async Task BuildAsync()
+    {
+        while (!TryNoteEnds())
+        {
+            await Task.Delay(TimeSpan.FromSeconds(1), Node.Time);
+        }
+        await _model.RebuildAsync(Stopping);
+        _reader.Assign(_events);
+        _built = true;
+        _following.Wake();
+        if (!_joined)
+        {
+            _joined = true;
+            _join();
+        }
+        // The supervised loop must not end. In the real follower it goes on to read events; here the turns do that.
+        await Task.Delay(Timeout.InfiniteTimeSpan, Node.Time, Stopping);
+    }
+
+    private bool TryNoteEnds()
+    {
+        try
+        {
+            _reader.StoreEndOffsets(_events, _partitions);
+            return true;
+        }
+        catch (KafkaException)
+        {
+            return false;
+        }
+    }
+
+    private TimeSpan RunTurn()
+    {
+        if (_built && !_reader.RunTurn(_events))
+        {
+            _built = false;
+            _events.Unassign();
+            _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
+        }
+        return TimeSpan.FromMilliseconds(_built && _events.HasMore ? 1 : 500);
+    }
+
+    private sealed class NoStatements : IStatementReader
+    {
+        public Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken) =>
+            throw new NotSupportedException();
+    }
+}

@@ -1,0 +1,27 @@
+using Billing.Backends.CardNetwork;
+using Billing.Backends.EventStore;
+using Billing.Backends.Payments;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Simulation.Kafka;
+using Billing.Simulation.Store;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.Simulation.Services;
+
+/// <summary>A payment backend.</summary>
+internal sealed class PaymentBackendNode : BackendNode
+{
+    public PaymentBackendNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, StoreServer store, Settings settings)
+        : base(node, scheduler, dice, brokers)
+    {
+        var client = new StoreClient(node, store);
+        var retry = new EventStoreRetry(node.Time, new Random(dice.Seed()));
+        var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, NullLogger<PaymentRecorder>.Instance);
+        var processor = new PaymentProcessor(
+            client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Settler, retry, settings.Backend,
+            node.Supervisor, node.Time, NullLogger<PaymentProcessor>.Instance);
+        Start(processor);
+        Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);
+    }
+}

@@ -1,0 +1,114 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
+using Billing.Proxy.Security;
+using Billing.Simulation.Kafka;
+using Billing.V1;
+using Confluent.Kafka;
+using Google.Protobuf;
+using Grpc.Core;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Billing.Simulation.Services;
+
+/// <summary>A proxy, without its gRPC and REST servers: from the request handler to the Kafka clients.</summary>
+internal sealed class ProxyNode
+{
+    private readonly Node _node;
+    private static readonly Caller Client = new("client");
+
+    private readonly RequestHandler _handler;
+    private readonly ReplyReader _replies;
+    private readonly ModelConsumer _consumer;
+    private readonly TurnLoop _turns;
+    private int _queries;
+
+    public ProxyNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, long lastCorrelationId)
+    {
+        _node = node;
+        ReplyTopic = Topics.Replies(node.Name);
+        brokers.Create(ReplyTopic, 1);
+        Pending = new PendingReplies(node.Time, lastCorrelationId);
+        Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
+        _handler = new RequestHandler(
+            new CommandPublisher(Producer.Pair(), Pending, ReplyTopic),
+            new Admission(Settings.Proxy, Settings.Limits, new CallerRates(Settings.Limits, node.Time), node.Time),
+            Settings.Proxy, node.Time, () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
+        _replies = new ReplyReader(Pending, NullLogger.Instance);
+        _turns = new TurnLoop(scheduler, dice, node, RunTurn);
+        _consumer = new ModelConsumer(brokers, node, _turns.Wake);
+        _consumer.Assign(new TopicPartitionOffset(ReplyTopic, 0, 0));
+        _turns.Wake();
+    }
+
+    public Node Node => _node;
+
+    public string ReplyTopic { get; }
+
+    public PendingReplies Pending { get; }
+
+    public ModelProducer Producer { get; }
+
+    /// <summary>Makes a call to the proxy, as a client does.</summary>
+    /// <returns>The answer, or the failure that the caller sees; UNAVAILABLE if the proxy crashes.</returns>
+    public Task<TAnswer> CallAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, TimeSpan deadline)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class =>
+        ServeAsync(async () => (await _handler.HandleAsync(kind, request, Within(deadline))).Value);
+
+    /// <summary>Sends a payment through the proxy without waiting for its answer.</summary>
+    /// <returns>The request that the brokers have acknowledged; null if it was answered before; or the failure that the caller sees.
+    /// </returns>
+    public Task<Request?> TakeAsync(MakePaymentRequest payment, TimeSpan deadline) => ServeAsync(async () =>
+    {
+        // Without RunContinuationsAsynchronously: the waiter must continue on the simulation's thread, not on another one.
+        var stored = new TaskCompletionSource<Request?>();
+        var answered = _handler.HandleStoredAsync(RequestKinds.Payment, payment, Within(deadline), request => stored.TrySetResult(request));
+        await Task.WhenAny(stored.Task, answered);
+        return stored.Task.IsCompleted ? await stored.Task
+            : (await answered).Failure is { } failure ? throw new FailureException(failure)
+            : null;
+    });
+
+    private IncomingCall Within(TimeSpan deadline) => new(Client, new CallerDeadline(_node.Time.GetTimestamp(), deadline), CancellationToken.None);
+
+    private Task<T> ServeAsync<T>(Func<Task<T>> serve)
+    {
+        var call = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        void Crashed() => call.TrySetException(new FailureException(new Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the proxy is gone")));
+        if (!_node.IsAlive)
+        {
+            Crashed();
+            return call.Task;
+        }
+        _node.OnCrash(Crashed);
+        _node.Run(() => _ = RunAsync());
+        return call.Task;
+
+        async Task RunAsync()
+        {
+            try
+            {
+                call.TrySetResult(await serve());
+            }
+            catch (Exception e)
+            {
+                call.TrySetException(e);
+            }
+            _node.Forget(Crashed);
+        }
+    }
+
+    private TimeSpan RunTurn()
+    {
+        while (_consumer.Consume(TimeSpan.Zero) is { } record)
+        {
+            _replies.Take(record.Message.Value);
+        }
+        return TimeSpan.FromMilliseconds(500);
+    }
+}

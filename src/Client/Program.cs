@@ -1,3 +1,0 @@
-using Billing.Client.Load;
-
-return await LoadCommand.Create().Parse(args).InvokeAsync();

@@ -1,0 +1,129 @@
+using System.Reflection;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+using OpenTelemetry.Exporter;
+using OpenTelemetry.Logs;
+using OpenTelemetry.Metrics;
+using OpenTelemetry.Resources;
+using OpenTelemetry.Trace;
+
+namespace Billing.Hosting.Telemetry;
+
+/// <summary>Configures the telemetry of a service: metrics on <c>/metrics</c>, and metrics, traces and logs over OTLP if an
+/// endpoint is set. Nothing is measured that is not exported.</summary>
+public static class ServiceTelemetry
+{
+    /// <summary>The path of the metrics.</summary>
+    public const string MetricsPath = "/metrics";
+
+    // By name, so that each process exports those of them that it creates.
+    private static readonly string[] Meters =
+    [
+        "Billing.Proxy", "Billing.Backends", "Billing.Messaging", "Npgsql", "System.Runtime",
+        "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
+    ];
+
+    private static readonly string[] Sources = [Tracing.SourceName, "Microsoft.AspNetCore", "System.Net.Http", "Grpc.Net.Client", "Npgsql"];
+
+    // Any of the standard environment variables for endpoints; the SDK itself reads the other variables.
+    private static readonly string[] EndpointVariables =
+    [
+        "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
+    ];
+
+    /// <summary>Adds metrics, traces and logs, as far as they are configured.</summary>
+    /// <param name="builder">The service's builder.</param>
+    /// <param name="serviceName">The name of the service, e.g. <c>billing-proxy</c>; OTEL_SERVICE_NAME overrides it.</param>
+    public static void AddTelemetry(this WebApplicationBuilder builder, string serviceName)
+    {
+        var section = builder.Configuration.GetSection(TelemetryOptions.Section);
+        builder.Services.AddSettings<TelemetryOptions>(builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
+        var options = section.Get<TelemetryOptions>() ?? new TelemetryOptions();
+        if (options.ValidationErrors().Any())
+        {
+            // The validation at start reports the problems; nothing is built with invalid settings.
+            return;
+        }
+        var exports = options.OtlpEndpoint.Length > 0
+            || EndpointVariables.Any(variable => builder.Configuration[variable] is { Length: > 0 });
+        if (!options.Prometheus && !exports)
+        {
+            return;
+        }
+        var telemetry = builder.Services.AddOpenTelemetry()
+            .ConfigureResource(resource => Describe(resource.Clear(), serviceName))
+            .WithMetrics(metrics => Configure(metrics, options, exports));
+        if (exports)
+        {
+            telemetry
+                .WithTracing(traces => Configure(traces, options))
+                .WithLogging(
+                    logs => logs.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "logs")),
+                    logs => (logs.IncludeFormattedMessage, logs.ParseStateValues) = (true, true));
+        }
+    }
+
+    /// <summary>Starts measuring and maps <c>/metrics</c>.</summary>
+    /// <returns>The endpoint, for restricting access to it; null if it is not mapped.</returns>
+    public static IEndpointConventionBuilder? MapTelemetry(this WebApplication app)
+    {
+        if (app.Services.GetService<TracerProvider>() is not null)
+        {
+            app.Use((RequestDelegate next) => http => SpanNames.NameRequestAsync(http, next));
+        }
+        var metrics = app.Services.GetService<MeterProvider>();
+        return metrics is not null && app.Services.GetRequiredService<IOptions<TelemetryOptions>>().Value.Prometheus
+            ? app.MapPrometheusScrapingEndpoint(MetricsPath, metrics, configureBranchedPipeline: null, optionsName: null)
+            : null;
+    }
+
+    private static void Configure(MeterProviderBuilder metrics, TelemetryOptions options, bool exports)
+    {
+        metrics.AddMeter(Meters);
+        if (options.Prometheus)
+        {
+            metrics.AddPrometheusExporter(prometheus =>
+            {
+                // Concurrent scrapes share one response.
+                prometheus.ScrapeResponseCacheDurationMilliseconds = 300;
+                // The metric names are unambiguous; the meter's name on every series would be redundant.
+                prometheus.ScopeInfoEnabled = false;
+            });
+        }
+        if (exports)
+        {
+            metrics.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "metrics"));
+        }
+    }
+
+    private static void Configure(TracerProviderBuilder traces, TelemetryOptions options) => traces
+        .AddSource(Sources)
+        .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
+        .AddProcessor(new SpanNames())
+        .AddOtlpExporter(otlp => SetEndpoint(otlp, options, "traces"));
+
+    private static void SetEndpoint(OtlpExporterOptions otlp, TelemetryOptions options, string signal)
+    {
+        if (options.OtlpEndpoint.Length == 0)
+        {
+            return;
+        }
+        var isHttp = options.OtlpProtocol == TelemetryOptions.HttpProtobuf;
+        otlp.Protocol = isHttp ? OtlpExportProtocol.HttpProtobuf : OtlpExportProtocol.Grpc;
+        // The exporter does not append the path of the signal to an endpoint that is set in code.
+        otlp.Endpoint = new Uri(options.OtlpEndpoint.TrimEnd('/') + (isHttp ? "/v1/" + signal : ""));
+    }
+
+    // The environment comes last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
+    private static void Describe(ResourceBuilder resource, string serviceName) => resource
+        .AddTelemetrySdk()
+        .AddService(
+            serviceName, "billing", Assembly.GetExecutingAssembly().GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion,
+            serviceInstanceId: $"{Environment.MachineName}-{Environment.ProcessId}")
+        .AddEnvironmentVariableDetector();
+}

@@ -1,0 +1,108 @@
+using System.Globalization;
+using System.Text;
+using System.Threading.Channels;
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.LoadClient;
+
+/// <summary>One line of a journal: the result of a payment as its client knows it, or a balance that a client received.</summary>
+/// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Currency">ISO 4217.</param>
+/// <param name="Amount">The amount.</param>
+/// <param name="Outcome">Accepted, declined, or unspecified if there was no answer: such a payment may or may not be
+/// recorded.</param>
+/// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
+/// answer.</param>
+/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer, and in journals
+/// written before this field existed.</param>
+/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined, and in
+/// journals written before this field existed.</param>
+public readonly record struct JournalEntry(
+    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
+    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified)
+{
+    /// <summary>Whether this is a balance and not a payment.</summary>
+    public bool IsBalance => TransactionId == Guid.Empty;
+
+    /// <summary>The entry of a payment.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="response">The answer; null if there was none.</param>
+    public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse? response) => new(
+        Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
+        request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
+        response?.Version ?? 0, response?.Balance.ToDecimal(), response?.DeclineReason ?? DeclineReason.Unspecified);
+
+    /// <summary>The entry of a balance.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="response">The answer.</param>
+    public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse response) => new(
+        Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), response.Balance.CurrencyCode, 0,
+        PaymentOutcome.Unspecified, response.Version, response.Balance.ToDecimal());
+
+    /// <summary>Parses a line: the fields in order, separated by commas; the last two may be absent.</summary>
+    /// <exception cref="FormatException">It is not a line of a journal.</exception>
+    public static JournalEntry Parse(string line) =>
+        JournalReader.TryParse(Encoding.UTF8.GetBytes(line), new TextPool(), out var entry)
+            ? entry
+            : throw new FormatException($"'{line}' is not a line of a journal.");
+
+    /// <inheritdoc/>
+    public override string ToString()
+    {
+        var line = string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
+        return Balance is not { } balance ? line
+            : Reason == DeclineReason.Unspecified ? string.Create(CultureInfo.InvariantCulture, $"{line},{balance}")
+            : string.Create(CultureInfo.InvariantCulture, $"{line},{balance},{Reason}");
+    }
+}
+
+/// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an
+/// interrupted run can be audited too. Each entry is a line with the fields of <see cref="JournalEntry"/> in their order, separated
+/// by commas.</summary>
+public sealed class Journal : IAsyncDisposable
+{
+    private readonly Channel<JournalEntry> _entries =
+        Channel.CreateUnbounded<JournalEntry>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly Task _writing;
+
+    /// <summary>Creates the file, or appends to it.</summary>
+    public Journal(string path) => _writing = WriteAsync(path);
+
+    /// <summary>Adds an entry. Thread-safe.</summary>
+    public void Add(JournalEntry entry) => _entries.Writer.TryWrite(entry);
+
+    /// <summary>Reads a journal. A last line without a line break is ignored: a client that was killed may have written part of
+    /// an entry, and that part may look complete.</summary>
+    /// <exception cref="FormatException">The file is not a journal; the message names file and line.</exception>
+    public static IEnumerable<JournalEntry> Read(string path)
+    {
+        using var reader = new JournalReader(path);
+        while (reader.TryRead(out var entry))
+        {
+            yield return entry;
+        }
+    }
+
+    /// <summary>Writes the remaining entries and closes the file.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _entries.Writer.Complete();
+        await _writing;
+    }
+
+    private async Task WriteAsync(string path)
+    {
+        await using var file = new StreamWriter(path, append: true);
+        while (await _entries.Reader.WaitToReadAsync())
+        {
+            while (_entries.Reader.TryRead(out var entry))
+            {
+                await file.WriteLineAsync(entry.ToString());
+            }
+            await file.FlushAsync();
+        }
+    }
+}

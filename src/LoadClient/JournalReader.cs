@@ -1,0 +1,199 @@
+using System.Buffers.Text;
+using System.Globalization;
+using System.Text;
+using Billing.V1;
+
+namespace Billing.LoadClient;
+
+/// <summary>Reads a journal entry by entry, without allocating a string for each line: journals have millions of them. Not
+/// thread-safe.</summary>
+public sealed class JournalReader : IDisposable
+{
+    private const int BufferBytes = 64 * 1024;
+    private const int FieldsMin = 6;
+    private const int FieldsMax = 8;
+
+    private readonly string _path;
+    private readonly FileStream _file;
+    private readonly byte[] _buffer = new byte[BufferBytes];
+    private readonly TextPool _texts = new();
+    private long _unread;
+    private int _start;
+    private int _end;
+    private long _line;
+
+    /// <summary>Opens a journal.</summary>
+    /// <param name="path">The file.</param>
+    /// <param name="length">The most bytes to read, for a journal that may still grow; by default the whole file.</param>
+    public JournalReader(string path, long length = long.MaxValue)
+    {
+        _path = path;
+        _unread = length;
+        _file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+    }
+
+    /// <summary>Number of bytes in the lines read so far.</summary>
+    public long Position { get; private set; }
+
+    /// <summary>Reads the next entry. A last line without a line break is ignored: a client that was killed may have written part
+    /// of an entry, and that part may look complete.</summary>
+    /// <returns>Whether there was one.</returns>
+    /// <exception cref="FormatException">It is not a line of a journal; the message names file and line.</exception>
+    public bool TryRead(out JournalEntry entry)
+    {
+        if (!TryReadLine(out var line))
+        {
+            entry = default;
+            return false;
+        }
+        return TryParse(line, _texts, out entry) ? true : throw NoEntry(line);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _file.Dispose();
+
+    internal static bool TryParse(ReadOnlySpan<byte> line, TextPool texts, out JournalEntry entry)
+    {
+        entry = default;
+        Span<Range> fields = stackalloc Range[FieldsMax + 1];
+        var count = Split(line, fields);
+        if (count is < FieldsMin or > FieldsMax
+            || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read) || read != line[fields[0]].Length
+            || !TryReadDecimal(line[fields[3]], out var amount)
+            || !TryReadOutcome(line[fields[4]], out var outcome)
+            || !long.TryParse(line[fields[5]], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var version))
+        {
+            return false;
+        }
+        decimal? balance = null;
+        if (count > FieldsMin)
+        {
+            if (!TryReadDecimal(line[fields[6]], out var told))
+            {
+                return false;
+            }
+            balance = told;
+        }
+        var reason = DeclineReason.Unspecified;
+        if (count == FieldsMax && !TryReadReason(line[fields[7]], out reason))
+        {
+            return false;
+        }
+        entry = new JournalEntry(
+            transactionId, texts.Get(line[fields[1]]), texts.Get(line[fields[2]]), amount, outcome, version, balance,
+            reason);
+        return true;
+    }
+
+    private static int Split(ReadOnlySpan<byte> line, Span<Range> fields)
+    {
+        var count = 0;
+        var start = 0;
+        while (count < fields.Length)
+        {
+            var length = line[start..].IndexOf((byte)',');
+            fields[count++] = length < 0 ? start..line.Length : start..(start + length);
+            if (length < 0)
+            {
+                break;
+            }
+            start += length + 1;
+        }
+        return count;
+    }
+
+    private static bool TryReadDecimal(ReadOnlySpan<byte> field, out decimal value) => decimal.TryParse(
+        field, NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value);
+
+    private static bool TryReadOutcome(ReadOnlySpan<byte> field, out PaymentOutcome outcome)
+    {
+        (var known, outcome) = field switch
+        {
+            _ when field.SequenceEqual("Accepted"u8) => (true, PaymentOutcome.Accepted),
+            _ when field.SequenceEqual("Declined"u8) => (true, PaymentOutcome.Declined),
+            _ => (field.SequenceEqual("Unspecified"u8), PaymentOutcome.Unspecified),
+        };
+        return known;
+    }
+
+    private static bool TryReadReason(ReadOnlySpan<byte> field, out DeclineReason reason)
+    {
+        reason = field switch
+        {
+            _ when field.SequenceEqual("CreditLimitExceeded"u8) => DeclineReason.CreditLimitExceeded,
+            _ when field.SequenceEqual("CurrencyMismatch"u8) => DeclineReason.CurrencyMismatch,
+            _ => DeclineReason.Unspecified,
+        };
+        return reason != DeclineReason.Unspecified;
+    }
+
+    private bool TryReadLine(out ReadOnlySpan<byte> line)
+    {
+        while (true)
+        {
+            var length = _buffer.AsSpan(_start, _end - _start).IndexOf((byte)'\n');
+            if (length >= 0)
+            {
+                line = _buffer.AsSpan(_start, length);
+                line = line.EndsWith("\r"u8) ? line[..^1] : line;
+                _start += length + 1;
+                Position += length + 1;
+                _line++;
+                return true;
+            }
+            if (_end - _start == _buffer.Length)
+            {
+                _line++;
+                throw NoEntry(_buffer);
+            }
+            if (!Fill())
+            {
+                line = default;
+                return false;
+            }
+        }
+    }
+
+    private bool Fill()
+    {
+        _buffer.AsSpan(_start, _end - _start).CopyTo(_buffer);
+        (_start, _end) = (0, _end - _start);
+        var read = _file.Read(_buffer, _end, (int)Math.Min(_buffer.Length - _end, _unread));
+        _end += read;
+        _unread -= read;
+        return read > 0;
+    }
+
+    private FormatException NoEntry(ReadOnlySpan<byte> line)
+    {
+        const int ShownMax = 120;
+        var shown = Encoding.UTF8.GetString(line[..Math.Min(line.Length, ShownMax)]) + (line.Length > ShownMax ? "..." : "");
+        return new FormatException(string.Create(CultureInfo.InvariantCulture,
+            $"{_path}, line {_line}: '{shown}' is not a line of a journal."));
+    }
+}
+
+/// <summary>Shares one string for each text that occurs repeatedly.</summary>
+internal sealed class TextPool
+{
+    private const int PooledMax = 128;
+
+    private readonly Dictionary<string, string>.AlternateLookup<ReadOnlySpan<char>> _texts =
+        new Dictionary<string, string>(StringComparer.Ordinal).GetAlternateLookup<ReadOnlySpan<char>>();
+
+    public string Get(ReadOnlySpan<byte> utf8)
+    {
+        if (utf8.Length > PooledMax)
+        {
+            return Encoding.UTF8.GetString(utf8);
+        }
+        Span<char> buffer = stackalloc char[PooledMax];
+        ReadOnlySpan<char> characters = buffer[..Encoding.UTF8.GetChars(utf8, buffer)];
+        if (!_texts.TryGetValue(characters, out var text))
+        {
+            text = characters.ToString();
+            _texts[characters] = text;
+        }
+        return text;
+    }
+}

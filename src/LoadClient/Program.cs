@@ -1,0 +1,3 @@
+using Billing.LoadClient;
+
+return await LoadCommand.Create().Parse(args).InvokeAsync();

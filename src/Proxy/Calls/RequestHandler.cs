@@ -1,0 +1,155 @@
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Failures;
+using Billing.Proxy.Limits;
+using Billing.Proxy.Security;
+using Billing.Wire.V1;
+using Google.Protobuf;
+using Grpc.Core;
+using Microsoft.Extensions.Options;
+
+namespace Billing.Proxy.Calls;
+
+/// <summary>Handles requests of every kind, from whichever front they come: checks one, authorises its caller, admits the call, sends
+/// it as a command that expires at the caller's deadline, and turns the reply into an answer or a failure.</summary>
+/// <param name="transport">The way to the backends.</param>
+/// <param name="admission">Admits calls.</param>
+/// <param name="options">The proxy's settings.</param>
+/// <param name="time">The clock.</param>
+/// <param name="newId">Creates the transaction ids of requests that have none; random UUIDs if null.</param>
+public sealed class RequestHandler(
+    IRequestTransport transport, Admission admission, IOptions<ProxyOptions> options, TimeProvider time, Func<string>? newId = null)
+{
+    private readonly ProxyOptions _options = options.Value;
+    private readonly Func<string> _newId = newId ?? (() => Guid.NewGuid().ToString());
+
+    /// <summary>Whether the transport stores a command before there is a reply to it, as <see cref="HandleStoredAsync"/> needs.
+    /// </summary>
+    public bool StoresCommands => transport.Description.StoresCommands;
+
+    /// <summary>Checks a request, authorises its caller, and admits the call.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="violation">The first rule that it breaks, or null.</param>
+    /// <param name="accountId">Its account.</param>
+    /// <param name="caller">Its caller.</param>
+    /// <param name="isTimed">Whether the call's duration counts towards the latency target.</param>
+    /// <returns>The place of the call; INVALID_ARGUMENT if the request is too large or breaks a rule, PERMISSION_DENIED if the account
+    /// is not the caller's, or the failure of <see cref="Admission.Enter"/>.</returns>
+    internal Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, string accountId, Caller caller, bool isTimed = true) =>
+        Refusal(request, violation, accountId, caller) is { } refusal ? refusal : admission.Enter(caller, isTimed);
+
+    /// <summary>Handles a call. Its command holds the call's place until its reply or its deadline, and the caller waits no longer
+    /// than it is there.</summary>
+    /// <exception cref="OperationCanceledException">The caller is gone.</exception>
+    public async Task<Outcome<TAnswer>> HandleAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        var admitted = Admit(kind, request, call.Caller);
+        if (admitted.Failure is { } refusal)
+        {
+            return refusal;
+        }
+        using var place = admitted.Value;
+        return await SendAsync(kind, request, call, place);
+    }
+
+    /// <summary>Handles a call of which nobody waits for the answer, only for the command to be stored.</summary>
+    /// <param name="kind">The kind of the request.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="call">The call.</param>
+    /// <param name="stored">Called once the transport has stored the command.</param>
+    public async Task<Outcome<TAnswer>> HandleStoredAsync<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Action<Request> stored)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        var admitted = Admit(kind, request, call.Caller);
+        if (admitted.Failure is { } refusal)
+        {
+            return refusal;
+        }
+        // The place is held until the answer comes, so the same limit applies to requests that nobody waits for.
+        using var place = admitted.Value;
+        var command = CommandOf(kind, request, call);
+        return AnswerOf(kind, request, command, await transport.SendAsync(command, () => stored(command)), call);
+    }
+
+    /// <summary>Handles one request of a stream, which has a place for it.</summary>
+    public Task<Outcome<TAnswer>> HandleInStreamAsync<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class =>
+        Refusal(request, kind.Check(request), kind.AccountOf(request).Id, call.Caller) is { } refusal
+            ? Task.FromResult<Outcome<TAnswer>>(refusal)
+            : AnswerAsync(kind, request, call, place: null);
+
+    /// <summary>Sends a request of an admitted call, and waits for the answer as long as the caller is there.</summary>
+    /// <exception cref="OperationCanceledException">The caller is gone.</exception>
+    internal Task<Outcome<TAnswer>> SendAsync<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Admission.Admitted place)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        call.Gone.ThrowIfCancellationRequested();
+        return AnswerAsync(kind, request, call, place).WaitAsync(call.Gone);
+    }
+
+    private Outcome<Admission.Admitted> Admit<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, Caller caller)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class =>
+        Admit(request, kind.Check(request), kind.AccountOf(request).Id, caller);
+
+    private Failure? Refusal(IMessage request, FieldViolation? violation, string accountId, Caller caller)
+    {
+        var size = request.CalculateSize();
+        return size > _options.RequestBytesMax
+                ? new Failure(StatusCode.InvalidArgument, ErrorReasons.RequestTooLarge,
+                    $"The request has {size} bytes; Billing:Proxy:RequestBytesMax allows {_options.RequestBytesMax}.")
+            : violation is not null ? Failure.BadField(violation)
+            // The failure does not reveal whether the account exists.
+            : caller.MayAccess(accountId) ? null
+            : new Failure(StatusCode.PermissionDenied, ErrorReasons.AccountNotAllowed, "The caller's token does not include this account.");
+    }
+
+    // Whether or not the caller still waits, the command holds the call's place until it is answered.
+    private async Task<Outcome<TAnswer>> AnswerAsync<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Admission.Admitted? place)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        using var held = place?.Hold();
+        var command = CommandOf(kind, request, call);
+        return AnswerOf(kind, request, command, await transport.SendAsync(command), call);
+    }
+
+    private Request CommandOf<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        var now = time.Microseconds();
+        return Request.Of(kind, request, _newId, now, now + WaitMicroseconds(call.Deadline), call.SentUnixUs);
+    }
+
+    private static Outcome<TAnswer> AnswerOf<TRequest, TAnswer>(
+        RequestKind<TRequest, TAnswer> kind, TRequest request, Request command, Reply reply, IncomingCall call)
+        where TRequest : class, IMessage<TRequest>
+        where TAnswer : class
+    {
+        if (reply.ResultCase == Reply.ResultOneofCase.Error)
+        {
+            return Failure.From(reply.Error);
+        }
+        call.Replied?.Invoke(command, reply);
+        return kind.AnswerIn(reply) is not { } answer ? Failure.InvalidAnswer($"with a reply of the wrong kind ({reply.ResultCase})")
+            : kind.ProblemOf(request, answer) is { } problem ? Failure.InvalidAnswer(problem)
+            : answer;
+    }
+
+    private long WaitMicroseconds(CallerDeadline deadline)
+    {
+        var asked = deadline.Left is { } left ? left - time.GetElapsedTime(deadline.Since) : _options.DeadlineDefault;
+        var wait = asked < _options.DeadlineMax ? asked : _options.DeadlineMax;
+        return wait.Ticks / TimeSpan.TicksPerMicrosecond;
+    }
+}

@@ -1,0 +1,51 @@
+using System.Globalization;
+using Billing.Contracts;
+using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
+using Rpc = Google.Rpc;
+
+namespace Billing.Proxy.Failures;
+
+/// <summary>Failures as gRPC callers see them: a status, a detail for people, and for programs the details of google.rpc.Status and
+/// trailers.</summary>
+internal static class GrpcFailure
+{
+    // The domain of the reasons, as google.rpc.ErrorInfo asks for one.
+    private const string Domain = "billing";
+
+    /// <summary>The exception with which a gRPC method answers a failure.</summary>
+    public static RpcException ToRpcException(this Failure failure) =>
+        new(new Status(failure.Status, failure.Message), TrailersOf(failure));
+
+    /// <summary>Answers with a failure without a message before it (Trailers-Only): the trailers are sent as headers.</summary>
+    public static void WriteTrailers(IHeaderDictionary headers, Failure failure)
+    {
+        headers["grpc-status"] = ((int)failure.Status).ToString(CultureInfo.InvariantCulture);
+        headers["grpc-message"] = Uri.EscapeDataString(failure.Message);
+        foreach (var trailer in TrailersOf(failure))
+        {
+            headers[trailer.Key] = trailer.IsBinary ? Convert.ToBase64String(trailer.ValueBytes) : trailer.Value;
+        }
+    }
+
+    // Every language's gRPC library reads the details of google.rpc.Status. The trailers say the same in words of our own.
+    private static Metadata TrailersOf(Failure failure)
+    {
+        var details = new Rpc.Status { Code = (int)failure.Status, Message = failure.Message };
+        details.Details.Add(Any.Pack(new Rpc.ErrorInfo { Domain = Domain, Reason = failure.Reason }));
+        var trailers = new Metadata { { Trailers.Reason, failure.Reason } };
+        if (failure.Field.Length > 0)
+        {
+            var violation = new Rpc.BadRequest.Types.FieldViolation { Field = failure.Field, Description = failure.Message };
+            details.Details.Add(Any.Pack(new Rpc.BadRequest { FieldViolations = { violation } }));
+            trailers.Add(Trailers.Field, failure.Field);
+        }
+        if (failure.RetryAfter is { } wait)
+        {
+            details.Details.Add(Any.Pack(new Rpc.RetryInfo { RetryDelay = Duration.FromTimeSpan(wait) }));
+            trailers.Add(Trailers.RetryPushback, ((long)wait.TotalMilliseconds).ToString(CultureInfo.InvariantCulture));
+        }
+        trailers.SetRpcStatus(details);
+        return trailers;
+    }
+}

@@ -1,0 +1,33 @@
+using Billing.Hosting;
+using Billing.Proxy.Live.Front;
+using Billing.Proxy.Rest;
+using Billing.Proxy.Telemetry;
+
+namespace Billing.Proxy.Hosting;
+
+/// <summary>The program of a proxy, whatever its transport.</summary>
+public static class ProxyProgram
+{
+    /// <summary>Runs the program until it is stopped.</summary>
+    /// <param name="arguments">The command line: settings.</param>
+    /// <param name="name">The name under which it exports telemetry, e.g. <c>billing-proxy</c>.</param>
+    /// <param name="addTransport">Registers the transport.</param>
+    /// <returns>The process's exit code.</returns>
+    public static Task<int> RunAsync(string[] arguments, string name, Action<WebApplicationBuilder> addTransport) => Service.RunAsync(() =>
+    {
+        var builder = Service.CreateBuilder(arguments);
+        addTransport(builder);
+        builder.Services.AddProxy(builder.Configuration);
+        builder.AddRest();
+        builder.AddLive();
+        builder.AddSecurity();
+        builder.AddProxyTelemetry(name);
+        var app = builder.Build();
+        app.MapProxyTelemetry();
+        app.MapProxy();
+        app.MapRest();
+        app.MapLive();
+        app.UseSecurity();
+        return app;
+    });
+}

@@ -1,0 +1,56 @@
+using Billing.Client;
+
+namespace Billing.UnitTests.Client;
+
+public sealed class BillingClientOptionsTests
+{
+    [Theory]
+    [InlineData("http://localhost:5000")]
+    [InlineData("https://billing.example/")]
+    public void An_http_or_https_address_is_valid(string address) => Assert.Empty(With(address).ValidationErrors());
+
+    [Theory]
+    [InlineData("localhost:5000")]
+    [InlineData("/relative")]
+    [InlineData("ftp://localhost")]
+    [InlineData("")]
+    public void An_invalid_address_is_named(string address)
+    {
+        var problem = Assert.Single(With("http://localhost:5000", address).ValidationErrors());
+        Assert.StartsWith($"Billing:Client:Proxies: '{address}'", problem, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_deadline_must_be_above_zero()
+    {
+        var options = With("http://localhost:5000");
+        options.Deadline = TimeSpan.Zero;
+        Assert.StartsWith("Billing:Client:Deadline", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(100_001)]
+    public void A_window_out_of_range_is_named(int window)
+    {
+        var options = With("http://localhost:5000");
+        options.StreamWindow = window;
+        Assert.StartsWith("Billing:Client:StreamWindow", Assert.Single(options.ValidationErrors()), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_client_is_not_created_from_invalid_options()
+    {
+        var none = Assert.Throws<ArgumentException>(() => new BillingClient(new BillingClientOptions(), TimeProvider.System));
+        Assert.Contains("Billing:Client:Proxies is empty", none.Message, StringComparison.Ordinal);
+        var bad = Assert.Throws<ArgumentException>(() => new BillingClient(With("nowhere"), TimeProvider.System));
+        Assert.Contains("'nowhere'", bad.Message, StringComparison.Ordinal);
+    }
+
+    private static BillingClientOptions With(params string[] addresses)
+    {
+        var options = new BillingClientOptions();
+        Array.ForEach(addresses, options.Proxies.Add);
+        return options;
+    }
+}

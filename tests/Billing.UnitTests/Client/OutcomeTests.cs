@@ -1,0 +1,109 @@
+using Billing.Client;
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+
+namespace Billing.UnitTests.Client;
+
+/// <summary>The results that callers get for the failures of proxies.</summary>
+public sealed class OutcomeTests
+{
+    private static readonly Payment Five = new(new CardAccount(PaymentType.Visa, "a"), new Amount(5, "USD"));
+
+    [Theory]
+    [InlineData(StatusCode.InvalidArgument, RejectionReason.InvalidField)]
+    [InlineData(StatusCode.AlreadyExists, RejectionReason.IdReused)]
+    [InlineData(StatusCode.Unauthenticated, RejectionReason.NotAuthenticated)]
+    [InlineData(StatusCode.PermissionDenied, RejectionReason.NotAllowed)]
+    [InlineData(StatusCode.Unimplemented, RejectionReason.Other)]
+    public async Task A_failure_that_a_retry_cannot_fix_is_a_rejection(StatusCode status, RejectionReason reason)
+    {
+        var failure = ScriptedProxy.Failure(status, "WHY");
+        failure.Trailers.Add(Trailers.Field, "amount.units");
+
+        var result = await PayAsync(failure);
+
+        Assert.Equal(new PaymentResult.Rejected(Five.Id, reason, "amount.units", "scripted failure"), result);
+    }
+
+    [Theory]
+    [InlineData(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime)]
+    [InlineData(StatusCode.Internal, ErrorReasons.ProcessingFailed)]
+    [InlineData(StatusCode.Unknown, "")]
+    public async Task A_payment_that_may_have_been_recorded_is_unknown(StatusCode status, string reason) =>
+        Assert.Equal(
+            new PaymentResult.Unknown(Five.Id, reason, "scripted failure"),
+            await PayAsync(ScriptedProxy.Failure(status, reason)));
+
+    /// <summary>The first attempt may have been recorded, even if the caller has lost its permission since.</summary>
+    [Fact]
+    public async Task A_retry_without_permission_leaves_the_outcome_of_the_first_attempt_unknown() =>
+        Assert.IsType<PaymentResult.Unknown>(await PayAsync(
+            ScriptedProxy.Failure(StatusCode.Unavailable), ScriptedProxy.Failure(StatusCode.Unauthenticated)));
+
+    [Fact]
+    public async Task A_call_may_have_its_own_deadline()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        using var held = new ManualResetEventSlim();
+        proxy.Asked = _ => held.Wait();
+        using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address }, Deadline = TimeSpan.FromHours(1) });
+
+        var result = await client.PayAsync(Five, TimeSpan.FromMilliseconds(50));
+        held.Set();
+
+        Assert.IsType<PaymentResult.Unknown>(result);
+    }
+
+    [Fact]
+    public async Task A_cancelled_call_gets_no_result()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        using var cancelled = new CancellationTokenSource();
+        using var held = new ManualResetEventSlim();
+        proxy.Asked = _ =>
+        {
+            cancelled.Cancel();
+            held.Wait();
+        };
+        using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address } });
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.PayAsync(Five, cancellationToken: cancelled.Token));
+        held.Set();
+    }
+
+    [Fact]
+    public async Task A_failed_query_reports_whether_to_retry()
+    {
+        using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
+
+        var balance = await Assert.ThrowsAsync<BillingException>(() => client.GetBalanceAsync(Five.Account));
+        var statement = await Assert.ThrowsAsync<BillingException>(
+            async () => await client.ReadStatementAsync(Five.Account).ToListAsync());
+
+        Assert.Equal((true, true), (balance.IsTransient, statement.IsTransient));
+        Assert.IsType<RpcException>(balance.InnerException);
+    }
+
+    [Fact]
+    public void An_application_has_one_client_for_both_types_and_invalid_options_are_named()
+    {
+        using var good = new ServiceCollection().AddBillingClient(o => o.Proxies.Add("http://localhost:5000")).BuildServiceProvider();
+        using var bad = new ServiceCollection().AddBillingClient(o => o.RetriesMax = 101).BuildServiceProvider();
+
+        Assert.Same(good.GetRequiredService<BillingClient>(), good.GetRequiredService<IBillingClient>());
+        var e = Assert.Throws<OptionsValidationException>(() => bad.GetRequiredService<IBillingClient>());
+        Assert.Equal(
+            ["Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.", "Billing:Client:RetriesMax (101) must be between 0 and 100."],
+            e.Failures);
+    }
+
+    private static async Task<PaymentResult> PayAsync(params RpcException[] failures)
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(failures);
+        using var client = new BillingClient(new BillingClientOptions { Proxies = { proxy.Address }, RetryDelay = TimeSpan.Zero });
+        return await client.PayAsync(Five);
+    }
+}

@@ -1,0 +1,131 @@
+using System.Collections.Concurrent;
+using System.Security.Cryptography.X509Certificates;
+using Billing.Contracts;
+using Billing.Hosting;
+using Billing.V1;
+using Grpc.Core;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.UnitTests.Client;
+
+/// <summary>A proxy on its own port that answers with the given failures first, and then accepts all payments.</summary>
+internal sealed class ScriptedProxy : V1.Billing.BillingBase, IAsyncDisposable
+{
+    private readonly ConcurrentQueue<MakePaymentRequest> _requests = new();
+    private readonly ConcurrentQueue<RpcException> _failures = new();
+    private readonly ConcurrentQueue<(string Name, string? Value)> _headers = new();
+    private WebApplication _app = null!;
+
+    /// <summary>The address that it listens on.</summary>
+    public string Address => _app.Urls.First();
+
+    /// <summary>The requests received, in order.</summary>
+    public IReadOnlyCollection<MakePaymentRequest> Requests => _requests;
+
+    /// <summary>Returns the values of a header of all calls, in order; only for <c>authorization</c> and <c>traceparent</c>.
+    /// </summary>
+    public IEnumerable<string?> HeadersOf(string name) => _headers.Where(header => header.Name == name).Select(header => header.Value);
+
+    /// <summary>Called with each request before it is answered.</summary>
+    public Action<MakePaymentRequest> Asked { get; set; } = _ => { };
+
+    public static Task<ScriptedProxy> StartAsync(params RpcException[] failures) => StartAsync(certificate: null, failures);
+
+    /// <summary>Starts a proxy over https, for clients with a certificate of the same authority; over http if there is none.
+    /// </summary>
+    public static async Task<ScriptedProxy> StartAsync(SelfMadeCertificates? certificate, params RpcException[] failures)
+    {
+        var proxy = new ScriptedProxy();
+        Array.ForEach(failures, proxy._failures.Enqueue);
+        var builder = Service.CreateBuilder([]);
+        builder.Logging.ClearProviders();
+        builder.WebHost.UseUrls(certificate is null ? "http://127.0.0.1:0" : "https://127.0.0.1:0");
+        builder.WebHost.UseKestrelHttpsConfiguration();
+        builder.WebHost.ConfigureKestrel(kestrel =>
+        {
+            kestrel.ConfigureEndpointDefaults(e => e.Protocols = HttpProtocols.Http2);
+            if (certificate is not null)
+            {
+                kestrel.ConfigureHttpsDefaults(https => Secure(https, certificate));
+            }
+        });
+        builder.Services.AddGrpc();
+        builder.Services.AddSingleton(proxy);
+        proxy._app = builder.Build();
+        proxy._app.MapGrpcService<ScriptedProxy>();
+        await proxy._app.StartAsync();
+        return proxy;
+    }
+
+    /// <summary>Returns a failure in the format of the proxies.</summary>
+    public static RpcException Failure(StatusCode status, string reason = "", string? pushback = null)
+    {
+        var trailers = new Metadata { { Trailers.Reason, reason } };
+        if (pushback is not null)
+        {
+            trailers.Add(Trailers.RetryPushback, pushback);
+        }
+        return new RpcException(new Status(status, "scripted failure"), trailers);
+    }
+
+    /// <inheritdoc/>
+    public override Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context)
+    {
+        _requests.Enqueue(request);
+        RecordHeaders(context);
+        Asked(request);
+        return _failures.TryDequeue(out var failure)
+            ? throw failure
+            : Task.FromResult(Answer(request));
+    }
+
+    /// <inheritdoc/>
+    public override async Task MakePayments(
+        IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream, ServerCallContext context)
+    {
+        RecordHeaders(context);
+        await foreach (var request in requestStream.ReadAllAsync(context.CancellationToken))
+        {
+            await responseStream.WriteAsync(Answer(request));
+        }
+    }
+
+    /// <inheritdoc/>
+    public override Task GetStatement(GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
+    {
+        RecordHeaders(context);
+        return responseStream.WriteAsync(new StatementEntry { Version = 1 });
+    }
+
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
+
+    private static void Secure(HttpsConnectionAdapterOptions https, SelfMadeCertificates certificates)
+    {
+        https.ServerCertificate = certificates.Server;
+        https.ClientCertificateMode = ClientCertificateMode.RequireCertificate;
+        https.ClientCertificateValidation = (client, _, _) =>
+        {
+            using var chain = new X509Chain();
+            chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
+            chain.ChainPolicy.CustomTrustStore.Add(certificates.Authority);
+            chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
+            return chain.Build(client);
+        };
+    }
+
+    private static MakePaymentResponse Answer(MakePaymentRequest request) =>
+        new() { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted, Balance = request.Amount, Version = 1 };
+
+    private void RecordHeaders(ServerCallContext context)
+    {
+        foreach (var name in new[] { "authorization", "traceparent" })
+        {
+            _headers.Enqueue((name, context.RequestHeaders.GetValue(name)));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+using Billing.Client;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.UnitTests.Client;
+
+/// <summary>Tokens and certificates.</summary>
+public sealed class SecurityTests : IDisposable
+{
+    private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
+
+    private readonly SelfMadeCertificates _certificates = new();
+
+    public void Dispose() => _certificates.Dispose();
+
+    [Fact]
+    public async Task A_token_is_sent_with_every_call_and_every_stream()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        using var client = Client(proxy.Address, options => options.Token = "abc.def");
+
+        await client.PayAsync(NewPayment());
+        await client.MakeTimedPaymentAsync(Samples.Payment());
+        await foreach (var _ in client.PayAllAsync(new[] { NewPayment() }.ToAsyncEnumerable()))
+        {
+        }
+        await foreach (var _ in client.ReadStatementAsync(Account))
+        {
+        }
+
+        Assert.Equal(Enumerable.Repeat("Bearer abc.def", 4), proxy.HeadersOf("authorization"));
+    }
+
+    [Fact]
+    public async Task A_token_provider_is_called_once_per_call()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(ScriptedProxy.Failure(StatusCode.Unavailable));
+        var calls = 0;
+        using var client = Client(proxy.Address, options => options.TokenProvider = _ => ValueTask.FromResult($"token-{++calls}"));
+
+        await client.PayAsync(NewPayment());
+        await client.PayAsync(NewPayment());
+
+        // The first call has two attempts.
+        Assert.Equal(["Bearer token-1", "Bearer token-1", "Bearer token-2"], proxy.HeadersOf("authorization"));
+    }
+
+    [Fact]
+    public async Task If_the_token_provider_throws_nothing_is_sent_and_its_exception_is_thrown()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync();
+        using var client = Client(proxy.Address, options => options.TokenProvider = _ => throw new TimeoutException("no token"));
+
+        await Assert.ThrowsAsync<TimeoutException>(() => client.PayAsync(NewPayment()));
+
+        Assert.Empty(proxy.Requests);
+    }
+
+    [Theory]
+    [InlineData("http://localhost:5000", false, true)]
+    [InlineData("http://127.0.0.1:5000", false, true)]
+    [InlineData("https://billing.example", false, true)]
+    [InlineData("http://billing.example", false, false)]
+    [InlineData("http://billing.example", true, true)]
+    public void A_token_is_sent_to_other_machines_over_https_unless_allowed_otherwise(string address, bool allowed, bool isValid)
+    {
+        var options = new BillingClientOptions { Proxies = { address }, Token = "abc", AllowTokenOverHttp = allowed };
+
+        Assert.Equal(isValid ? [] : [$"Billing:Client:Proxies: '{address}' is plain http"], options.ValidationErrors().Select(p => p.Split(',')[0]));
+    }
+
+    [Fact]
+    public async Task A_client_with_a_certificate_of_the_authority_is_accepted()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(_certificates);
+        using var client = Client(proxy.Address, options => _certificates.Apply(options.Tls));
+
+        Assert.IsType<PaymentResult.Accepted>(await client.PayAsync(NewPayment()));
+    }
+
+    [Fact]
+    public async Task A_client_without_a_certificate_is_rejected()
+    {
+        await using var proxy = await ScriptedProxy.StartAsync(_certificates);
+        using var client = Client(proxy.Address, options => options.Tls.CaFile = _certificates.CaFile);
+
+        Assert.IsType<PaymentResult.Unknown>(await client.PayAsync(NewPayment()));
+        Assert.Empty(proxy.Requests);
+    }
+
+    [Fact]
+    public async Task A_proxy_of_another_authority_is_not_trusted()
+    {
+        using var others = new SelfMadeCertificates();
+        await using var proxy = await ScriptedProxy.StartAsync(others);
+        using var client = Client(proxy.Address, options => _certificates.Apply(options.Tls));
+
+        Assert.IsType<PaymentResult.Unknown>(await client.PayAsync(NewPayment()));
+        Assert.Empty(proxy.Requests);
+    }
+
+    [Fact]
+    public void An_invalid_certificate_file_is_named_when_the_client_is_created()
+    {
+        File.WriteAllText(_certificates.CaFile, "hello");
+
+        var e = Assert.Throws<ArgumentException>(() => Client("https://localhost:1", options => options.Tls.CaFile = _certificates.CaFile));
+
+        Assert.Contains($"Billing:Client:Tls:CaFile: '{_certificates.CaFile}'", e.Message, StringComparison.Ordinal);
+    }
+
+    private static Payment NewPayment() => new(Account, new Amount(5, "USD"));
+
+    private static BillingClient Client(string address, Action<BillingClientOptions> configure)
+    {
+        var options = new BillingClientOptions { Proxies = { address }, RetriesMax = 1, RetryDelay = TimeSpan.Zero };
+        configure(options);
+        return new BillingClient(options);
+    }
+}

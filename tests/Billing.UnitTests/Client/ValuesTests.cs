@@ -1,0 +1,61 @@
+using Billing.Client;
+using Billing.V1;
+
+namespace Billing.UnitTests.Client;
+
+/// <summary>The validated values that callers create: amounts, accounts, payments and limits.</summary>
+public sealed class ValuesTests
+{
+    private static readonly CardAccount Account = new(PaymentType.Visa, "acct-42");
+
+    [Theory]
+    [InlineData("usd")]
+    [InlineData("US")]
+    [InlineData("")]
+    [InlineData("U$D")]
+    public void A_currency_is_three_capital_letters(string currency) =>
+        Assert.Equal("currency", Assert.Throws<ArgumentException>(() => new Amount(1, currency)).ParamName);
+
+    [Fact]
+    public void An_amount_has_at_most_nine_decimal_places_and_sixteen_digits_before_them()
+    {
+        Assert.Equal(0.000000001m, new Amount(0.000000001m, "USD").Value);
+        Assert.Throws<ArgumentOutOfRangeException>(() => new Amount(0.0000000001m, "USD"));
+        Assert.Equal(-1e15m, new Amount(-1e15m, "USD").Value);
+        Assert.Throws<ArgumentOutOfRangeException>(() => new Amount(1e15m + 1, "USD"));
+    }
+
+    [Fact]
+    public void Amounts_are_equal_by_value_and_have_a_text_form()
+    {
+        Assert.Equal(new Amount(1.5m, "USD"), new Amount(1.50m, "USD"));
+        Assert.NotEqual(new Amount(1.5m, "USD"), new Amount(1.5m, "EUR"));
+        Assert.Equal("12.34 USD", new Amount(12.34m, "USD").ToString());
+    }
+
+    [Theory]
+    [InlineData(PaymentType.Visa, "with space", "id")]
+    [InlineData(PaymentType.Visa, "", "id")]
+    [InlineData(PaymentType.Unspecified, "acct-42", "type")]
+    public void An_invalid_account_is_rejected_by_the_constructor(PaymentType type, string id, string parameter) =>
+        Assert.Equal(parameter, Assert.Throws<ArgumentException>(() => new CardAccount(type, id)).ParamName);
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-1)]
+    [InlineData(1_000_000_001)]
+    public void A_payment_is_above_zero_and_at_most_a_billion(long value) =>
+        Assert.Equal("amount", Assert.Throws<ArgumentException>(() => new Payment(Account, new Amount(value, "USD"))).ParamName);
+
+    [Fact]
+    public void An_empty_id_is_rejected_and_a_limit_may_be_zero_but_not_negative()
+    {
+        Assert.Equal("id", Assert.Throws<ArgumentException>(() => new Payment(Guid.Empty, Account, new Amount(1, "USD"))).ParamName);
+        Assert.Equal(0, new CreditLimit(Account, new Amount(0, "USD")).Limit.Value);
+        Assert.Equal("limit", Assert.Throws<ArgumentException>(() => new CreditLimit(Account, new Amount(-1, "USD"))).ParamName);
+    }
+
+    [Fact]
+    public void Each_new_payment_has_its_own_id() =>
+        Assert.NotEqual(new Payment(Account, new Amount(1, "USD")).Id, new Payment(Account, new Amount(1, "USD")).Id);
+}
