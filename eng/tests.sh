@@ -38,7 +38,7 @@ read_class_times() {
 # choose_test_programs [--fast] [--install] [PROGRAM...]: sets the caller's programs and install.
 choose_test_programs() {
   local there=() project name
-  for project in "$BILLING_ROOT"/tests/*/*.csproj; do
+  for project in "$BILLING_ROOT"/tests/*/*Tests.csproj; do
     there+=("$(basename -- "$project" .csproj)")
   done
   for name in "$@"; do

@@ -1,6 +1,7 @@
 using System.Text;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Requests;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -26,13 +27,13 @@ public static class BadRecords
     /// <returns>The number of records that must be sent to the dead letters.</returns>
     public static async Task<int> SendAsync(string bootstrapServers, CancellationToken cancellationToken)
     {
-        using var producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
+        using var producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
         {
             BootstrapServers = bootstrapServers,
             ClientId = "billing-chaos",
             Partitioner = Partitioner.Murmur2Random,
             MessageMaxBytes = 2_000_000,
-        }).SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        });
         var sent = 0;
         foreach (var topic in Topics.AllRequests)
         {
@@ -159,8 +160,7 @@ public static class BadRecords
 
     private static List<string> ReplyTopics(string bootstrapServers)
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = bootstrapServers })
-            .SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = bootstrapServers });
         return [.. admin.GetMetadata(QueryTimeout).Topics.Select(t => t.Topic).Where(Topics.IsReplyTopic)];
     }
 

@@ -1,4 +1,5 @@
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 
 namespace Billing.Chaos;
 

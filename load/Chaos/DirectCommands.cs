@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Google.Protobuf;
@@ -32,14 +32,14 @@ internal sealed class DirectCommands : IDisposable
         _time = time;
         _pace = new Pace(perSecond, time);
         _random = new Random(seed);
-        _producer = new ProducerBuilder<string, byte[]>(new ProducerConfig
+        _producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
         {
             BootstrapServers = bootstrapServers,
             ClientId = "billing-chaos",
             Acks = Acks.All,
             EnableIdempotence = true,
             Partitioner = Confluent.Kafka.Partitioner.Murmur2Random,
-        }).SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        });
     }
 
     /// <summary>Number of commands that the brokers have acknowledged.</summary>
@@ -118,8 +118,7 @@ internal sealed class DirectCommands : IDisposable
     // The replies are not read, but backends publish them and would wait for a topic that does not exist.
     private async Task CreateReplyTopicAsync()
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = _bootstrapServers })
-            .SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = _bootstrapServers });
         await admin.CreateTopicsAsync([new TopicSpecification { Name = _replyTopic, NumPartitions = 1, ReplicationFactor = -1 }]);
     }
 }

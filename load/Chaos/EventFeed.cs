@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
@@ -35,13 +36,13 @@ public static class EventFeed
         HashSet<(string Stream, long Version)> missing, string bootstrapServers, TimeSpan bound, TimeProvider time,
         CancellationToken cancellationToken)
     {
-        using var consumer = new ConsumerBuilder<Ignore, byte[]>(new ConsumerConfig
+        using var consumer = KafkaClients.Consumer<Ignore, byte[]>(new ConsumerConfig
         {
             BootstrapServers = bootstrapServers,
             ClientId = "billing-chaos",
             GroupId = "billing-chaos",
             EnableAutoCommit = false,
-        }).SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        });
         consumer.Assign(Partitions(bootstrapServers));
         var start = time.GetTimestamp();
         while (missing.Count > 0 && time.GetElapsedTime(start) < bound)
@@ -69,8 +70,7 @@ public static class EventFeed
 
     private static List<TopicPartitionOffset> Partitions(string bootstrapServers)
     {
-        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = bootstrapServers })
-            .SetErrorHandler((_, _) => { }).SetLogHandler((_, _) => { }).Build();
+        using var admin = KafkaClients.Admin(new AdminClientConfig { BootstrapServers = bootstrapServers });
         return
         [
             .. admin.GetMetadata(Topics.Events, AnswerBound).Topics[0].Partitions

@@ -1,12 +1,12 @@
 using System.Text;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
 using Grpc.Core;
-using Letters = Billing.Messaging.Kafka.DeadLetters;
 
 namespace Billing.Chaos;
 
@@ -87,10 +87,10 @@ public static class StrayRecords
     private static Message<string, byte[]> DeadLetter()
     {
         var letter = BadRecords.Record("1", "put aside once"u8.ToArray());
-        letter.Headers.Add(Letters.ReasonHeader, "planted"u8.ToArray());
-        letter.Headers.Add(Letters.TopicHeader, Encoding.UTF8.GetBytes(Topics.Payments(PaymentType.Visa)));
-        letter.Headers.Add(Letters.PartitionHeader, "no number"u8.ToArray());
-        letter.Headers.Add(Letters.OffsetHeader, "-1"u8.ToArray());
+        letter.Headers.Add(DeadLetterPublisher.ReasonHeader, "planted"u8.ToArray());
+        letter.Headers.Add(DeadLetterPublisher.TopicHeader, Encoding.UTF8.GetBytes(Topics.Payments(PaymentType.Visa)));
+        letter.Headers.Add(DeadLetterPublisher.PartitionHeader, "no number"u8.ToArray());
+        letter.Headers.Add(DeadLetterPublisher.OffsetHeader, "-1"u8.ToArray());
         return letter;
     }
 

@@ -5,6 +5,7 @@ using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 

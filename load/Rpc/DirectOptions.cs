@@ -1,5 +1,5 @@
 using System.ComponentModel.DataAnnotations;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Rpc.Rpcx;
 
 namespace Billing.Rpc;
@@ -38,11 +38,11 @@ public sealed class DirectOptions
 
     /// <summary>Maximum number of connections from a proxy to one backend over <c>rest</c>. Each carries one call at a time;
     /// further calls wait for a free connection.</summary>
-    [Range(1, 10_000, ErrorMessage = "Billing:Direct:RestConnections must be between 1 and 10000.")]
+    [Range(1, 10_000)]
     public int RestConnections { get; set; } = 256;
 
     /// <summary>Maximum number of concurrent calls on one HTTP/2 connection to a backend.</summary>
-    [Range(1, 100_000, ErrorMessage = "Billing:Direct:StreamsPerConnection must be between 1 and 100000.")]
+    [Range(1, 100_000)]
     public int StreamsPerConnection { get; set; } = 1000;
 
     /// <summary>The protocol; <c>null</c> if the setting is not a known protocol.</summary>

@@ -1,5 +1,6 @@
 using Billing.Client;
 using Billing.LoadClient;
+using Billing.ScenarioFiles;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,3 +1,4 @@
+using Billing.ScenarioFiles;
 using NBomber.Contracts;
 using NBomber.CSharp;
 

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Billing.ScenarioFiles;
 using Billing.Scenarios;
 
 // `./billing load` starts this program. If it is started by hand, standard input must stay open until it has ended.

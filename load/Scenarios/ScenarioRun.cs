@@ -1,3 +1,4 @@
+using Billing.ScenarioFiles;
 using NBomber.Contracts.Stats;
 using NBomber.CSharp;
 

@@ -13,17 +13,17 @@ public sealed class BackendOptions
 
     /// <summary>The most commands in one transaction. A batch is whatever has accumulated while the previous one was stored,
     /// so batches are small under a small load.</summary>
-    [Range(1, 10_000, ErrorMessage = "Billing:Backend:BatchMax must be between 1 and 10000.")]
+    [Range(1, 10_000)]
     public int BatchMax { get; set; } = 1000;
 
     /// <summary>The number of commands taken and not yet answered at which the backend pauses its partitions. With jitter
     /// enabled, this bounds the number of concurrent card-network calls.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Backend:InFlightMax must be between 1 and 1000000.")]
+    [Range(1, 1_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
     /// <summary>The most accounts kept in memory. The least recently used ones are dropped, and read again when needed.
     /// </summary>
-    [Range(1, 10_000_000, ErrorMessage = "Billing:Backend:CachedAccountsMax must be between 1 and 10000000.")]
+    [Range(1, 10_000_000)]
     public int CachedAccountsMax { get; set; } = 200_000;
 
     /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
@@ -32,7 +32,7 @@ public sealed class BackendOptions
     public TimeSpan StoreUnavailableMax { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>The credit limit of an account for which none was set, in units of its currency.</summary>
-    [Range(0, 1e15, ErrorMessage = "Billing:Backend:DefaultCreditLimit must be between 0 and 10^15.")]
+    [Range(0, 1e15)]
     public decimal DefaultCreditLimit { get; set; } = 10_000;
 
     /// <summary>How long a balance check with a min_version waits for the view to reach that version before the event store

@@ -1,3 +1,6 @@
+using System.ComponentModel.DataAnnotations;
+using System.Globalization;
+using System.Reflection;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -24,15 +27,28 @@ public static class SettingsValidation
     /// <param name="configuration">The configuration with the section.</param>
     /// <param name="section">The section's path, e.g. <c>Billing:Kafka</c>.</param>
     /// <param name="problems">Returns the errors, each as a sentence that names the setting; null if attributes suffice.</param>
-    public static IServiceCollection AddSettings<T>(
+    /// <returns>The options as they are now, not validated, for what has to be known before the host is built.</returns>
+    public static T AddSettings<T>(
         this IServiceCollection services, IConfiguration configuration, string section, Func<T, IEnumerable<string>>? problems = null)
-        where T : class
+        where T : class, new()
     {
         var values = configuration.GetSection(section);
-        services.AddOptions<T>().Bind(values).ValidateDataAnnotations().ValidateOnStart();
-        services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(_ => UnknownNames(values, NamesOf(typeof(T)))));
-        return problems is null ? services : services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(problems));
+        services.AddOptions<T>().Bind(values).ValidateOnStart();
+        services.AddSingleton<IValidateOptions<T>>(new ProblemValidation<T>(options =>
+            Problems(options, section).Concat(UnknownNames(values, NamesOf(typeof(T)))).Concat(problems?.Invoke(options) ?? [])));
+        return values.Get<T>() ?? new T();
     }
+
+    /// <summary>The values that their attributes do not allow, each as a sentence that names the setting: "must be between", or the
+    /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name.</summary>
+    /// <param name="options">The options.</param>
+    /// <param name="section">The section's path.</param>
+    public static IEnumerable<string> Problems(object options, string section) =>
+        from property in options.GetType().GetProperties()
+        from attribute in property.GetCustomAttributes<ValidationAttribute>()
+        let value = property.GetValue(options)
+        where !attribute.IsValid(value)
+        select $"{section}:{property.Name} {attribute.ErrorMessage ?? Bounds((RangeAttribute)attribute, value)}";
 
     /// <summary>Refuses sections and settings below <c>Billing</c> that no service has.</summary>
     /// <exception cref="OptionsValidationException">There is one.</exception>
@@ -44,6 +60,10 @@ public static class SettingsValidation
             throw new OptionsValidationException(Root, typeof(object), unknown);
         }
     }
+
+    private static string Bounds(RangeAttribute range, object? value) => string.Create(
+        CultureInfo.InvariantCulture,
+        $"must be between {Convert.ToDecimal(range.Minimum, CultureInfo.InvariantCulture)} and {Convert.ToDecimal(range.Maximum, CultureInfo.InvariantCulture)}; it is {value}.");
 
     private static IEnumerable<string> UnknownNames(IConfigurationSection section, IReadOnlyCollection<string> known) =>
         section.GetChildren().Select(child => child.Key)

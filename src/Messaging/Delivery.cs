@@ -10,7 +10,13 @@ public abstract class Delivery(Command command, PartitionAssignment assignment)
     /// <summary>The assignment of the partition that the command was read from.</summary>
     public PartitionAssignment Assignment { get; } = assignment;
 
-    /// <summary>The command.</summary>
+    /// <summary>When the broker appended the command, in microseconds since the Unix epoch; 0 if that is unknown.</summary>
+    public long AppendedUnixUs { get; init; }
+
+    /// <summary>When the handler accepted the command, likewise; noted only if the command's steps are timed.</summary>
+    public long ConsumedUnixUs { get; set; }
+
+    /// <summary>The command. It is shared by whoever handles it, and is not changed.</summary>
     public Command Command { get; } = command;
 
     /// <summary>The span of the command's processing, which ends when the command is settled; null if it is not traced.</summary>

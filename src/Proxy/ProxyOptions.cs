@@ -13,7 +13,7 @@ public sealed class ProxyOptions
 
     /// <summary>The most calls that may wait for an answer at the same time; further ones are refused with RESOURCE_EXHAUSTED.
     /// The paper's largest burst puts 25,000 on each proxy.</summary>
-    [Range(1, 10_000_000, ErrorMessage = "Billing:Proxy:InFlightMax must be between 1 and 10000000.")]
+    [Range(1, 10_000_000)]
     public int InFlightMax { get; set; } = 50_000;
 
     /// <summary>The target for the average latency of calls, from zero to one hour. The proxy admits as many concurrent calls as
@@ -23,13 +23,13 @@ public sealed class ProxyOptions
 
     /// <summary>The most payments of one MakePayments stream in flight at the same time, each from when its request is read until
     /// its answer is written. A stream counts as one call in flight for each of these payments, and as at least one.</summary>
-    [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamWindow must be between 1 and 100000.")]
+    [Range(1, 100_000)]
     public int StreamWindow { get; set; } = 256;
 
     /// <summary>The share of <see cref="InFlightMax"/>, in percent, that all streams of payments together may take, 1 to 100;
     /// rounded down, but at least one place. The rest is left to single calls. The streams of one caller take no more of it than
     /// all streams leave free: half of it if there is one caller, a third each if there are two.</summary>
-    [Range(1, 100, ErrorMessage = "Billing:Proxy:StreamPercent must be between 1 and 100.")]
+    [Range(1, 100)]
     public int StreamPercent { get; set; } = 50;
 
     /// <summary>How long a stream may be open with no payment in flight before it is ended with UNAVAILABLE, STREAM_IDLE; above
@@ -37,11 +37,11 @@ public sealed class ProxyOptions
     public TimeSpan StreamIdleMax { get; set; } = TimeSpan.FromMinutes(10);
 
     /// <summary>The most connections, of gRPC and REST together, 1 to 1,000,000; further ones are closed at once.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Proxy:ConnectionsMax must be between 1 and 1000000.")]
+    [Range(1, 1_000_000)]
     public int ConnectionsMax { get; set; } = 5_000;
 
     /// <summary>The largest size of a request, in bytes; a valid request has about 200.</summary>
-    [Range(256, 4_000_000, ErrorMessage = "Billing:Proxy:RequestBytesMax must be between 256 and 4000000.")]
+    [Range(256, 4_000_000)]
     public int RequestBytesMax { get; set; } = 4_096;
 
     /// <summary>The deadline of a call whose caller gives none.</summary>
@@ -58,7 +58,7 @@ public sealed class ProxyOptions
     public TimeSpan RetryAfter { get; set; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>The most concurrent calls on one HTTP/2 connection.</summary>
-    [Range(1, 100_000, ErrorMessage = "Billing:Proxy:StreamsPerConnection must be between 1 and 100000.")]
+    [Range(1, 100_000)]
     public int StreamsPerConnection { get; set; } = 1000;
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>

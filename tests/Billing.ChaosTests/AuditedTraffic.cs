@@ -1,6 +1,5 @@
 using Billing.Auditing;
 using Billing.Chaos;
-using Billing.IntegrationTests.Services;
 
 namespace Billing.ChaosTests;
 

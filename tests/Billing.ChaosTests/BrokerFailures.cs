@@ -1,8 +1,7 @@
 using Billing.Chaos;
-using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;
 using Grpc.Core;
 
@@ -97,14 +96,14 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         {
             // Records without an origin were sent to the dead-letter topic directly.
             var letter = consumer.Consume(patience.Token);
-            if (letter.Message.Headers.TryGetLastBytes(DeadLetters.TopicHeader, out _))
+            if (letter.Message.Headers.TryGetLastBytes(DeadLetterPublisher.TopicHeader, out _))
             {
                 found.Add(letter);
             }
         }
 
-        Assert.All(found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetters.ReasonHeader)));
-        var oversized = found.Where(l => l.Message.Headers.TryGetLastBytes(DeadLetters.TruncatedHeader, out _)).ToList();
+        Assert.All(found, letter => Assert.NotEmpty(letter.Message.Headers.GetLastBytes(DeadLetterPublisher.ReasonHeader)));
+        var oversized = found.Where(l => l.Message.Headers.TryGetLastBytes(DeadLetterPublisher.TruncatedHeader, out _)).ToList();
         Assert.Equal(Topics.AllRequests.Count, oversized.Count);
         Assert.All(oversized, letter => Assert.True(letter.Message.Value.Length < BadRecords.Oversized().Length));
         Assert.Equal(0, await stack.CountEventsAsync("chaos"));

@@ -1,5 +1,4 @@
 using Billing.Contracts;
-using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
 using Billing.V1;
 using Grpc.Core;

@@ -1,5 +1,4 @@
 using Billing.Client;
-using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.V1;

@@ -1,4 +1,3 @@
-using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.V1;
 using Grpc.Core;

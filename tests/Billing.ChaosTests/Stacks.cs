@@ -1,5 +1,4 @@
 using Billing.Chaos;
-using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
 using Xunit.Sdk;

@@ -33,7 +33,7 @@ public sealed class CommandLines : IDisposable
     [InlineData("--output needs a value: <FOLDER>", "package", "--output")]
     public async Task An_invalid_command_line_is_rejected_and_nothing_is_created(string message, params string[] arguments)
     {
-        var result = await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
+        var result = await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
 
         Assert.Equal(1, result.ExitCode);
         Assert.Contains("billing: " + message, result.Errors, StringComparison.Ordinal);
@@ -52,7 +52,7 @@ public sealed class CommandLines : IDisposable
     [InlineData("--zone-delay <N>", "rehearse", "--help")]
     public async Task Help_is_printed_and_nothing_is_created(string text, params string[] arguments)
     {
-        var result = (await Tool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments])).Succeeded();
+        var result = (await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments])).Succeeded();
 
         Assert.Contains(text, result.Output, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(_copy.FullName, ".billing")));

@@ -88,7 +88,7 @@ public sealed class FreshMachine : IDisposable
         Assert.SkipWhen(asRoot && !Environment.IsPrivilegedProcess, "this test needs root");
         if (Environment.IsPrivilegedProcess)
         {
-            (await Tool.RunAsync("chmod", ["-R", "a+rwX", _folder.FullName])).Succeeded();
+            (await ExternalTool.RunAsync("chmod", ["-R", "a+rwX", _folder.FullName])).Succeeded();
         }
         string[] user = Environment.IsPrivilegedProcess && !asRoot ? ["setpriv", "--reuid", Ordinary, "--regid", Ordinary, "--clear-groups"] : [];
         var variables = new Dictionary<string, string>(environment ?? new Dictionary<string, string>())
@@ -100,7 +100,7 @@ public sealed class FreshMachine : IDisposable
         };
         variables.TryAdd("Polyfills", "all");
         var command = $"bash {At("clone/billing")} {arguments}";
-        return await Tool.RunAsync(
+        return await ExternalTool.RunAsync(
             "/usr/bin/env",
             [
                 "-i", "-C", At("working"), .. variables.Select(v => $"{v.Key}={v.Value}"), .. user, "bash", "-c",

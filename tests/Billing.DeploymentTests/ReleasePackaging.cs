@@ -20,7 +20,7 @@ public sealed class ReleasePackaging : IDisposable
     [InlineData("--outptu here", "./billing package has no option --outptu; it has --architectures,")]
     public async Task An_invalid_option_is_reported_before_anything_is_done(string flags, string message)
     {
-        var result = await Tool.RunAsync("/bin/bash", ["billing", "package", .. flags.Split(' ')]);
+        var result = await ExternalTool.RunAsync("/bin/bash", ["billing", "package", .. flags.Split(' ')]);
 
         Assert.Equal(1, result.ExitCode);
         Assert.Contains($"billing: {message}", result.Errors, StringComparison.Ordinal);
@@ -52,7 +52,7 @@ public sealed class ReleasePackaging : IDisposable
     [Fact]
     public async Task The_bootstrap_archive_covers_the_others_and_its_own_hash_is_Terraforms()
     {
-        _ = Tool.Need("jq");
+        _ = ExternalTool.Need("jq");
         Write("root/deploy/bootstrap/install.sh", "#!/bin/sh\n");
         Write("release/billing-proxy-1.2.3-linux-x64.tar.gz", "an archive");
         var script = """
@@ -73,7 +73,7 @@ public sealed class ReleasePackaging : IDisposable
     [Fact]
     public async Task A_bill_of_materials_names_each_library_with_version_hash_and_licence()
     {
-        _ = Tool.Need("jq");
+        _ = ExternalTool.Need("jq");
         Write("published/Some.Program.deps.json", """
             {
               "runtimeTarget": { "name": "net/linux-x64" },
@@ -110,8 +110,8 @@ public sealed class ReleasePackaging : IDisposable
     [Fact]
     public async Task An_archive_names_the_Debian_packages_that_its_programs_load()
     {
-        _ = Tool.Need("readelf");
-        _ = Tool.Need("dpkg");
+        _ = ExternalTool.Need("readelf");
+        _ = ExternalTool.Need("dpkg");
 
         var required = (await BashAsync("""cp /bin/ls "$FOLDER/Some.Program" && required_packages "$FOLDER" """)).Succeeded().Output;
 
@@ -134,7 +134,7 @@ public sealed class ReleasePackaging : IDisposable
             </Project>
             """);
 
-        var result = (await Tool.RunAsync(
+        var result = (await ExternalTool.RunAsync(
             "dotnet", ["msbuild", Path.Combine(_folder, "release.proj"), "-t:ResolvePackageAssets", "-getItem:NativeCopyLocalItems"])).Succeeded();
 
         var items = JsonNode.Parse(result.Output)!.Items("Items.NativeCopyLocalItems").Select(item => item.Text("Identity"));
@@ -144,7 +144,7 @@ public sealed class ReleasePackaging : IDisposable
     [Fact]
     public async Task An_architecture_is_packed_if_the_librdkafka_beside_the_program_is_its_own()
     {
-        _ = Tool.Need("readelf");
+        _ = ExternalTool.Need("readelf");
         var script = """
             mkdir "$FOLDER/none" "$FOLDER/own" && cp /bin/ls "$FOLDER/own/centos8-librdkafka.so"
             own=$([[ $(uname -m) == x86_64 ]] && echo linux-x64 || echo linux-arm64)
@@ -161,7 +161,7 @@ public sealed class ReleasePackaging : IDisposable
         Write("SHA256SUMS", $"{new string('0', 64)}  billing-proxy.tar.gz\n");
         Write("billing-proxy.tar.gz", "something else");
 
-        var result = await Tool.RunAsync("/bin/bash", ["deploy/containers/build.sh", "--release", _folder]);
+        var result = await ExternalTool.RunAsync("/bin/bash", ["deploy/containers/build.sh", "--release", _folder]);
 
         Assert.Equal(1, result.ExitCode);
         Assert.Contains("does not match its SHA256SUMS", result.Errors, StringComparison.Ordinal);
@@ -177,7 +177,7 @@ public sealed class ReleasePackaging : IDisposable
     }
 
     // The functions of eng/, as in ./billing.
-    private Task<ToolResult> BashAsync(string script) => Tool.RunAsync(
+    private Task<ToolResult> BashAsync(string script) => ExternalTool.RunAsync(
         "/bin/bash",
         ["-euo", "pipefail", "-c", $"for file in common cache needs packages sbom package; do . eng/$file.sh; done\n{script}"],
         environment: new Dictionary<string, string> { ["FOLDER"] = _folder, ["BILLING_ROOT"] = Repository.Root });

@@ -6,9 +6,9 @@ public sealed class ShellScripts
     [Fact]
     public async Task Shellcheck_finds_no_problem_in_any_script()
     {
-        var shellcheck = Tool.Need("shellcheck");
+        var shellcheck = ExternalTool.Need("shellcheck");
 
-        (await Tool.RunAsync(
+        (await ExternalTool.RunAsync(
             shellcheck,
             ["-x", "billing", ".ci/run", .. Repository.Files("deploy", "*.sh")])).Succeeded();
     }
@@ -16,11 +16,11 @@ public sealed class ShellScripts
     [Fact]
     public async Task Shellcheck_finds_a_planted_mistake()
     {
-        var shellcheck = Tool.Need("shellcheck");
+        var shellcheck = ExternalTool.Need("shellcheck");
         var script = Path.GetTempFileName();
         await File.WriteAllTextAsync(script, "#!/bin/sh\nrm -rf $1/var\n", TestContext.Current.CancellationToken);
 
-        var result = await Tool.RunAsync(shellcheck, [script]);
+        var result = await ExternalTool.RunAsync(shellcheck, [script]);
         File.Delete(script);
 
         Assert.NotEqual(0, result.ExitCode);

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.ScenarioTests;
 

@@ -1,6 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.DeadLetters;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Billing.LocalStack;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Npgsql;
 
 namespace Billing.Cli.Commands;

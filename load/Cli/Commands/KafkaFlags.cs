@@ -1,7 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Cli.Commands;
 

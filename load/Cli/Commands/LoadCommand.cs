@@ -1,6 +1,6 @@
 using System.CommandLine;
 using Billing.Measuring.Scenarios;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;

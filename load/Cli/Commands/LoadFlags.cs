@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Billing.Measuring.Scenarios;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.Cli.Commands;
 

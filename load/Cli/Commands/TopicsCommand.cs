@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 using Spectre.Console;

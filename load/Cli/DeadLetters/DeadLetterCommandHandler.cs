@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.LocalStack.Processes;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;
 using Spectre.Console;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Wire.V1;
 using Google.Protobuf;
 

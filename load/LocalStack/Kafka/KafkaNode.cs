@@ -69,14 +69,12 @@ internal sealed class KafkaNode : IAsyncDisposable
     public async Task FormatAsync(
         string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
     {
-        await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken)
-            .ConfigureAwait(false);
-        await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging(), cancellationToken).ConfigureAwait(false);
+        await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken);
+        await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging(), cancellationToken);
         var format = Java("kafka.tools.StorageTool", [
             "format", "--cluster-id", clusterId, "--config", SettingsFile,
         ]);
-        await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken)
-            .ConfigureAwait(false);
+        await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken);
     }
 
     public async Task StartAsync(CancellationToken cancellationToken)
@@ -86,9 +84,9 @@ internal sealed class KafkaNode : IAsyncDisposable
             throw new InvalidOperationException($"Kafka broker {Id} is already running");
         }
 
-        await ForgetProcessAsync().ConfigureAwait(false);
+        await ForgetProcessAsync();
         Process = ChildProcess.Start(Java("kafka.Kafka", [SettingsFile], _javaOptions));
-        await Process.WaitUntilAsync(IsServingAsync, ChildProcess.Patience, cancellationToken).ConfigureAwait(false);
+        await Process.WaitUntilAsync(IsServingAsync, ChildProcess.Patience, cancellationToken);
     }
 
     /// <summary>Waits until this broker knows all brokers, so that a topic can be created through it.</summary>
@@ -96,7 +94,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         Process!.WaitUntilAsync(
             async token =>
             {
-                var serving = await KafkaProbe.ServingBrokersAsync(Port, token).ConfigureAwait(false);
+                var serving = await KafkaProbe.ServingBrokersAsync(Port, token);
                 return cluster.All(node => serving.Contains(node.Id));
             },
             ChildProcess.Patience,
@@ -106,8 +104,8 @@ internal sealed class KafkaNode : IAsyncDisposable
     {
         if (Process is not null)
         {
-            await Process.StopAsync(StopBound).ConfigureAwait(false);
-            await ForgetProcessAsync().ConfigureAwait(false);
+            await Process.StopAsync(StopBound);
+            await ForgetProcessAsync();
         }
     }
 
@@ -118,14 +116,14 @@ internal sealed class KafkaNode : IAsyncDisposable
             Process?.Kill();
         }
 
-        await ForgetProcessAsync().ConfigureAwait(false);
+        await ForgetProcessAsync();
     }
 
     private async Task ForgetProcessAsync()
     {
         if (Process is not null)
         {
-            await Process.DisposeAsync().ConfigureAwait(false);
+            await Process.DisposeAsync();
             Process = null;
         }
     }
@@ -152,7 +150,7 @@ internal sealed class KafkaNode : IAsyncDisposable
     // A broker lists itself only after the controllers have registered and unfenced it.
     private async Task<bool> IsServingAsync(CancellationToken cancellationToken)
     {
-        var serving = await KafkaProbe.ServingBrokersAsync(Port, cancellationToken).ConfigureAwait(false);
+        var serving = await KafkaProbe.ServingBrokersAsync(Port, cancellationToken);
         return serving.Contains(Id);
     }
 }

@@ -21,16 +21,15 @@ internal static class KafkaProbe
         using var client = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         try
         {
-            await client.ConnectAsync(new IPEndPoint(IPAddress.Loopback, port), cancellationToken)
-                .ConfigureAwait(false);
+            await client.ConnectAsync(new IPEndPoint(IPAddress.Loopback, port), cancellationToken);
             var stream = new NetworkStream(client);
-            await using (stream.ConfigureAwait(false))
+            await using (stream)
             {
-                await stream.WriteAsync(Request(), cancellationToken).ConfigureAwait(false);
+                await stream.WriteAsync(Request(), cancellationToken);
                 var size = new byte[sizeof(int)];
-                await stream.ReadExactlyAsync(size, cancellationToken).ConfigureAwait(false);
+                await stream.ReadExactlyAsync(size, cancellationToken);
                 var answer = new byte[Math.Clamp(BinaryPrimitives.ReadInt32BigEndian(size), 0, LargestAnswer)];
-                await stream.ReadExactlyAsync(answer, cancellationToken).ConfigureAwait(false);
+                await stream.ReadExactlyAsync(answer, cancellationToken);
                 return BrokerIds(answer);
             }
         }

@@ -75,10 +75,10 @@ public sealed class LocalKafka : IAsyncDisposable
         {
             await Task.WhenAll(nodes.Select(async node =>
             {
-                await node.FormatAsync(clusterId, nodes, cancellationToken).ConfigureAwait(false);
-                await node.StartAsync(cancellationToken).ConfigureAwait(false);
-                await node.WaitForAllAsync(nodes, cancellationToken).ConfigureAwait(false);
-            })).ConfigureAwait(false);
+                await node.FormatAsync(clusterId, nodes, cancellationToken);
+                await node.StartAsync(cancellationToken);
+                await node.WaitForAllAsync(nodes, cancellationToken);
+            }));
             return cluster;
         }
         catch
@@ -88,7 +88,7 @@ public sealed class LocalKafka : IAsyncDisposable
                 node.Process?.Kill();
             }
 
-            await cluster.DisposeAsync().ConfigureAwait(false);
+            await cluster.DisposeAsync();
             throw;
         }
     }
@@ -113,7 +113,7 @@ public sealed class LocalKafka : IAsyncDisposable
     {
         foreach (var node in _nodes)
         {
-            await node.DisposeAsync().ConfigureAwait(false);
+            await node.DisposeAsync();
         }
     }
 

@@ -92,15 +92,15 @@ public sealed class LocalPostgres : IAsyncDisposable
         var postgres = new LocalPostgres(folder, ports, detached, certificate, settings ?? FrozenDictionary<string, string>.Empty);
         try
         {
-            await postgres.CreateClusterAsync(cancellationToken).ConfigureAwait(false);
-            await postgres.StartAsync(cancellationToken).ConfigureAwait(false);
-            await postgres.CreateDatabaseAsync(cancellationToken).ConfigureAwait(false);
+            await postgres.CreateClusterAsync(cancellationToken);
+            await postgres.StartAsync(cancellationToken);
+            await postgres.CreateDatabaseAsync(cancellationToken);
             return postgres;
         }
         catch
         {
             postgres._server?.Kill();
-            await postgres.DisposeAsync().ConfigureAwait(false);
+            await postgres.DisposeAsync();
             throw;
         }
     }
@@ -120,17 +120,17 @@ public sealed class LocalPostgres : IAsyncDisposable
         using var bound = new CancellationTokenSource(ChildProcess.Patience, TimeProvider.System);
         while (true)
         {
-            await ForgetServerAsync().ConfigureAwait(false);
+            await ForgetServerAsync();
             _server = ChildProcess.Start(ServerStart());
             try
             {
-                await _server.WaitForOutputAsync(IsReadyLine, ChildProcess.Patience, cancellationToken).ConfigureAwait(false);
+                await _server.WaitForOutputAsync(IsReadyLine, ChildProcess.Patience, cancellationToken);
                 return;
             }
             catch (StackException) when (!bound.IsCancellationRequested && OldSessionsRemain())
             {
                 // After a kill -9 the sessions of the dead server take a moment to end, and until then it refuses to start.
-                await retry.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false);
+                await retry.WaitForNextTickAsync(cancellationToken);
             }
         }
     }
@@ -141,8 +141,8 @@ public sealed class LocalPostgres : IAsyncDisposable
         if (_server is not null)
         {
             Resume();
-            await _server.StopAsync(StopBound).ConfigureAwait(false);
-            await ForgetServerAsync().ConfigureAwait(false);
+            await _server.StopAsync(StopBound);
+            await ForgetServerAsync();
         }
     }
 
@@ -150,8 +150,8 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <exception cref="StackException">It does not start.</exception>
     public async Task RestartAsync(CancellationToken cancellationToken = default)
     {
-        await StopAsync().ConfigureAwait(false);
-        await StartAsync(cancellationToken).ConfigureAwait(false);
+        await StopAsync();
+        await StartAsync(cancellationToken);
     }
 
     /// <summary>Kills the server, as <c>kill -9</c> does. It recovers at the next start.</summary>
@@ -165,7 +165,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         {
             Resume();
             _server.Send(Signal.Quit);
-            await _server.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
+            await _server.WaitForExitAsync(CancellationToken.None);
         }
     }
 
@@ -180,10 +180,10 @@ public sealed class LocalPostgres : IAsyncDisposable
     {
         if (!_detached)
         {
-            await StopAsync().ConfigureAwait(false);
+            await StopAsync();
         }
 
-        await ForgetServerAsync().ConfigureAwait(false);
+        await ForgetServerAsync();
     }
 
     // The sessions are separate processes. The server first, so that no session is added meanwhile.
@@ -209,7 +209,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     {
         if (_server is not null)
         {
-            await _server.DisposeAsync().ConfigureAwait(false);
+            await _server.DisposeAsync();
             _server = null;
         }
     }
@@ -217,7 +217,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     private async Task CreateClusterAsync(CancellationToken cancellationToken)
     {
         var passwordFile = Path.Combine(_data, "password");
-        await File.WriteAllTextAsync(passwordFile, _connection.Password, cancellationToken).ConfigureAwait(false);
+        await File.WriteAllTextAsync(passwordFile, _connection.Password, cancellationToken);
         if (_account is not null)
         {
             NativeMethods.ChangeOwner(passwordFile, _account);
@@ -235,13 +235,13 @@ public sealed class LocalPostgres : IAsyncDisposable
             Account = _account,
             WorkingDirectory = "/",
         };
-        await ChildProcess.RunAsync(initdb, ChildProcess.Patience, cancellationToken).ConfigureAwait(false);
+        await ChildProcess.RunAsync(initdb, ChildProcess.Patience, cancellationToken);
         File.Delete(passwordFile);
         await File.AppendAllTextAsync(
-            Path.Combine(_data, "data", "postgresql.conf"), Settings(), cancellationToken).ConfigureAwait(false);
+            Path.Combine(_data, "data", "postgresql.conf"), Settings(), cancellationToken);
         if (_certificate is not null)
         {
-            await DemandTlsAsync(_certificate, cancellationToken).ConfigureAwait(false);
+            await DemandTlsAsync(_certificate, cancellationToken);
         }
     }
 
@@ -249,7 +249,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     {
         // A separate copy, because the server rejects a key file that other users may read.
         var file = Path.Combine(_data, "server.pem");
-        await File.WriteAllTextAsync(file, certificate.Pem, cancellationToken).ConfigureAwait(false);
+        await File.WriteAllTextAsync(file, certificate.Pem, cancellationToken);
         if (!OperatingSystem.IsWindows())
         {
             File.SetUnixFileMode(file, UnixFileMode.UserRead);
@@ -260,9 +260,9 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
         await File.AppendAllTextAsync(
             Path.Combine(_data, "data", "postgresql.conf"),
-            $"ssl = on\nssl_cert_file = '{file}'\nssl_key_file = '{file}'\n", cancellationToken).ConfigureAwait(false);
+            $"ssl = on\nssl_cert_file = '{file}'\nssl_key_file = '{file}'\n", cancellationToken);
         await File.WriteAllTextAsync(
-            Path.Combine(_data, "data", "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken).ConfigureAwait(false);
+            Path.Combine(_data, "data", "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken);
     }
 
     private ChildProcessStart ServerStart() =>
@@ -312,13 +312,13 @@ public sealed class LocalPostgres : IAsyncDisposable
         try
         {
             var connection = new NpgsqlConnection(administration.ConnectionString);
-            await using (connection.ConfigureAwait(false))
+            await using (connection)
             {
-                await connection.OpenAsync(cancellationToken).ConfigureAwait(false);
+                await connection.OpenAsync(cancellationToken);
                 var command = new NpgsqlCommand($"CREATE DATABASE {Database}", connection);
-                await using (command.ConfigureAwait(false))
+                await using (command)
                 {
-                    await command.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
+                    await command.ExecuteNonQueryAsync(cancellationToken);
                 }
             }
         }

@@ -98,8 +98,7 @@ public sealed class ChildProcess : IAsyncDisposable
     public static async Task RunAsync(ChildProcessStart start, TimeSpan timeout, CancellationToken cancellationToken)
     {
         await using var child = Start(start);
-        await child.WithinAsync(timeout, "did not finish", child.WaitForExitAsync, cancellationToken)
-            .ConfigureAwait(false);
+        await child.WithinAsync(timeout, "did not finish", child.WaitForExitAsync, cancellationToken);
         if (child.ExitCode != 0)
         {
             throw child.Failure($"ended with exit code {child.ExitCode}");
@@ -120,7 +119,7 @@ public sealed class ChildProcess : IAsyncDisposable
         using var log = new LogReader(_start.LogFile, _logStart);
         await WaitUntilAsync(async token =>
         {
-            while (await log.ReadLineAsync(token).ConfigureAwait(false) is { } line)
+            while (await log.ReadLineAsync(token) is { } line)
             {
                 if (isReady(line))
                 {
@@ -129,7 +128,7 @@ public sealed class ChildProcess : IAsyncDisposable
             }
 
             return false;
-        }, timeout, cancellationToken).ConfigureAwait(false);
+        }, timeout, cancellationToken);
     }
 
     /// <summary>Waits until a probe reports that the program is ready.</summary>
@@ -146,7 +145,7 @@ public sealed class ChildProcess : IAsyncDisposable
             {
                 // Read before the probe, so that output just before the end of the program still counts.
                 var ended = _process.HasExited;
-                if (await probe(token).ConfigureAwait(false))
+                if (await probe(token))
                 {
                     return;
                 }
@@ -156,7 +155,7 @@ public sealed class ChildProcess : IAsyncDisposable
                     throw Failure($"ended with exit code {_process.ExitCode} before it was ready");
                 }
 
-                await poll.WaitForNextTickAsync(token).ConfigureAwait(false);
+                await poll.WaitForNextTickAsync(token);
             }
         }, cancellationToken);
 
@@ -170,13 +169,13 @@ public sealed class ChildProcess : IAsyncDisposable
         using var timeout = new CancellationTokenSource(bound, TimeProvider.System);
         try
         {
-            await _process.WaitForExitAsync(timeout.Token).ConfigureAwait(false);
+            await _process.WaitForExitAsync(timeout.Token);
             return true;
         }
         catch (OperationCanceledException)
         {
             Kill();
-            await _process.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
+            await _process.WaitForExitAsync(CancellationToken.None);
             return false;
         }
     }
@@ -218,7 +217,7 @@ public sealed class ChildProcess : IAsyncDisposable
         if (!_start.Detached)
         {
             Kill();
-            await _process.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
+            await _process.WaitForExitAsync(CancellationToken.None);
         }
 
         _process.Dispose();
@@ -309,7 +308,7 @@ public sealed class ChildProcess : IAsyncDisposable
         using var either = CancellationTokenSource.CreateLinkedTokenSource(expiry.Token, cancellationToken);
         try
         {
-            await action(either.Token).ConfigureAwait(false);
+            await action(either.Token);
         }
         catch (OperationCanceledException) when (expiry.IsCancellationRequested &&
                                                  !cancellationToken.IsCancellationRequested)

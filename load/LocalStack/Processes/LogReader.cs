@@ -25,7 +25,7 @@ internal sealed class LogReader : IDisposable
     {
         while (_lines.Count == 0)
         {
-            var read = await _file.ReadAsync(_buffer, cancellationToken).ConfigureAwait(false);
+            var read = await _file.ReadAsync(_buffer, cancellationToken);
             if (read == 0)
             {
                 return null;

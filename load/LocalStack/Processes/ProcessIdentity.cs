@@ -34,7 +34,7 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
         using var timeout = new CancellationTokenSource(bound, TimeProvider.System);
         try
         {
-            await WaitForEndAsync(timeout.Token).ConfigureAwait(false);
+            await WaitForEndAsync(timeout.Token);
         }
         catch (OperationCanceledException)
         {
@@ -43,7 +43,7 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
                 NativeMethods.Send(Id, Signal.Kill);
             }
 
-            await WaitForEndAsync(CancellationToken.None).ConfigureAwait(false);
+            await WaitForEndAsync(CancellationToken.None);
         }
     }
 
@@ -53,7 +53,7 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
         using var poll = new PeriodicTimer(PollInterval);
         while (IsRunning)
         {
-            await poll.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false);
+            await poll.WaitForNextTickAsync(cancellationToken);
         }
     }
 

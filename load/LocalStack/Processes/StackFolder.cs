@@ -88,7 +88,7 @@ public sealed class StackFolder : IAsyncDisposable
         if (_guard is not null)
         {
             _guard.StandardInput.Close();
-            await _guard.WaitForExitAsync().ConfigureAwait(false);
+            await _guard.WaitForExitAsync();
             _guard.Dispose();
         }
 

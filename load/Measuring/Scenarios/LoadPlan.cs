@@ -1,5 +1,4 @@
-using Billing.Scenarios;
-
+using Billing.ScenarioFiles;
 namespace Billing.Measuring.Scenarios;
 
 /// <summary>The load of a run, the system under load, and the thresholds of the results.</summary>

@@ -1,6 +1,6 @@
 using Billing.Auditing;
 using Billing.Reporting;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 using Spectre.Console;
 
 namespace Billing.Measuring.Scenarios;

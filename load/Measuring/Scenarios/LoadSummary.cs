@@ -1,7 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Auditing;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.Measuring.Scenarios;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Text.Json;
 using Billing.LocalStack.Processes;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.Measuring.Scenarios;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.Measuring.Scenarios;
 

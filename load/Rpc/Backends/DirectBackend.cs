@@ -14,7 +14,7 @@ public static class DirectBackend
     /// <summary>Adds the backend.</summary>
     public static void AddDirectBackend(this WebApplicationBuilder builder)
     {
-        builder.Services.AddSettings<DirectOptions>(
+        var direct = builder.Services.AddSettings<DirectOptions>(
             builder.Configuration, DirectOptions.Section,
             options => options.BackendProblems().Concat(ExposureProblems(options.Listen, builder.Configuration)));
         builder.Services.AddEmbeddedBackends(builder.Configuration);
@@ -23,7 +23,6 @@ public static class DirectBackend
         builder.Services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandExecutor>());
         builder.Services.AddGrpc();
         builder.Services.AddSingleton<IConfigureOptions<KestrelServerOptions>, CommandServer>();
-        var direct = builder.Configuration.GetSection(DirectOptions.Section).Get<DirectOptions>() ?? new DirectOptions();
         if (direct.KnownProtocol == DirectProtocol.Rpcx)
         {
             builder.AddRpcxCommands();

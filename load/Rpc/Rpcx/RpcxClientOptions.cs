@@ -10,11 +10,11 @@ public sealed class RpcxClientOptions
     public const string Section = "Billing:Rpcx";
 
     /// <summary>The server's address, <c>host:port</c>.</summary>
-    [Required(ErrorMessage = "Billing:Rpcx:Address is missing; give the server's address, e.g. localhost:7070.")]
+    [Required(ErrorMessage = "is missing; give the server's address, e.g. localhost:7070.")]
     public string Address { get; set; } = "";
 
     /// <summary>Number of connections to the server; calls are distributed over them round-robin.</summary>
-    [Range(1, 1_000, ErrorMessage = "Billing:Rpcx:Connections must be between 1 and 1000.")]
+    [Range(1, 1_000)]
     public int Connections { get; set; } = 1;
 
     /// <summary>Timeout for opening a connection, including the handshake.</summary>
@@ -31,12 +31,12 @@ public sealed class RpcxClientOptions
     public TimeSpan BackoffMax { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>Maximum size of a reply, in bytes; it is sent to the server, which fails a call whose reply is larger.</summary>
-    [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be between 64 and 1073741824.")]
+    [Range(64, 1 << 30)]
     public int FrameBytesMax { get; set; } = 4 << 20;
 
     /// <summary>Maximum number of unsent bytes per connection; above it, further calls wait until the server has read some of
     /// them.</summary>
-    [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be between 1024 and 1073741824.")]
+    [Range(1_024, 1 << 30)]
     public int OutputBytesMax { get; set; } = 1 << 20;
 
     /// <summary>Returns one message for each invalid setting or combination of settings.</summary>

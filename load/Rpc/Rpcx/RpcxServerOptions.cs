@@ -12,25 +12,25 @@ public sealed class RpcxServerOptions
     /// <summary>The address to listen on, <c>IP:port</c>; <c>*:port</c> means every address of the machine, and port 0 any free
     /// port. There is no encryption and no authentication: listen only where no other than the platform's processes can
     /// connect.</summary>
-    [Required(ErrorMessage = "Billing:Rpcx:Listen is missing; give the address to listen on, e.g. 127.0.0.1:7070.")]
+    [Required(ErrorMessage = "is missing; give the address to listen on, e.g. 127.0.0.1:7070.")]
     public string Listen { get; set; } = "127.0.0.1:7070";
 
     /// <summary>Maximum number of open connections; a further one is closed at once.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Rpcx:ConnectionsMax must be between 1 and 1000000.")]
+    [Range(1, 1_000_000)]
     public int ConnectionsMax { get; set; } = 10_000;
 
     /// <summary>Maximum number of calls in flight per connection. It is sent to clients, which delay further calls; if a client
     /// does not, nothing is read from it until a call has ended.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Rpcx:InFlightMax must be between 1 and 1000000.")]
+    [Range(1, 1_000_000)]
     public int InFlightMax { get; set; } = 10_000;
 
     /// <summary>Maximum size of a request, in bytes; a larger one closes its connection. It is sent to clients.</summary>
-    [Range(64, 1 << 30, ErrorMessage = "Billing:Rpcx:FrameBytesMax must be between 64 and 1073741824.")]
+    [Range(64, 1 << 30)]
     public int FrameBytesMax { get; set; } = 4 << 20;
 
     /// <summary>Maximum number of unsent bytes of replies per connection; above it, no further calls are read until the client
     /// has read some of them.</summary>
-    [Range(1_024, 1 << 30, ErrorMessage = "Billing:Rpcx:OutputBytesMax must be between 1024 and 1073741824.")]
+    [Range(1_024, 1 << 30)]
     public int OutputBytesMax { get; set; } = 1 << 20;
 
     /// <summary>Timeout for the greeting of a new client.</summary>

@@ -1,5 +1,5 @@
 using System.Text;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;

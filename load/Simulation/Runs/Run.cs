@@ -1,5 +1,6 @@
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Messaging.Requests;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;
@@ -252,9 +253,9 @@ internal sealed class Run
         {
             yield return $"{proxy.Node.Name} waits for {proxy.Pending.Count} replies";
         }
-        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Settler.InFlight != 0))
+        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Replier.InFlight != 0))
         {
-            yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Settler.InFlight} commands in flight";
+            yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Replier.InFlight} commands in flight";
         }
         foreach (var (name, topics) in new[] { (Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances) })
         {
@@ -343,7 +344,7 @@ internal sealed class Run
     private void CheckDeadLetters()
     {
         var letters = _platform.Brokers.Find(Topics.DeadLetters)![0].All
-            .Select(letter => (Header(letter, DeadLetters.TopicHeader), Header(letter, DeadLetters.PartitionHeader), Header(letter, DeadLetters.OffsetHeader)))
+            .Select(letter => (Header(letter, DeadLetterPublisher.TopicHeader), Header(letter, DeadLetterPublisher.PartitionHeader), Header(letter, DeadLetterPublisher.OffsetHeader)))
             .Distinct().Count();
         ReferenceModel.Require(
             letters == _badRecords || (_requestsLost && letters < _badRecords),

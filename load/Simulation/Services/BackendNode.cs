@@ -27,14 +27,14 @@ internal abstract class BackendNode
         _brokers = brokers;
         Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
         Publisher = new KafkaAnswerPublisher(Producer.Pair(), node.Time, NullLogger.Instance);
-        Settler = new AnswerSettler(Publisher, node.Supervisor, NullLogger<AnswerSettler>.Instance);
+        Replier = new Replier(Publisher, node.Supervisor, NullLogger<Replier>.Instance);
     }
 
     public Node Node { get; }
 
     public ModelProducer Producer { get; }
 
-    public AnswerSettler Settler { get; }
+    public Replier Replier { get; }
 
     /// <summary>Number of offsets that the backend has read but not yet released for commit; -1 if it has not joined its group.
     /// </summary>

@@ -4,6 +4,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
 using Confluent.Kafka;
@@ -32,7 +33,7 @@ internal sealed class BalanceBackendNode : BackendNode
         _model = new BalanceReadModel(
             View, client, client, retry, settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceReadModel>.Instance);
         var processor = new BalanceProcessor(
-            View, client, new NoStatements(), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Settler, retry,
+            View, client, new NoStatements(), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry,
             settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceProcessor>.Instance);
         Start(_model);
         Start(processor);

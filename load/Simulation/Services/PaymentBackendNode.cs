@@ -2,7 +2,7 @@ using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -19,7 +19,7 @@ internal sealed class PaymentBackendNode : BackendNode
         var retry = new EventStoreRetry(node.Time, new Random(dice.Seed()));
         var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, NullLogger<PaymentRecorder>.Instance);
         var processor = new PaymentProcessor(
-            client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Settler, retry, settings.Backend,
+            client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
             node.Supervisor, node.Time, NullLogger<PaymentProcessor>.Instance);
         Start(processor);
         Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);

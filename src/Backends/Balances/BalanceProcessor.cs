@@ -31,7 +31,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     private readonly IAccountStore _store;
     private readonly StatementProcessor _statements;
     private readonly SimulatedCardNetwork _network;
-    private readonly AnswerSettler _settler;
+    private readonly Replier _replier;
     private readonly TimeProvider _time;
     private readonly ILogger<BalanceProcessor> _logger;
     private readonly int _batchMax;
@@ -42,16 +42,16 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
 
     /// <summary>Creates the processor.</summary>
     public BalanceProcessor(
-        BalanceView view, IAccountStore store, IStatementReader statements, SimulatedCardNetwork network, AnswerSettler settler,
+        BalanceView view, IAccountStore store, IStatementReader statements, SimulatedCardNetwork network, Replier replier,
         EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time,
         ILogger<BalanceProcessor> logger)
         : base(supervisor)
     {
         _view = view;
         _store = store;
-        _statements = new StatementProcessor(statements, settler, retry, time, logger);
+        _statements = new StatementProcessor(statements, replier, retry, time, logger);
         _network = network;
-        _settler = settler;
+        _replier = replier;
         _time = time;
         _logger = logger;
         _batchMax = options.Value.BatchMax;
@@ -62,12 +62,12 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     }
 
     /// <inheritdoc/>
-    public int InFlight => _settler.InFlight;
+    public int InFlight => _replier.InFlight;
 
     /// <inheritdoc/>
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
-        _settler.Enter(deliveries.Count);
+        _replier.Enter(deliveries.Count);
         foreach (var delivery in deliveries)
         {
             if (delivery.Command.RequestCase == Command.RequestOneofCase.Statement)
@@ -116,7 +116,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
             }
             if (await answer(batch) is { Count: > 0 } answered)
             {
-                _settler.Settle(answered, []);
+                _replier.Publish(answered, []);
             }
         }
     }

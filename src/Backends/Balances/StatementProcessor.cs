@@ -11,7 +11,7 @@ namespace Billing.Backends.Balances;
 /// <summary>Answers requests for statements separately from the balance checks, with several readers at a time, so that a
 /// long statement holds up neither balance checks nor the other readers.</summary>
 internal sealed partial class StatementProcessor(
-    IStatementReader reader, AnswerSettler settler, EventStoreRetry retry, TimeProvider time, ILogger logger)
+    IStatementReader reader, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger logger)
 {
     private const int ReadersMax = 4;
 
@@ -44,7 +44,7 @@ internal sealed partial class StatementProcessor(
         var command = delivery.Command;
         if (Expiry.IsExpired(command, time.Microseconds()))
         {
-            settler.Settle([(delivery, Expiry.Reply(command))], []);
+            replier.Publish([(delivery, Expiry.Reply(command))], []);
             return;
         }
         using var deadline = Deadline(command);
@@ -53,21 +53,21 @@ internal sealed partial class StatementProcessor(
         {
             var page = await _retry.ExecuteAsync(
                 async token => await reader.ReadAsync(command.Statement, token), either.Token);
-            settler.Settle([(delivery, new Reply { CorrelationId = command.CorrelationId, Statement = page })], []);
+            replier.Publish([(delivery, new Reply { CorrelationId = command.CorrelationId, Statement = page })], []);
         }
         catch (Exception) when (!cancellationToken.IsCancellationRequested && deadline.IsCancellationRequested)
         {
             // The deadline ends the read: nobody waits for it any longer, and the reader is needed for other requests.
-            settler.Settle([(delivery, Expiry.Reply(command))], []);
+            replier.Publish([(delivery, Expiry.Reply(command))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsUnavailable(e))
         {
-            settler.Settle([(delivery, Replies.StoreUnavailable(command.CorrelationId))], []);
+            replier.Publish([(delivery, Replies.StoreUnavailable(command.CorrelationId))], []);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             Failed(logger, e, CommandRoute.Of(command).StreamId);
-            settler.Reject(delivery, "The statement could not be read: " + e.Message, Replies.Error(
+            replier.Reject(delivery, "The statement could not be read: " + e.Message, Replies.Error(
                 command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed,
                 "The statement could not be read; the request is kept for the operators."));
         }

@@ -28,11 +28,11 @@ public sealed class EventStoreOptions
     /// <summary>The connection string of PostgreSQL, in Npgsql's format, e.g.
     /// <c>Host=localhost;Database=billing;Username=billing</c>. A <c>Timezone</c> in it is ignored: sessions are always in UTC,
     /// since Marten stores the database's time of an event without a time zone.</summary>
-    [Required(ErrorMessage = "Billing:EventStore:ConnectionString is missing; set it to PostgreSQL's connection string, e.g. Host=localhost;Database=billing;Username=billing.")]
+    [Required(ErrorMessage = "is missing; set it to PostgreSQL's connection string, e.g. Host=localhost;Database=billing;Username=billing.")]
     public string ConnectionString { get; set; } = "";
 
     /// <summary>The schema that holds every table of the event store.</summary>
-    [RegularExpression("[a-z_][a-z0-9_]{0,62}", ErrorMessage = "Billing:EventStore:Schema must be a lower-case PostgreSQL name.")]
+    [RegularExpression("[a-z_][a-z0-9_]{0,62}", ErrorMessage = "must be a lower-case PostgreSQL name.")]
     public string Schema { get; set; } = "billing";
 
     /// <summary>How long to wait at startup until PostgreSQL can be reached.</summary>
@@ -40,7 +40,7 @@ public sealed class EventStoreOptions
 
     /// <summary>Number of versions between two snapshots of an account: at most this many events have to be read to load an
     /// account. A snapshot in every batch would cost one more row written for each payment.</summary>
-    [Range(1, 100_000, ErrorMessage = "Billing:EventStore:SnapshotEvery must be between 1 and 100000.")]
+    [Range(1, 100_000)]
     public int SnapshotEvery { get; set; } = 100;
 
     /// <summary><see cref="ConnectionString"/> as the services use it: in UTC, with session settings, with statements kept

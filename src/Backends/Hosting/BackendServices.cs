@@ -7,6 +7,7 @@ using Billing.Backends.Telemetry;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using JasperFx;
 using Marten;
 using Microsoft.Extensions.Options;
@@ -59,7 +60,7 @@ public static class BackendServices
             options => options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
         services.AddSingleton<KafkaAnswerPublisher>();
         services.AddSingleton<IAnswerPublisher>(provider => provider.GetRequiredService<KafkaAnswerPublisher>());
-        services.AddSingleton<AnswerSettler>();
+        services.AddSingleton<Replier>();
         if (backend.Role == BackendRole.Balances)
         {
             services.AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>());

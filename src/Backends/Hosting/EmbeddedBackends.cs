@@ -14,8 +14,8 @@ public static class EmbeddedBackends
     /// start and stop that transport.</summary>
     public static IServiceCollection AddEmbeddedBackends(this IServiceCollection services, IConfiguration configuration)
     {
+        services.AddSettings<EmbeddedOptions>(configuration, EmbeddedOptions.Section);
         return services
-            .AddSettings<EmbeddedOptions>(configuration, EmbeddedOptions.Section)
             .AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>())
             .AddSingleton<PendingReplies>()
             .AddSingleton(provider => new EmbeddedTransport(
@@ -36,11 +36,11 @@ public static class EmbeddedBackends
 
     private static PaymentProcessor PaymentHandler(IServiceProvider provider, IAnswerPublisher publisher) =>
         ActivatorUtilities.CreateInstance<PaymentProcessor>(
-            provider, ActivatorUtilities.CreateInstance<PaymentRecorder>(provider), Settler(provider, publisher));
+            provider, ActivatorUtilities.CreateInstance<PaymentRecorder>(provider), Replier(provider, publisher));
 
     private static BalanceProcessor BalanceHandler(IServiceProvider provider, IAnswerPublisher publisher) =>
-        ActivatorUtilities.CreateInstance<BalanceProcessor>(provider, Settler(provider, publisher));
+        ActivatorUtilities.CreateInstance<BalanceProcessor>(provider, Replier(provider, publisher));
 
-    private static AnswerSettler Settler(IServiceProvider provider, IAnswerPublisher publisher) =>
-        ActivatorUtilities.CreateInstance<AnswerSettler>(provider, publisher);
+    private static Replier Replier(IServiceProvider provider, IAnswerPublisher publisher) =>
+        ActivatorUtilities.CreateInstance<Replier>(provider, publisher);
 }

@@ -9,10 +9,10 @@ public sealed class EmbeddedOptions
     public const string Section = "Billing:Embedded";
 
     /// <summary>Number of payment backends.</summary>
-    [Range(1, 1000, ErrorMessage = "Billing:Embedded:PaymentBackends must be between 1 and 1000.")]
+    [Range(1, 1000)]
     public int PaymentBackends { get; set; } = 1;
 
     /// <summary>Number of balance backends.</summary>
-    [Range(1, 1000, ErrorMessage = "Billing:Embedded:BalanceBackends must be between 1 and 1000.")]
+    [Range(1, 1000)]
     public int BalanceBackends { get; set; } = 1;
 }

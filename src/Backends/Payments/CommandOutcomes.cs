@@ -12,20 +12,20 @@ internal static class CommandOutcomes
         var (accepted, declined, limits, refused, failed) = (0, 0, 0, 0, 0);
         foreach (var command in done)
         {
-            switch (command)
+            switch (command.Result)
             {
-                case { IsAbandoned: true }:
+                case null or CommandResult.Abandoned:
                     break;
-                case { Rejection: not null }:
+                case CommandResult.Rejected:
                     failed++;
                     break;
-                case { Refusal: not null }:
+                case CommandResult.Refused:
                     refused++;
                     break;
-                case { Recorded.FactCase: Event.FactOneofCase.PaymentAccepted }:
+                case CommandResult.Recorded { Event.FactCase: Event.FactOneofCase.PaymentAccepted }:
                     accepted++;
                     break;
-                case { Recorded.FactCase: Event.FactOneofCase.PaymentDeclined }:
+                case CommandResult.Recorded { Event.FactCase: Event.FactOneofCase.PaymentDeclined }:
                     declined++;
                     break;
                 default:

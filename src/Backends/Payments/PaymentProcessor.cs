@@ -19,7 +19,7 @@ namespace Billing.Backends.Payments;
 /// <summary>The write side, for payments and changes of credit limits: takes deliveries, and publishes answers and events. A
 /// single loop works in turns; each turn takes whatever has accumulated during the previous one, so batches grow with the load,
 /// and the fixed cost of a batch is shared by more payments. The steps of a turn are the methods in this order: deduplicate,
-/// authorise, record, settle. A step that fails for several commands together is retried for each of them alone; a command that
+/// authorise, record, answer. A step that fails for several commands together is retried for each of them alone; a command that
 /// fails alone as well goes to the dead letters.</summary>
 public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPart
 {
@@ -40,7 +40,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     private readonly IAccountStore _store;
     private readonly PaymentRecorder _recorder;
     private readonly SimulatedCardNetwork _network;
-    private readonly AnswerSettler _settler;
+    private readonly Replier _replier;
     private readonly BackendOptions _options;
     private readonly TimeProvider _time;
     private readonly ILogger<PaymentProcessor> _logger;
@@ -52,14 +52,14 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
 
     /// <summary>Creates the processor.</summary>
     public PaymentProcessor(
-        IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, AnswerSettler settler, EventStoreRetry retry,
+        IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
         IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
         : base(supervisor)
     {
         _store = store;
         _recorder = recorder;
         _network = network;
-        _settler = settler;
+        _replier = replier;
         _options = options.Value;
         _time = time;
         _logger = logger;
@@ -72,7 +72,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     }
 
     /// <inheritdoc/>
-    public int InFlight => _settler.InFlight;
+    public int InFlight => _replier.InFlight;
 
     /// <summary>Not ready from the moment callers are answered that the store is unavailable until it responds.</summary>
     public string? NotReadyReason =>
@@ -83,7 +83,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     /// <inheritdoc/>
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
-        _settler.Enter(deliveries.Count);
+        _replier.Enter(deliveries.Count);
         NoteConsumed(deliveries);
         // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
         // the two would be found in neither.
@@ -103,9 +103,9 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     {
         foreach (var delivery in deliveries)
         {
-            if (delivery.Command.Timing is { } timing)
+            if (delivery.Command.Timing is not null)
             {
-                timing.ConsumedUnixUs = _time.Microseconds();
+                delivery.ConsumedUnixUs = _time.Microseconds();
             }
         }
     }
@@ -158,7 +158,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             }
         }
         BackendMetrics.Repeated(BackendMetrics.Answered.FromReceipt, repeated.Count);
-        Settle(repeated);
+        Answer(repeated);
     }
 
     /// <summary>The receipts of commands; null if they could not be read for all together, in which case each command has
@@ -178,7 +178,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         {
             ReceiptUnreadable(e, fresh[0].Command.TransactionId);
             fresh[0].Reject("its receipt cannot be read: " + e.Message);
-            Settle(fresh);
+            Answer(fresh);
             return null;
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
@@ -260,14 +260,14 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
                 // first. If versions were in a different order than commands, events that have to be published again would be
                 // out of order too.
-                batch = Settle(batch);
+                batch = Answer(batch);
             }
         }
     }
 
     /// <summary>Answers commands that have their result.</summary>
     /// <returns>The commands that still have to be recorded, because they were requested again meanwhile.</returns>
-    private List<PendingCommand> Settle(List<PendingCommand> done)
+    private List<PendingCommand> Answer(List<PendingCommand> done)
     {
         if (done.Count == 0)
         {
@@ -279,34 +279,37 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         Enter(open.FindAll(c => c.IsStatusQuery));
         var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
+        var abandoned = new List<Delivery>();
         foreach (var command in done)
         {
-            if (command.IsAbandoned)
+            switch (command.Result)
             {
-                continue;
-            }
-            if (command.Rejection is { } rejection)
-            {
-                foreach (var (delivery, reply) in command.Answers(now))
-                {
-                    _settler.Reject(delivery, rejection, reply);
-                }
-                continue;
-            }
-            answers.AddRange(Answers(command, now));
-            // An event of another account that used the same id is published by the backend that serves that account, in that
-            // account's order.
-            if (!command.IsStatusQuery && command.Recorded is { } recorded && recorded.StreamId == command.StreamId)
-            {
-                events.Add(recorded);
+                case CommandResult.Abandoned:
+                    abandoned.AddRange(command.Deliveries);
+                    break;
+                case CommandResult.Rejected { Reason: var reason }:
+                    foreach (var (delivery, reply) in command.Answers(now))
+                    {
+                        _replier.Reject(delivery, reason, reply);
+                    }
+                    break;
+                // An event of another account that used the same id is published by the backend that serves that account, in that
+                // account's order.
+                case CommandResult.Recorded { Event: var recorded } when !command.IsStatusQuery && recorded.StreamId == command.StreamId:
+                    answers.AddRange(Answers(command, now));
+                    events.Add(recorded);
+                    break;
+                default:
+                    answers.AddRange(Answers(command, now));
+                    break;
             }
         }
         CommandOutcomes.Count(done);
-        _settler.Abandon([.. done.Where(c => c.IsAbandoned).SelectMany(c => c.Deliveries)]);
+        _replier.Abandon(abandoned);
         // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not recorded, but
         // its later copy was, after other commands. Each account's events are published in the order of their versions.
         events.Sort((one, other) => one.Version.CompareTo(other.Version));
-        _settler.Settle(answers, events);
+        _replier.Publish(answers, events);
         return open.FindAll(c => !c.IsStatusQuery);
     }
 
@@ -321,7 +324,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             Unanswerable(e, command.Command.TransactionId);
             foreach (var delivery in command.Deliveries)
             {
-                _settler.Reject(delivery, "The answer could not be built: " + e.Message, null);
+                _replier.Reject(delivery, "The answer could not be built: " + e.Message, null);
             }
             return [];
         }
@@ -349,7 +352,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             return;
         }
         StoreAway(waiting.Count, _options.StoreUnavailableMax.TotalSeconds);
-        _settler.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
+        _replier.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
             delivery.Command.CorrelationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
             "The event store cannot be reached at the moment; retry with the same transaction_id."))));
     }

@@ -12,7 +12,6 @@ namespace Billing.Backends.Payments;
 public sealed class PendingCommand
 {
     private readonly List<Waiter> _waiters;
-    private long _storedUnixUs;
 
     /// <summary>Creates a command with its first delivery.</summary>
     /// <param name="delivery">The delivery.</param>
@@ -22,7 +21,7 @@ public sealed class PendingCommand
     {
         _waiters = [new Waiter(delivery, now)];
         IsStatusQuery = WireCommand.IsStatusQuery(delivery.Command);
-        Command = WireCommand.ToDomain(delivery.Command, delivery.Processing?.TraceId.ToHexString());
+        Command = WireCommand.ToDomain(delivery);
         Processing = delivery.Processing;
         ConsumedAt = BackendMetrics.Now;
         StreamId = streamId;
@@ -67,23 +66,14 @@ public sealed class PendingCommand
     /// </summary>
     public Task Turn { get; set; } = Task.CompletedTask;
 
-    /// <summary>The event recorded for the command; null until there is one.</summary>
-    public Event? Recorded { get; private set; }
-
-    /// <summary>Why no event is recorded for the command; null if it is not refused.</summary>
-    public Error? Refusal { get; private set; }
-
-    /// <summary>Why the command goes to the dead letters; null if it does not.</summary>
-    public string? Rejection { get; private set; }
+    /// <summary>What the command ended with; null while it needs further processing.</summary>
+    public CommandResult? Result { get; private set; }
 
     /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
     public bool IsStatusQuery { get; }
 
-    /// <summary>Whether the command is left to the next owner of its partition: neither recorded nor answered here.</summary>
-    public bool IsAbandoned { get; private set; }
-
     /// <summary>Whether the command needs no further processing.</summary>
-    public bool IsDone => Recorded is not null || Refusal is not null || IsAbandoned;
+    public bool IsDone => Result is not null;
 
     /// <summary>Whether no caller waits for the command to be executed any more: each deadline has passed, or the caller has
     /// already been answered.</summary>
@@ -115,16 +105,15 @@ public sealed class PendingCommand
             RefuseAsClosed();
             return;
         }
-        Recorded = receipt;
-        _storedUnixUs = storedUnixUs;
+        Result = new CommandResult.Recorded(receipt, storedUnixUs);
     }
 
     /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
-    public void Abandon() => IsAbandoned = true;
+    public void Abandon() => Result = new CommandResult.Abandoned();
 
     /// <summary>Ends the command with an error; no event is recorded for it.</summary>
     public void Refuse(StatusCode status, string reason, string message, string field = "") =>
-        Refusal = Error(status, reason, message, field);
+        Result = new CommandResult.Refused(Error(status, reason, message, field));
 
     /// <summary>Whether a question about a payment that is neither recorded nor in flight comes before the payment's deadline. The
     /// payment may still come again until then, from a former owner of its partition, or on another partition.</summary>
@@ -151,12 +140,9 @@ public sealed class PendingCommand
 
     /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
     /// <param name="reason">The reason, for the operators.</param>
-    public void Reject(string reason)
-    {
-        Rejection = "The command could not be processed: " + reason;
-        Refuse(StatusCode.Internal, ErrorReasons.ProcessingFailed,
-            "The command could not be processed; it is kept for the operators.");
-    }
+    public void Reject(string reason) => Result = new CommandResult.Rejected(
+        Error(StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command could not be processed; it is kept for the operators."),
+        "The command could not be processed: " + reason);
 
     /// <summary>Takes the deliveries that the command's end does not answer: copies that can still be recorded, because they have
     /// joined since the command expired or came with a new assignment of its partition; and questions about the payment, since another
@@ -167,13 +153,14 @@ public sealed class PendingCommand
     {
         lock (_waiters)
         {
-            if (Recorded is not null)
+            if (Result is CommandResult.Recorded)
             {
                 return [];
             }
-            var open = _waiters.FindAll(a => a.IsStatusQuery ? !a.IsTold && !(IsAbandoned && a.IsOver)
-                : IsAbandoned ? !a.IsOver
-                : Refusal?.Reason == ErrorReasons.CommandExpired && !a.IsExpired(nowUnixUs));
+            var (isAbandoned, isExpired) = (Result is CommandResult.Abandoned, Result is CommandResult.Refused { Error.Reason: ErrorReasons.CommandExpired });
+            var open = _waiters.FindAll(a => a.IsStatusQuery ? !a.IsTold && !(isAbandoned && a.IsOver)
+                : isAbandoned ? !a.IsOver
+                : isExpired && !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
             return open.Exists(a => !a.IsStatusQuery)
                 ? [new PendingCommand(this, [.. open.OrderBy(a => a.IsStatusQuery)])]
@@ -204,32 +191,35 @@ public sealed class PendingCommand
 
     private Reply Answer(Waiter waiter, long nowUnixUs)
     {
-        var reply = Answer(waiter.Delivery.Command);
-        if (waiter.Delivery.Command.Timing is { } timing)
+        var (delivery, command) = (waiter.Delivery, waiter.Delivery.Command);
+        var reply = Answer(command);
+        if (command.Timing is { } timing)
         {
             // Only the first delivery was decided, possibly before the others joined.
-            var isDecided = waiter == _waiters[0] && _storedUnixUs > 0;
-            reply.Timing = new Timing(timing)
+            var decided = waiter == _waiters[0] && Result is CommandResult.Recorded { StoredUnixUs: > 0 } recorded ? recorded : null;
+            reply.Timing = new Timing
             {
-                DecidedUnixUs = isDecided ? Recorded!.DecidedUnixUs : 0,
-                StoredUnixUs = isDecided ? _storedUnixUs : 0,
+                SentUnixUs = timing.SentUnixUs,
+                AppendedUnixUs = delivery.AppendedUnixUs,
+                ConsumedUnixUs = delivery.ConsumedUnixUs,
+                DecidedUnixUs = decided?.Event.DecidedUnixUs ?? 0,
+                StoredUnixUs = decided?.StoredUnixUs ?? 0,
                 RepliedUnixUs = nowUnixUs,
             };
         }
         return reply;
     }
 
-    private Reply Answer(Command command)
+    private Reply Answer(Command command) => Result switch
     {
-        if (Refusal is not null)
-        {
-            return WireCommand.ToReply(command, Refusal);
-        }
-        return WireCommand.IsAnsweredBy(command, Recorded!)
-            ? WireCommand.ToReply(command, Recorded!)
+        CommandResult.Recorded { Event: var recorded } => WireCommand.IsAnsweredBy(command, recorded)
+            ? WireCommand.ToReply(command, recorded)
             : WireCommand.ToReply(command, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                $"transaction_id {command.TransactionId} was used before with another account, payment type or amount."));
-    }
+                $"transaction_id {command.TransactionId} was used before with another account, payment type or amount.")),
+        CommandResult.Refused { Error: var error } => WireCommand.ToReply(command, error),
+        CommandResult.Rejected { Error: var error } => WireCommand.ToReply(command, error),
+        _ => throw new InvalidOperationException($"A command that ended with {Result} has no answer."),
+    };
 
     private static Error Error(StatusCode status, string reason, string message, string field = "") =>
         new() { StatusCode = (int)status, Reason = reason, Message = message, Field = field };

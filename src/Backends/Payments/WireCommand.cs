@@ -1,6 +1,7 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Contracts;
+using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 
@@ -9,20 +10,22 @@ namespace Billing.Backends.Payments;
 /// <summary>Converts commands of the wire contract to domain commands, and results to replies of the wire contract.</summary>
 internal static class WireCommand
 {
-    /// <summary>The domain command; for a question about a payment, that payment.</summary>
-    /// <param name="command">The command.</param>
-    /// <param name="traceId">The id of its trace; null if it is not traced.</param>
+    /// <summary>The domain command of a delivery; for a question about a payment, that payment.</summary>
     /// <exception cref="ArgumentException">The command changes no account.</exception>
-    public static AccountCommand ToDomain(Command command, string? traceId) => command.RequestCase switch
+    public static AccountCommand ToDomain(Delivery delivery)
     {
-        Command.RequestOneofCase.Payment or Command.RequestOneofCase.PaymentStatus => new Payment(
-            Guid.Parse(command.TransactionId), PaymentOf(command).Amount.ToDecimal(), PaymentOf(command).Amount.CurrencyCode,
-            Times(command), traceId),
-        Command.RequestOneofCase.CreditLimit => new CreditLimitChange(
-            Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode,
-            traceId),
-        _ => throw new ArgumentException($"A {command.RequestCase} changes no account.", nameof(command)),
-    };
+        var (command, traceId) = (delivery.Command, delivery.Processing?.TraceId.ToHexString());
+        return command.RequestCase switch
+        {
+            Command.RequestOneofCase.Payment or Command.RequestOneofCase.PaymentStatus => new Payment(
+                Guid.Parse(command.TransactionId), PaymentOf(command).Amount.ToDecimal(), PaymentOf(command).Amount.CurrencyCode,
+                Times(delivery), traceId),
+            Command.RequestOneofCase.CreditLimit => new CreditLimitChange(
+                Guid.Parse(command.TransactionId), command.CreditLimit.Limit.ToDecimal(), command.CreditLimit.Limit.CurrencyCode,
+                traceId),
+            _ => throw new ArgumentException($"A {command.RequestCase} changes no account.", nameof(delivery)),
+        };
+    }
 
     /// <summary>Whether a command only asks for the result of a payment.</summary>
     public static bool IsStatusQuery(Command command) => command.RequestCase == Command.RequestOneofCase.PaymentStatus;
@@ -68,9 +71,9 @@ internal static class WireCommand
 
     private static V1.MakePaymentRequest PaymentOf(Command command) => command.Payment ?? command.PaymentStatus.Payment;
 
-    private static RequestTimes? Times(Command command) => command.Timing is not { } timing ? null : new(
+    private static RequestTimes? Times(Delivery delivery) => delivery.Command is not { Timing: { } timing } command ? null : new(
         UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
-        UnixTime.FromMicroseconds(timing.ConsumedUnixUs));
+        UnixTime.FromMicroseconds(delivery.ConsumedUnixUs));
 
     // Not Money's own equality, which also compares unknown fields sent by a newer client.
     private static (string, long, int) Content(V1.Money amount) => (amount.CurrencyCode, amount.Units, amount.Nanos);

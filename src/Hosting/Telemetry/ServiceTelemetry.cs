@@ -1,7 +1,6 @@
 using System.Reflection;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
-using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -41,9 +40,7 @@ public static class ServiceTelemetry
     /// <param name="serviceName">The name of the service, e.g. <c>billing-proxy</c>; OTEL_SERVICE_NAME overrides it.</param>
     public static void AddTelemetry(this WebApplicationBuilder builder, string serviceName)
     {
-        var section = builder.Configuration.GetSection(TelemetryOptions.Section);
-        builder.Services.AddSettings<TelemetryOptions>(builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
-        var options = section.Get<TelemetryOptions>() ?? new TelemetryOptions();
+        var options = builder.Services.AddSettings<TelemetryOptions>(builder.Configuration, TelemetryOptions.Section, options => options.ValidationErrors());
         if (options.ValidationErrors().Any())
         {
             // The validation at start reports the problems; nothing is built with invalid settings.

@@ -24,7 +24,7 @@ public sealed class TelemetryOptions
 
     /// <summary>The share of calls without a <c>traceparent</c> that are traced, 0 to 1. A caller that sends a
     /// <c>traceparent</c> decides itself whether its calls are traced.</summary>
-    [Range(0.0, 1.0, ErrorMessage = "Billing:Telemetry:TraceRatio must be between 0 and 1.")]
+    [Range(0.0, 1.0)]
     public double TraceRatio { get; set; } = 0.01;
 
     /// <summary>Whether metrics are available at <c>/metrics</c> in Prometheus' text format.</summary>

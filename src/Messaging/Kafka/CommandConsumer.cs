@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -76,12 +77,10 @@ public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
         consumer.Close();
     }
 
-    private IConsumer<byte[], byte[]> Build() =>
-        new ConsumerBuilder<byte[], byte[]>(_options.GroupMember(_subscription.Group, _subscription.Group))
-            .SetErrorHandler((_, e) => KafkaLog.Error(_logger, e))
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(_logger, m.Facility, m.Message))
+    private IConsumer<byte[], byte[]> Build() => KafkaClients.Consumer<byte[], byte[]>(
+        _options.GroupMember(_subscription.Group, _subscription.Group), e => KafkaLog.Error(_logger, e), _logger,
+        builder => builder
             .SetPartitionsAssignedHandler((consumer, added) => _intake.Assigned(consumer, added))
             .SetPartitionsRevokedHandler((consumer, revoked) => _intake.Revoked(consumer, revoked))
-            .SetPartitionsLostHandler((_, lost) => _intake.Lost(lost))
-            .Build();
+            .SetPartitionsLostHandler((_, lost) => _intake.Lost(lost)));
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Requests;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;

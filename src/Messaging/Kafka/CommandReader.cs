@@ -1,5 +1,7 @@
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -22,13 +24,10 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
         }
         if (refusal is null)
         {
-            if (command!.Timing is { } timing)
-            {
-                timing.AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp);
-            }
-            return new KafkaDelivery(command, record, slot, assignment, publisher.DeadLetters)
+            return new KafkaDelivery(command!, record, slot, assignment, publisher.DeadLetters)
             {
                 Processing = span,
+                AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp),
             };
         }
         // Log entries about the record belong to its trace.
@@ -50,7 +49,7 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
 
     private sealed class KafkaDelivery(
         Command command, ConsumeResult<byte[], byte[]> record, OffsetWatermark.Slot slot, PartitionAssignment assignment,
-        DeadLetters deadLetters)
+        DeadLetterPublisher deadLetters)
         : Delivery(command, assignment)
     {
         private long _since = slot.ReadAt;

@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -77,10 +78,7 @@ public sealed class EventFollower : IHostedService, IDisposable
     }
 
     private IConsumer<byte[], byte[]> Build() =>
-        new ConsumerBuilder<byte[], byte[]>(_options.Follower(ClientId))
-            .SetErrorHandler((_, e) => KafkaLog.Error(_logger, e))
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(_logger, m.Facility, m.Message))
-            .Build();
+        KafkaClients.Consumer<byte[], byte[]>(_options.Follower(ClientId), e => KafkaLog.Error(_logger, e), _logger);
 
     private void StoreEndOffsets(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
     {

@@ -1,3 +1,4 @@
+using Billing.Messaging.Kafka.Clients;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;

@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 
@@ -40,7 +41,7 @@ public static class KafkaAccess
     {
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(bindings);
-        using var admin = new AdminClientBuilder(options.Admin("billing-topics")).SetLogHandler((_, _) => { }).Build();
+        using var admin = KafkaClients.Admin(options.Admin("billing-topics"));
         try
         {
             await admin.CreateAclsAsync(bindings, new CreateAclsOptions { RequestTimeout = RequestTimeout });

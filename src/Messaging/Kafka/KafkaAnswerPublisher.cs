@@ -1,6 +1,8 @@
 using System.Diagnostics;
 using Billing.Hosting;
 using Billing.Hosting.Telemetry;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Messaging.Telemetry;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -38,11 +40,11 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         _producers = producers;
         _time = time;
         _logger = logger;
-        DeadLetters = new DeadLetters(producers.Batching, time, logger);
+        DeadLetters = new DeadLetterPublisher(producers.Batching, time, logger);
     }
 
     /// <summary>Publishes the records that cannot be processed.</summary>
-    public DeadLetters DeadLetters { get; }
+    public DeadLetterPublisher DeadLetters { get; }
 
     /// <inheritdoc/>
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)

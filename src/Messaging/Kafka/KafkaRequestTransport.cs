@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Confluent.Kafka;

@@ -1,4 +1,5 @@
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 

@@ -1,4 +1,6 @@
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 
@@ -26,8 +28,7 @@ public sealed class KafkaSurvey : IDisposable
     {
         ArgumentNullException.ThrowIfNull(options);
         _options = options;
-        _admin = new AdminClientBuilder(options.Admin("billing-survey"))
-            .SetErrorHandler((_, e) => _lastError = e.Reason).SetLogHandler((_, _) => { }).Build();
+        _admin = KafkaClients.Admin(options.Admin("billing-survey"), e => _lastError = e.Reason);
     }
 
     /// <summary>The last error that the client reported; null if there was none.</summary>

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
 using Microsoft.Extensions.Logging;
@@ -61,7 +62,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     {
         try
         {
-            using var admin = new AdminClientBuilder(_options.Admin("billing-topics")).SetLogHandler((_, _) => { }).Build();
+            using var admin = KafkaClients.Admin(_options.Admin("billing-topics"));
             await admin.DeleteTopicsAsync([topic], new DeleteTopicsOptions { RequestTimeout = TimeSpan.FromSeconds(3), OperationTimeout = TimeSpan.FromSeconds(3) });
         }
         catch (KafkaException e)
@@ -90,8 +91,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private List<string> Silent(List<string> topics, Timestamp since)
     {
-        using var consumer = new ConsumerBuilder<Ignore, Ignore>(_options.Consumer("billing-topics", "billing-topics"))
-            .SetLogHandler((_, _) => { }).Build();
+        using var consumer = KafkaClients.Consumer<Ignore, Ignore>(_options.Consumer("billing-topics", "billing-topics"));
         try
         {
             var ends = consumer.OffsetsForTimes(topics.Select(t => new TopicPartitionTimestamp(t, 0, since)), _options.StartTimeout);
@@ -112,10 +112,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     private IAdminClient Connect()
     {
         string? lastError = null;
-        var admin = new AdminClientBuilder(_options.Admin("billing-topics"))
-            .SetErrorHandler((_, e) => lastError = e.Reason)
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
-            .Build();
+        var admin = KafkaClients.Admin(_options.Admin("billing-topics"), e => lastError = e.Reason, logger);
         try
         {
             // The client connects only when there is a request, so request the metadata.

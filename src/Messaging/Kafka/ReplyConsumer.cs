@@ -1,5 +1,6 @@
 using Billing.Hosting;
 using Billing.Hosting.Telemetry;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Telemetry;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
@@ -42,10 +43,7 @@ internal sealed class ReplyConsumer(
         var config = options.Consumer("billing-proxy", topic);
         // For this time an unknown topic may be a new one that not all brokers know yet; only after it is an error reported.
         config.Set("topic.metadata.propagation.max.ms", PropagationMs);
-        using var consumer = new ConsumerBuilder<Ignore, byte[]>(config)
-            .SetErrorHandler((_, e) => HandleError(e))
-            .SetLogHandler((_, m) => KafkaLog.ClientLog(logger, m.Facility, m.Message))
-            .Build();
+        using var consumer = KafkaClients.Consumer<Ignore, byte[]>(config, HandleError, logger);
         _startAgain = true;
         while (!_thread.Stopping.IsCancellationRequested)
         {

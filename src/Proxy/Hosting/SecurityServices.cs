@@ -19,10 +19,10 @@ public static class SecurityServices
     {
         var (services, configuration) = (builder.Services, builder.Configuration);
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
-        var auth = Bind<AuthOptions>(builder, AuthOptions.Section, options => options.ValidationErrors());
-        var tls = Bind<TlsOptions>(builder, TlsOptions.Section, options => options.ValidationErrors());
-        var admin = Bind<AdminOptions>(builder, AdminOptions.Section, options => options.ValidationErrors(urls));
-        Bind<LimitOptions>(builder, LimitOptions.Section, options => options.ValidationErrors());
+        var auth = services.AddSettings<AuthOptions>(configuration, AuthOptions.Section, options => options.ValidationErrors());
+        var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors());
+        var admin = services.AddSettings<AdminOptions>(configuration, AdminOptions.Section, options => options.ValidationErrors(urls));
+        services.AddSettings<LimitOptions>(configuration, LimitOptions.Section, options => options.ValidationErrors());
         services.AddSingleton<IValidateOptions<TlsOptions>>(new ProblemValidation<TlsOptions>(
             _ => HttpsProblems(configuration, tls).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, tls)))));
         foreach (var url in admin.Addresses)
@@ -97,14 +97,6 @@ public static class SecurityServices
         tls.IsOn ? [] : Exposure.Addresses(configuration)
             .Where(a => ServiceAddresses.HasTls(a.Url))
             .Select(a => $"{a.Setting}: '{a.Url}' needs {TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)}.");
-
-    private static T Bind<T>(WebApplicationBuilder builder, string section, Func<T, IEnumerable<string>> problems)
-        where T : class, new()
-    {
-        var values = builder.Configuration.GetSection(section);
-        builder.Services.AddSettings(builder.Configuration, section, problems);
-        return values.Get<T>() ?? new T();
-    }
 
     private static void Load(string jwksFile)
     {

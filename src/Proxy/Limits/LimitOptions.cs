@@ -12,20 +12,20 @@ public sealed class LimitOptions
     private static readonly TimeSpan TimeBound = TimeSpan.FromDays(1);
 
     /// <summary>The most calls, and payments on streams, per second and caller; 0 for no limit.</summary>
-    [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:RequestsPerSecond must be between 0 and 10000000.")]
+    [Range(0, 10_000_000)]
     public int RequestsPerSecond { get; set; }
 
     /// <summary>The most calls that a caller may make at once after a quiet period, which may take Burst divided by
     /// <see cref="RequestsPerSecond"/> seconds; 0 for <see cref="RequestsPerSecond"/>.</summary>
-    [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:Burst must be between 0 and 10000000.")]
+    [Range(0, 10_000_000)]
     public int Burst { get; set; }
 
     /// <summary>The most calls, and payments on streams, that a caller may have in flight; 0 for its fair share only.</summary>
-    [Range(0, 10_000_000, ErrorMessage = "Billing:Limits:InFlightPerCaller must be between 0 and 10000000.")]
+    [Range(0, 10_000_000)]
     public int InFlightPerCaller { get; set; }
 
     /// <summary>The most connections from one address; further ones are closed at once.</summary>
-    [Range(1, 1_000_000, ErrorMessage = "Billing:Limits:ConnectionsPerAddress must be between 1 and 1000000.")]
+    [Range(1, 1_000_000)]
     public int ConnectionsPerAddress { get; set; } = 1_000;
 
     /// <summary>How long a connection may be open without a call; above zero.</summary>
@@ -35,7 +35,7 @@ public sealed class LimitOptions
     public TimeSpan HeadersTimeout { get; set; } = TimeSpan.FromSeconds(15);
 
     /// <summary>The largest total size of a request's headers, in bytes.</summary>
-    [Range(1_024, 1_000_000, ErrorMessage = "Billing:Limits:HeaderBytesMax must be between 1024 and 1000000.")]
+    [Range(1_024, 1_000_000)]
     public int HeaderBytesMax { get; set; } = 16 * 1024;
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>

@@ -1,5 +1,7 @@
 using Billing.Hosting;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Confluent.Kafka;
 using Microsoft.Extensions.Options;
 

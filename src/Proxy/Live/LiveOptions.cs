@@ -16,7 +16,7 @@ public sealed class LiveOptions
     public bool Enabled { get; set; } = true;
 
     /// <summary>The most pages that may watch at the same time, 1 to 1000; further ones are answered 503.</summary>
-    [Range(1, 1000, ErrorMessage = "Billing:Live:WatchersMax must be between 1 and 1000.")]
+    [Range(1, 1000)]
     public int WatchersMax { get; set; } = 20;
 
     /// <summary>How long calls are still counted after the last page was closed, so that a page opened again shows them; zero to
@@ -25,7 +25,7 @@ public sealed class LiveOptions
 
     /// <summary>The number of payments per second whose steps are timed while somebody watches, 0 to 100. Payments made on the
     /// page are always timed.</summary>
-    [Range(0, 100, ErrorMessage = "Billing:Live:SamplesPerSecond must be between 0 and 100.")]
+    [Range(0, 100)]
     public int SamplesPerSecond { get; set; } = 3;
 
     /// <summary>The interval at which the brokers are queried for lag, group members and dead letters while somebody watches;

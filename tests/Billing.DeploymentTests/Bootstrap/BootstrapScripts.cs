@@ -127,8 +127,8 @@ public sealed class BootstrapScripts : IDisposable
     private Task<ToolResult> RunAsync(string script)
     {
         var bootstrap = Path.Combine(Repository.Root, "deploy/bootstrap");
-        return Tool.RunAsync(
-            Tool.Need("bash"),
+        return ExternalTool.RunAsync(
+            ExternalTool.Need("bash"),
             ["-c", $"set -euo pipefail; shopt -s inherit_errexit; BILLING_BOOTSTRAP='{bootstrap}'; . \"$BILLING_BOOTSTRAP/common.sh\"\n{script}"],
             _folder.FullName);
     }

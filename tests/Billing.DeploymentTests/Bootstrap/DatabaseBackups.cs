@@ -22,7 +22,7 @@ public sealed partial class DatabaseBackups : IDisposable
 
     public DatabaseBackups()
     {
-        _ = Tool.Need("zstd");
+        _ = ExternalTool.Need("zstd");
         foreach (var folder in (string[])["base", "wal", "bin"])
         {
             Directory.CreateDirectory(At(folder));
@@ -239,8 +239,8 @@ public sealed partial class DatabaseBackups : IDisposable
         return await RunAsync($"bash {script} {argument}");
     }
 
-    private Task<ToolResult> RunAsync(string script) => Tool.RunAsync(
-        Tool.Need("bash"), ["-c", $"set -euo pipefail; chmod +x bin/*; PATH=\"$PWD/bin:$PATH\"\n{script}"], _folder);
+    private Task<ToolResult> RunAsync(string script) => ExternalTool.RunAsync(
+        ExternalTool.Need("bash"), ["-c", $"set -euo pipefail; chmod +x bin/*; PATH=\"$PWD/bin:$PATH\"\n{script}"], _folder);
 
     [GeneratedRegex("^restore_command = '(.*)'$", RegexOptions.Multiline)]
     private static partial Regex RestoreSetting();

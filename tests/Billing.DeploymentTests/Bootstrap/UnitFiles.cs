@@ -63,7 +63,7 @@ public sealed partial class UnitFiles
     // The unit's program is not on this machine; the rehearsal shows that it can be started.
     private static async Task<string> VerifyAsync(string unit, string text)
     {
-        var analyze = Tool.Need("systemd-analyze");
+        var analyze = ExternalTool.Need("systemd-analyze");
         var folder = Directory.CreateTempSubdirectory();
         var file = Path.Combine(folder.FullName, unit);
         await File.WriteAllTextAsync(file, Command().Replace(text, "ExecStart=/bin/true"), TestContext.Current.CancellationToken);
@@ -72,18 +72,18 @@ public sealed partial class UnitFiles
             var service = Path.ChangeExtension(unit, ".service");
             await File.WriteAllTextAsync(Path.Combine(folder.FullName, service), Command().Replace(await ReadAsync(service), "ExecStart=/bin/true"), TestContext.Current.CancellationToken);
         }
-        var result = await Tool.RunAsync(analyze, ["verify", "--man=no", file], environment: new Dictionary<string, string> { ["SYSTEMD_UNIT_PATH"] = folder.FullName + ":" });
+        var result = await ExternalTool.RunAsync(analyze, ["verify", "--man=no", file], environment: new Dictionary<string, string> { ["SYSTEMD_UNIT_PATH"] = folder.FullName + ":" });
         folder.Delete(recursive: true);
         return string.Join('\n', (result.Output + result.Errors).Split('\n').Where(line => line.Contains(folder.FullName, StringComparison.Ordinal) || line.StartsWith("billing-", StringComparison.Ordinal)));
     }
 
     private static async Task<ToolResult> ExposureAsync(string unit, string text)
     {
-        var analyze = Tool.Need("systemd-analyze");
+        var analyze = ExternalTool.Need("systemd-analyze");
         var folder = Directory.CreateTempSubdirectory();
         var file = Path.Combine(folder.FullName, unit);
         await File.WriteAllTextAsync(file, text, TestContext.Current.CancellationToken);
-        var result = await Tool.RunAsync(analyze, ["security", "--offline=true", "--no-pager", "--threshold=" + ExposureMax, file]);
+        var result = await ExternalTool.RunAsync(analyze, ["security", "--offline=true", "--no-pager", "--threshold=" + ExposureMax, file]);
         folder.Delete(recursive: true);
         Assert.SkipWhen(result.Errors.Contains("unrecognized option", StringComparison.Ordinal), "systemd-analyze here is older than 250 and cannot judge files");
         return result;

@@ -20,10 +20,10 @@ public sealed class MonitoringFiles
     [InlineData(ServiceTests)]
     [InlineData(MachineTests)]
     public async Task Every_alert_fires_on_its_condition_and_not_in_normal_operation(string tests) =>
-        (await Tool.RunAsync(Promtool(), ["test", "rules", "deploy/" + tests])).Succeeded();
+        (await ExternalTool.RunAsync(Promtool(), ["test", "rules", "deploy/" + tests])).Succeeded();
 
     [Fact]
-    public async Task Prometheus_accepts_the_configuration_and_its_rules() => (await Tool.RunAsync(
+    public async Task Prometheus_accepts_the_configuration_and_its_rules() => (await ExternalTool.RunAsync(
         Promtool(), ["check", "config", Path.Combine(Folder, "prometheus/prometheus.yml")])).Succeeded();
 
     [Fact]
@@ -38,7 +38,7 @@ public sealed class MonitoringFiles
             '{promtool}' check config prometheus.yml
             """;
 
-        var result = await Tool.RunAsync(Tool.Need("bash"), ["-c", script], host.FullName);
+        var result = await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["-c", script], host.FullName);
         host.Delete(recursive: true);
 
         Assert.Contains("rules found", result.Succeeded().Output, StringComparison.Ordinal);
@@ -72,7 +72,7 @@ public sealed class MonitoringFiles
                     Path.Combine(copy.FullName, file), text.Replace("> 0.01", "> 0.5", StringComparison.Ordinal), TestContext.Current.CancellationToken);
             }
 
-            var result = await Tool.RunAsync(promtool, ["test", "rules", Path.Combine(copy.FullName, "tests/alerts.yml")]);
+            var result = await ExternalTool.RunAsync(promtool, ["test", "rules", Path.Combine(copy.FullName, "tests/alerts.yml")]);
 
             Assert.NotEqual(0, result.ExitCode);
             Assert.Contains("BillingCallsFail", result.Output + result.Errors, StringComparison.Ordinal);
@@ -142,7 +142,7 @@ public sealed class MonitoringFiles
     private static string Promtool()
     {
         var beside = Environment.GetEnvironmentVariable("BILLING_PROMETHEUS_BIN") is { Length: > 0 } folder ? Path.Combine(folder, "promtool") : null;
-        return File.Exists(beside) ? beside : Tool.Need("promtool");
+        return File.Exists(beside) ? beside : ExternalTool.Need("promtool");
     }
 
     private static List<string> CollectorProblems(JsonObject collector)

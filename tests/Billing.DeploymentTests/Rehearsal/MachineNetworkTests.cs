@@ -22,9 +22,9 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     public ValueTask InitializeAsync()
     {
         Assert.SkipUnless(Environment.IsPrivilegedProcess, "network namespaces need root");
-        Tool.Need("ip");
-        Tool.Need("nft");
-        Tool.Need("sysctl");
+        ExternalTool.Need("ip");
+        ExternalTool.Need("nft");
+        ExternalTool.Need("sysctl");
         return ValueTask.CompletedTask;
     }
 
@@ -32,11 +32,11 @@ public sealed class MachineNetworkTests : IAsyncLifetime
     {
         _listeners.ForEach(listener => listener.Dispose());
         _network?.Dispose();
-        if (Environment.IsPrivilegedProcess && Tool.Find("ip") is { } ip)
+        if (Environment.IsPrivilegedProcess && ExternalTool.Find("ip") is { } ip)
         {
             foreach (var name in (string[])["router", Client.Name, Proxy.Name, Other.Name])
             {
-                await Tool.RunAsync(ip, ["netns", "delete", name]);
+                await ExternalTool.RunAsync(ip, ["netns", "delete", name]);
             }
         }
     }

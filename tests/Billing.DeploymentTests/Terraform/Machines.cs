@@ -64,7 +64,7 @@ public sealed class Machines
     public async Task The_machines_read_exactly_the_secrets_that_the_script_creates()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
-        var listed = (await Tool.RunAsync(Tool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"])).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        var listed = (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"])).Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
         var asked = Readers(await copy.PlanAsync("")).SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
 

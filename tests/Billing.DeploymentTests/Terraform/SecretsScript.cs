@@ -93,8 +93,8 @@ public sealed class SecretsScript : IDisposable
         var aws = Path.Combine(_bin, "aws");
         await File.WriteAllTextAsync(aws, StandIn);
         File.SetUnixFileMode(aws, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
-        return await Tool.RunAsync(
-            Tool.Need("bash"),
+        return await ExternalTool.RunAsync(
+            ExternalTool.Need("bash"),
             ["deploy/terraform/secrets.sh", .. arguments],
             environment: new Dictionary<string, string>
             {

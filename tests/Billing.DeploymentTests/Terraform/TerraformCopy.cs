@@ -20,7 +20,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
     /// <summary>Copies the modules. If Terraform is missing, the test is skipped.</summary>
     public static TerraformCopy Make()
     {
-        var copy = new TerraformCopy(Tool.Need("terraform"));
+        var copy = new TerraformCopy(ExternalTool.Need("terraform"));
         foreach (var file in Repository.Files("deploy/terraform", "*").Where(IsPartOfTheModules))
         {
             var target = Path.Combine(copy._root, Path.GetRelativePath("deploy", file));
@@ -54,7 +54,7 @@ internal sealed class TerraformCopy : IAsyncDisposable
 
     /// <summary>Runs Terraform in a module of the copy.</summary>
     public Task<ToolResult> RunAsync(string module, params IEnumerable<string> arguments) =>
-        Tool.RunAsync(_terraform, arguments, Path.Combine(Folder, module), new Dictionary<string, string>
+        ExternalTool.RunAsync(_terraform, arguments, Path.Combine(Folder, module), new Dictionary<string, string>
         {
             ["CHECKPOINT_DISABLE"] = "1",
             ["TF_IN_AUTOMATION"] = "1",

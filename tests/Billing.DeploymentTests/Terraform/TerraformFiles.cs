@@ -45,6 +45,6 @@ public sealed class TerraformFiles
     }
 
     private static Task<ToolResult> LintAsync(TerraformCopy copy) =>
-        Tool.RunAsync(
-            Tool.Need("tflint"), ["--recursive", "--no-color", $"--config={Path.Combine(copy.Folder, ".tflint.hcl")}"], copy.Folder);
+        ExternalTool.RunAsync(
+            ExternalTool.Need("tflint"), ["--recursive", "--no-color", $"--config={Path.Combine(copy.Folder, ".tflint.hcl")}"], copy.Folder);
 }

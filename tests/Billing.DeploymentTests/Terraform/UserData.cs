@@ -104,15 +104,15 @@ public sealed partial class UserData
     {
         var path = Path.Combine(copy.Folder, "user-data.sh");
         await File.WriteAllTextAsync(path, script);
-        (await Tool.RunAsync(Tool.Need("bash"), ["-n", path])).Succeeded();
-        return await Tool.RunAsync(Tool.Need("shellcheck"), [path]);
+        (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["-n", path])).Succeeded();
+        return await ExternalTool.RunAsync(ExternalTool.Need("shellcheck"), [path]);
     }
 
     /// <summary>Runs a proxy's script with the machine's folders below the copy, and with a release whose bootstrap only prints
     /// its variables.</summary>
     private static async Task<ToolResult> StartAsync(TerraformCopy copy, Func<string, string> configured)
     {
-        Tool.Need("curl");
+        ExternalTool.Need("curl");
         var archive = Archive("install.sh", $". {copy.Folder}/etc/billing/host.env\necho \"$BILLING_NAME becomes a $BILLING_TIER\"\n");
         await File.WriteAllBytesAsync(Path.Combine(copy.ReleaseFolder, "billing-bootstrap-0.1.0.tar.gz"), archive);
         var checksum = Convert.ToHexStringLower(SHA256.HashData(archive));
@@ -122,7 +122,7 @@ public sealed partial class UserData
             .Aggregate(scripts["proxy-1"], (text, folder) => text.Replace(folder, copy.Folder + folder, StringComparison.Ordinal));
         var path = Path.Combine(copy.Folder, "user-data.sh");
         await File.WriteAllTextAsync(path, script);
-        return await Tool.RunAsync(Tool.Need("bash"), [path]);
+        return await ExternalTool.RunAsync(ExternalTool.Need("bash"), [path]);
     }
 
     private static byte[] Archive(string name, string text)

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Text;
 using System.Text.RegularExpressions;
-using Billing.DeploymentTests;
 using Billing.IntegrationTests.Services;
 
 namespace Billing.IntegrationTests.Examples;
@@ -18,8 +17,8 @@ public sealed partial class ByHand(EmbeddedStack stack)
     [Fact]
     public async Task The_commands_of_the_page_print_the_output_that_it_shows()
     {
-        Tool.Need("curl");
-        var tools = Path.GetDirectoryName(Tool.Need("grpcurl"));
+        ExternalTool.Need("curl");
+        var tools = Path.GetDirectoryName(ExternalTool.Need("grpcurl"));
         var examples = Read(Repository.Lines(Page));
         var script = new StringBuilder($"PATH='{tools}':$PATH\n");
         foreach (var (command, _) in examples)

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Billing.DeploymentTests;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
@@ -27,7 +26,7 @@ public sealed class NodeInstallation : IAsyncDisposable
         {
             File.Copy(file, System.IO.Path.Combine(folder, System.IO.Path.GetFileName(file)));
         }
-        return Tool.RunAsync(
+        return ExternalTool.RunAsync(
             npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries", "0"], folder);
     }
 }
@@ -98,7 +97,7 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
 
     private async Task<string> NodeAsync()
     {
-        var (node, npm) = (Tool.Need("node"), Tool.Need("npm"));
+        var (node, npm) = (ExternalTool.Need("node"), ExternalTool.Need("npm"));
         var installed = await _installation.InstallAsync(npm);
         Assert.SkipWhen(installed.ExitCode != 0 && IsNetwork(installed.Errors), "npm's registry cannot be reached:\n" + installed.Errors);
         installed.Succeeded();
@@ -109,7 +108,7 @@ public sealed class NodeClient : IClassFixture<NodeInstallation>
 
     private async Task<JsonElement> RunAsync(string node, string account, IEnumerable<string> addresses, int count = 300)
     {
-        var ran = await Tool.RunAsync(
+        var ran = await ExternalTool.RunAsync(
             node,
             [
                 "demo.js", "--protos", Path.Combine(Repository.Root, "src/Contracts/Protos"), "--account", account,

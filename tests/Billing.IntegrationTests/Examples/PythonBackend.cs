@@ -1,11 +1,10 @@
 using System.Globalization;
 using System.Text;
 using Billing.Contracts;
-using Billing.DeploymentTests;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Confluent.Kafka;
 using Grpc.Net.Client;
@@ -60,7 +59,7 @@ public sealed class PythonBackend
         await using var folder = StackFolder.Create();
         var modules = await GenerateAsync(folder);
 
-        var ran = await Tool.RunAsync(Python, ["-m", "unittest"], Example, Environment(modules));
+        var ran = await ExternalTool.RunAsync(Python, ["-m", "unittest"], Example, Environment(modules));
 
         Assert.Contains("OK", ran.Succeeded().Errors, StringComparison.Ordinal);
         Assert.DoesNotContain("Ran 0 tests", ran.Errors, StringComparison.Ordinal);
@@ -85,12 +84,12 @@ public sealed class PythonBackend
     /// <summary>Generates the modules as the README of the example describes.</summary>
     private static async Task<string> GenerateAsync(StackFolder folder)
     {
-        var protoc = Tool.Need("protoc");
+        var protoc = ExternalTool.Need("protoc");
         Assert.SkipUnless(File.Exists(Python), $"there is no {Python}");
-        var imports = await Tool.RunAsync(Python, ["-c", "import confluent_kafka, google.protobuf"]);
+        var imports = await ExternalTool.RunAsync(Python, ["-c", "import confluent_kafka, google.protobuf"]);
         Assert.SkipUnless(imports.ExitCode == 0, "python3-confluent-kafka and python3-protobuf are not installed");
         var modules = folder.CreateSubfolder("modules");
-        (await Tool.RunAsync(protoc,
+        (await ExternalTool.RunAsync(protoc,
             ["-I", "src/Contracts/Protos", "-I", "src/Messaging/Protos", "--python_out", modules, "billing/v1/billing.proto", "billing/wire/v1/wire.proto"])).Succeeded();
         return modules;
     }
@@ -163,9 +162,9 @@ public sealed class PythonBackend
             letter = consumer.Consume(patience.Token).Message;
         }
         while (!letter.Value.AsSpan().SequenceEqual(invalid));
-        Assert.Equal(topic, Text(letter, DeadLetters.TopicHeader));
-        Assert.Contains(Messaging.WireFormat.VersionHeader, Text(letter, DeadLetters.ReasonHeader), StringComparison.Ordinal);
-        Assert.Equal(origin.Offset.Value.ToString(CultureInfo.InvariantCulture), Text(letter, DeadLetters.OffsetHeader));
+        Assert.Equal(topic, Text(letter, DeadLetterPublisher.TopicHeader));
+        Assert.Contains(Messaging.WireFormat.VersionHeader, Text(letter, DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
+        Assert.Equal(origin.Offset.Value.ToString(CultureInfo.InvariantCulture), Text(letter, DeadLetterPublisher.OffsetHeader));
     }
 
     private static string Text(Message<byte[], byte[]> letter, string header) =>

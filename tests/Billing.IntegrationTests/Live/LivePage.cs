@@ -3,7 +3,7 @@ using System.Text.Json.Nodes;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Confluent.Kafka;
 
@@ -252,8 +252,8 @@ public sealed class LivePage : IClassFixture<Browser>, IAsyncLifetime
             Value = Encoding.UTF8.GetBytes("value"),
             Headers = new Headers
             {
-                { DeadLetters.ReasonHeader, Encoding.UTF8.GetBytes(reason) },
-                { DeadLetters.TopicHeader, Encoding.UTF8.GetBytes(Injection) },
+                { DeadLetterPublisher.ReasonHeader, Encoding.UTF8.GetBytes(reason) },
+                { DeadLetterPublisher.TopicHeader, Encoding.UTF8.GetBytes(Injection) },
             },
         });
     }

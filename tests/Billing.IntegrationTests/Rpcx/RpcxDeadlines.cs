@@ -1,5 +1,4 @@
 using Billing.Rpc.Rpcx;
-using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 using static Billing.IntegrationTests.Rpcx.RpcxPair;

@@ -3,7 +3,8 @@ using System.Text;
 using Billing.Contracts;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -227,8 +228,8 @@ public sealed class DeadLetterCommands : IAsyncLifetime
         command.DeadlineUnixUs = expired ? TimeProvider.System.Microseconds() - 1 : 0;
         await ProduceAsync(
             Topics.DeadLetters, Encoding.UTF8.GetBytes(request.AccountId), command.ToByteArray(),
-            (WireFormat.VersionHeader, "1"), (DeadLetters.ReasonHeader, "the test said so"), (DeadLetters.TopicHeader, topic),
-            (DeadLetters.PartitionHeader, "0"), (DeadLetters.OffsetHeader, "0"));
+            (WireFormat.VersionHeader, "1"), (DeadLetterPublisher.ReasonHeader, "the test said so"), (DeadLetterPublisher.TopicHeader, topic),
+            (DeadLetterPublisher.PartitionHeader, "0"), (DeadLetterPublisher.OffsetHeader, "0"));
         return await FindAsync(Holds(request));
     }
 

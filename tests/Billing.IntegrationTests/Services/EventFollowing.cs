@@ -5,6 +5,7 @@ using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Wire.V1;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;

@@ -4,7 +4,7 @@ using Billing.Contracts;
 using Billing.LoadClient;
 using Billing.LocalStack;
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.V1;
 using Billing.Wire.V1;
 using Confluent.Kafka;
@@ -36,10 +36,10 @@ public sealed class KafkaFailures
         var letter = FindDeadLetter(garbage);
         var paid = await _stack.Proxy().MakePaymentAsync(request);
 
-        Assert.Equal(origin.Topic, Header(letter, DeadLetters.TopicHeader));
-        Assert.Equal(origin.Partition.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), Header(letter, DeadLetters.PartitionHeader));
-        Assert.Equal(origin.Offset.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), Header(letter, DeadLetters.OffsetHeader));
-        Assert.Contains("not a Command", Header(letter, DeadLetters.ReasonHeader), StringComparison.Ordinal);
+        Assert.Equal(origin.Topic, Header(letter, DeadLetterPublisher.TopicHeader));
+        Assert.Equal(origin.Partition.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), Header(letter, DeadLetterPublisher.PartitionHeader));
+        Assert.Equal(origin.Offset.Value.ToString(System.Globalization.CultureInfo.InvariantCulture), Header(letter, DeadLetterPublisher.OffsetHeader));
+        Assert.Contains("not a Command", Header(letter, DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
         Assert.Equal(request.AccountId, Encoding.UTF8.GetString(letter.Message.Key));
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
     }
@@ -51,7 +51,7 @@ public sealed class KafkaFailures
 
         await ProduceAsync(Topics.Payments(PaymentType.Visa), "any", command, version: "2");
 
-        Assert.Contains(WireFormat.VersionHeader, Header(FindDeadLetter(command), DeadLetters.ReasonHeader), StringComparison.Ordinal);
+        Assert.Contains(WireFormat.VersionHeader, Header(FindDeadLetter(command), DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -66,7 +66,7 @@ public sealed class KafkaFailures
         var letter = FindDeadLetter(command.ToByteArray());
         await _stack.Proxy().MakePaymentAsync(StackFixture.Payment(request.AccountId));
 
-        Assert.Contains("proxy_topic", Header(letter, DeadLetters.ReasonHeader), StringComparison.Ordinal);
+        Assert.Contains("proxy_topic", Header(letter, DeadLetterPublisher.ReasonHeader), StringComparison.Ordinal);
         Assert.Equal(before, EndOf(command.ProxyTopic));
         Assert.Equal(1, await _stack.CountEventsAsync(request.AccountId));
     }

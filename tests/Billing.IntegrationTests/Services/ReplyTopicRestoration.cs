@@ -1,7 +1,7 @@
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
-using Billing.UnitTests.Testing;
+using Billing.Messaging.Kafka.Clients;
 using Microsoft.Extensions.Hosting.Internal;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;

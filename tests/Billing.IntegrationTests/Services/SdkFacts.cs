@@ -1,5 +1,4 @@
 using Billing.Client;
-using Billing.Testing;
 
 namespace Billing.IntegrationTests.Services;
 

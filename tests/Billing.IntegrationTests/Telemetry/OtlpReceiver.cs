@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Billing.IntegrationTests.Services;
 using Billing.IntegrationTests.Telemetry.Otlp;
 using Billing.LocalStack.Processes;
 using Google.Protobuf;

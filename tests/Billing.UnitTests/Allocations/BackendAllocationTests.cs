@@ -6,6 +6,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
@@ -37,9 +38,9 @@ public sealed class BackendAllocationTests
         var options = Options.Create(new BackendOptions());
         var store = new EmptyStore();
         var retry = new EventStoreRetry(time);
-        var settler = new AnswerSettler(publisher, supervisor, NullLogger<AnswerSettler>.Instance);
+        var replier = new Replier(publisher, supervisor, NullLogger<Replier>.Instance);
         using var processor = new PaymentProcessor(
-            store, new PaymentRecorder(store, retry, options, time, NullLogger<PaymentRecorder>.Instance), network, settler, retry, options, supervisor,
+            store, new PaymentRecorder(store, retry, options, time, NullLogger<PaymentRecorder>.Instance), network, replier, retry, options, supervisor,
             time, NullLogger<PaymentProcessor>.Instance);
         var rounds = Enumerable.Range(0, 200).Select(_ => Deliveries(Math.Max(64, batchSize), batchSize)).ToList();
         Task? running = null;

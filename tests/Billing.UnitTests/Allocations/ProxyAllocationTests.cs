@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Proxy;
 using Billing.Proxy.Calls;
 using Billing.UnitTests.Proxy;

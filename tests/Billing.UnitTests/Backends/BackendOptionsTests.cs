@@ -1,5 +1,5 @@
-using System.ComponentModel.DataAnnotations;
 using Billing.Backends;
+using Billing.Hosting;
 
 namespace Billing.UnitTests.Backends;
 
@@ -33,10 +33,11 @@ public sealed class BackendOptionsTests
     public void Settings_out_of_range_are_reported()
     {
         var options = new BackendOptions { BatchMax = 0, InFlightMax = 0, CachedAccountsMax = 0, DefaultCreditLimit = -1 };
-        var found = new List<ValidationResult>();
-        Assert.False(Validator.TryValidateObject(options, new ValidationContext(options), found, validateAllProperties: true));
         Assert.Equal(
-            ["BatchMax", "CachedAccountsMax", "DefaultCreditLimit", "InFlightMax"],
-            found.Select(f => f.ErrorMessage!.Split(' ')[0].Split(':')[^1]).Order(StringComparer.Ordinal));
+            [
+                "Billing:Backend:BatchMax must be between 1 and 10000; it is 0.", "Billing:Backend:CachedAccountsMax must be between 1 and 10000000; it is 0.",
+                "Billing:Backend:DefaultCreditLimit must be between 0 and 1000000000000000; it is -1.", "Billing:Backend:InFlightMax must be between 1 and 1000000; it is 0.",
+            ],
+            SettingsValidation.Problems(options, BackendOptions.Section).Order(StringComparer.Ordinal));
     }
 }

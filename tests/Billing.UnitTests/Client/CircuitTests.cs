@@ -1,6 +1,5 @@
 using Billing.Client;
 using Billing.Contracts;
-using Billing.UnitTests.Testing;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,6 +1,5 @@
 using Billing.Client;
 using Billing.Client.Testing;
-using Billing.Testing;
 using Billing.V1;
 
 namespace Billing.UnitTests.Client;

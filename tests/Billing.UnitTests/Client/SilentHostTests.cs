@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using Billing.ChaosTests;
 using Billing.Client;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;

@@ -1,5 +1,4 @@
 using Billing.Contracts;
-using Billing.UnitTests.House;
 using Billing.V1;
 
 namespace Billing.UnitTests.Contracts;

@@ -2,7 +2,7 @@ using System.Reflection;
 using Billing.Backends;
 using Billing.Client;
 using Billing.Hosting;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Proxy;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
@@ -60,8 +60,10 @@ public sealed class SettingsValidationTests
 
     private static KafkaOptions Kafka(params (string Key, string Value)[] settings)
     {
-        using var services = new ServiceCollection().AddSettings<KafkaOptions>(Configuration(settings), KafkaOptions.Section).BuildServiceProvider();
-        return services.GetRequiredService<IOptions<KafkaOptions>>().Value;
+        var services = new ServiceCollection();
+        services.AddSettings<KafkaOptions>(Configuration(settings), KafkaOptions.Section);
+        using var provider = services.BuildServiceProvider();
+        return provider.GetRequiredService<IOptions<KafkaOptions>>().Value;
     }
 
     private static IConfiguration Configuration(params (string Key, string Value)[] settings) => new ConfigurationBuilder()

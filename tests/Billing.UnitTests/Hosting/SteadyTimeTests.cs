@@ -1,5 +1,4 @@
 using Billing.Hosting;
-using Billing.UnitTests.Testing;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.UnitTests.Hosting;

@@ -4,6 +4,8 @@ using System.Text.RegularExpressions;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
+using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Messaging.Requests;
 using Google.Protobuf.Reflection;
 using WireFormat = Billing.Messaging.WireFormat;
@@ -47,7 +49,7 @@ public sealed partial class WireProtocolTests
     [Fact]
     public void The_page_names_exactly_the_existing_headers_and_groups()
     {
-        var headers = typeof(DeadLetters).GetFields(BindingFlags.Public | BindingFlags.Static)
+        var headers = typeof(DeadLetterPublisher).GetFields(BindingFlags.Public | BindingFlags.Static)
             .Where(f => f.Name.EndsWith("Header", StringComparison.Ordinal)).Select(f => (string)f.GetRawConstantValue()!)
             .Append(DeadLetterReplay.ReplayedFromHeader).Append(WireFormat.VersionHeader);
 

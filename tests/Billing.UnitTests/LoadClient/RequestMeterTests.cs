@@ -1,5 +1,4 @@
 using Billing.LoadClient;
-using Billing.UnitTests.Testing;
 using Grpc.Core;
 
 namespace Billing.UnitTests.LoadClient;

@@ -2,7 +2,6 @@ using Billing.Contracts;
 using Billing.Proxy;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
-using Billing.UnitTests.Testing;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy;

@@ -1,5 +1,4 @@
 using Billing.Proxy.Limits;
-using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Proxy;
 

@@ -4,7 +4,6 @@ using Billing.Backends.Telemetry;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy;
 using Billing.Proxy.Telemetry;
-using Billing.UnitTests.House;
 using Billing.UnitTests.Proxy;
 using Microsoft.Extensions.DependencyInjection;
 

@@ -1,5 +1,4 @@
 using Billing.Hosting.Telemetry;
-using Billing.UnitTests.House;
 
 namespace Billing.UnitTests.Telemetry;
 

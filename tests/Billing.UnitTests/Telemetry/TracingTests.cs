@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using Billing.Hosting.Telemetry;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 
 namespace Billing.UnitTests.Telemetry;

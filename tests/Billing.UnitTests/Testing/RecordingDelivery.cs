@@ -7,11 +7,24 @@ namespace Billing.UnitTests.Testing;
 internal sealed class RecordingDelivery(Command command, PartitionAssignment? assignment = null)
     : Delivery(command, assignment ?? PartitionAssignment.Permanent)
 {
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
     public bool IsSettled { get; private set; }
+
+    /// <summary>Completes when it is settled or rejected.</summary>
+    public Task Ended => _ended.Task;
 
     public string? Rejection { get; private set; }
 
-    public override void Settle() => IsSettled = true;
+    public override void Settle()
+    {
+        IsSettled = true;
+        _ended.TrySetResult();
+    }
 
-    public override void Reject(string reason) => Rejection = reason;
+    public override void Reject(string reason)
+    {
+        Rejection = reason;
+        _ended.TrySetResult();
+    }
 }

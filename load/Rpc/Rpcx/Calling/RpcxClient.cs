@@ -28,7 +28,7 @@ public sealed class RpcxClient : IAsyncDisposable
     public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
         ArgumentNullException.ThrowIfNull(options);
-        OptionsCheck.ThrowIfInvalid(options, options.ValidationErrors(), nameof(options));
+        OptionsCheck.ThrowIfInvalid(options, RpcxServerOptions.Section, options.ValidationErrors(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         var connector = new Connector(options, _methods, _clock, logger);

@@ -29,7 +29,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        OptionsCheck.ThrowIfInvalid(options, options.ValidationErrors(), nameof(options));
+        OptionsCheck.ThrowIfInvalid(options, RpcxServerOptions.Section, options.ValidationErrors(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         _logger = logger;

@@ -1,5 +1,4 @@
 using Billing.Backends.CardNetwork;
-using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Backends.CardNetwork;

@@ -1,5 +1,4 @@
 using Billing.Backends.EventStore;
-using Billing.UnitTests.Testing;
 using Npgsql;
 
 namespace Billing.UnitTests.Backends.EventStore;

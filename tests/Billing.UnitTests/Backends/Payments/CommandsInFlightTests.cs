@@ -192,7 +192,7 @@ public sealed class CommandsInFlightTests
     {
         var payment = Assert.Single(_inFlight.Enter([Deliver(1)], 0));
         payment.Reject("host db-7 said no");
-        Assert.Contains("db-7", payment.Rejection, StringComparison.Ordinal);
+        Assert.Contains("db-7", Assert.IsType<CommandResult.Rejected>(payment.Result).Reason, StringComparison.Ordinal);
         Assert.DoesNotContain("db-7", Assert.Single(payment.Answers(0)).Reply!.Error.Message, StringComparison.Ordinal);
     }
 
@@ -299,8 +299,8 @@ public sealed class CommandsInFlightTests
     {
         var command = Samples.PaymentCommand(correlationId: correlationId);
         command.ReceivedUnixUs = 20;
-        command.Timing = new Timing { SentUnixUs = 1, ConsumedUnixUs = consumed };
-        return new RecordingDelivery(command);
+        command.Timing = new Timing { SentUnixUs = 1 };
+        return new RecordingDelivery(command) { ConsumedUnixUs = consumed };
     }
 
     private static DateTimeOffset At(long us) => DateTimeOffset.UnixEpoch.AddTicks(us * TimeSpan.TicksPerMicrosecond);

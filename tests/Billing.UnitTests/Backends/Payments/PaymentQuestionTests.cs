@@ -113,7 +113,7 @@ public sealed class PaymentQuestionTests
         payment.Record(new Event());
         Assert.Equal(ErrorReasons.CommandExpired, Assert.Single(question.Answers(0)).Reply!.PaymentStatus.Error.Reason);
         Assert.Equal(ErrorReasons.TransactionIdReused, Assert.Single(payment.Answers(0)).Reply!.Error.Reason);
-        Assert.Null(payment.Recorded);
+        Assert.Null(payment.Event());
     }
 
     private static RecordingDelivery Deliver(ulong correlationId, long deadline = 0)

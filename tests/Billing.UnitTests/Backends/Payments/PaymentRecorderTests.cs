@@ -1,5 +1,4 @@
 using Billing.Backends;
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
@@ -16,7 +15,7 @@ namespace Billing.UnitTests.Backends.Payments;
 public sealed class PaymentRecorderTests
 {
     private readonly ManualTime _time = new();
-    private readonly FailingStore _store = new();
+    private readonly FakeAccountStore _store = new();
     private readonly CommandsInFlight _inFlight = new();
     private readonly PaymentRecorder _recorder;
 
@@ -33,8 +32,8 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Equal([true, false, true], batch.Select(command => command.Recorded is not null));
-        Assert.Contains("NUL", batch[1].Rejection, StringComparison.Ordinal);
+        Assert.Equal([true, false, true], batch.Select(command => command.Event() is not null));
+        Assert.Contains("NUL", Assert.IsType<CommandResult.Rejected>(batch[1].Result).Reason, StringComparison.Ordinal);
         Assert.Equal(2, _store.Appended.Count);
     }
 
@@ -50,7 +49,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.All(batch, command => Assert.NotNull(command.Recorded));
+        Assert.All(batch, command => Assert.NotNull(command.Event()));
         Assert.Equal(20, attempts);
     }
 
@@ -63,7 +62,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Equal(1, batch[0].Recorded!.Version);
+        Assert.Equal(1, batch[0].Event()!.Version);
         Assert.Single(_store.Appended);
     }
 
@@ -101,8 +100,8 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Null(batch[1].Refusal);
-        Assert.Equal(1, batch[1].Recorded!.Version);
+        Assert.IsNotType<CommandResult.Refused>(batch[1].Result);
+        Assert.Equal(1, batch[1].Event()!.Version);
     }
 
     [Fact]
@@ -127,10 +126,10 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.True(batch[0].IsAbandoned);
+        Assert.IsType<CommandResult.Abandoned>(batch[0].Result);
         Assert.NotEqual(0, batch[0].Assignment.FencedAt);
-        Assert.NotNull(batch[1].Recorded);
-        Assert.Same(batch[1].Recorded, Assert.Single(_store.Appended).Recorded);
+        Assert.NotNull(batch[1].Event());
+        Assert.Same(batch[1].Event(), Assert.Single(_store.Appended).Recorded);
     }
 
     [Fact]
@@ -150,7 +149,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Equal(1, batch[0].Recorded!.Version);
+        Assert.Equal(1, batch[0].Event()!.Version);
     }
 
     [Fact]
@@ -163,7 +162,7 @@ public sealed class PaymentRecorderTests
 
         await RecordAsync(batch);
 
-        Assert.Equal(ErrorReasons.TransactionIdReused, batch[0].Refusal!.Reason);
+        Assert.Equal(ErrorReasons.TransactionIdReused, Assert.IsType<CommandResult.Refused>(batch[0].Result).Error.Reason);
     }
 
     private Task RecordAsync(List<PendingCommand> batch) =>
@@ -178,67 +177,4 @@ public sealed class PaymentRecorderTests
                 return new RecordingDelivery(command, new PartitionAssignment(new SourcePartition(account, 0)));
             }),
         ], 0);
-
-    private sealed class FailingStore : IAccountStore
-    {
-        public List<NewEvent> Appended { get; } = [];
-
-        public Dictionary<Guid, Wire.V1.Event> Receipts { get; } = [];
-
-        /// <summary>Returns the error with which a batch is not stored; null if it is stored.</summary>
-        public Func<IReadOnlyList<NewEvent>, Exception?> Fails { get; set; } = _ => null;
-
-        /// <summary>Returns the error that is thrown after a batch was stored; null for none.</summary>
-        public Func<Exception?> FailsAfter { get; set; } = () => null;
-
-        public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
-            Task.FromResult(streamIds.ToDictionary(
-                id => id, id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(opened), StringComparer.Ordinal));
-
-        public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-            Task.FromResult(transactionIds.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]));
-
-        public Dictionary<SourcePartition, long> Epochs { get; } = [];
-
-        /// <summary>Called when an epoch begins.</summary>
-        public Action EpochBegins { get; set; } = () => { };
-
-        public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-            throw new NotSupportedException();
-
-        public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-            IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
-        {
-            EpochBegins();
-            var begun = owned.Where(o => o.Epoch == 0 || IsPresent(o)).Select(o => o.Partition).ToList();
-            begun.ForEach(p => Epochs[p] = Epochs.GetValueOrDefault(p) + 1);
-            return Task.FromResult(begun.ToDictionary(p => p, p => Epochs[p]));
-        }
-
-        public Task AppendAsync(
-            IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
-        {
-            if (!owned.All(IsPresent))
-            {
-                return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", EpochFunction.Ended));
-            }
-            if (Fails(batch) is { } failure)
-            {
-                return Task.FromException(failure);
-            }
-            Add(batch);
-            return FailsAfter() is { } broken ? Task.FromException(broken) : Task.CompletedTask;
-        }
-
-        public void Add(IReadOnlyList<NewEvent> batch)
-        {
-            Appended.AddRange(batch);
-            foreach (var added in batch)
-            {
-                Receipts.Add(Guid.Parse(added.Recorded.TransactionId), added.Recorded);
-            }
-        }
-
-        private bool IsPresent(PartitionEpoch owned) => Epochs.GetValueOrDefault(owned.Partition) == owned.Epoch;
-    }
 }

@@ -1,6 +1,5 @@
 using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
-using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Cli.Background;
 

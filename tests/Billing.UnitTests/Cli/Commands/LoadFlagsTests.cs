@@ -1,7 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
 using Billing.Measuring.Scenarios;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.UnitTests.Cli.Commands;
 

@@ -1,5 +1,4 @@
 using Billing.Measuring.Driving;
-using Billing.UnitTests.Testing;
 using Billing.V1;
 
 namespace Billing.UnitTests.Measuring.Driving;

@@ -1,5 +1,5 @@
 using Billing.Measuring.Scenarios;
-using Billing.Scenarios;
+using Billing.ScenarioFiles;
 
 namespace Billing.UnitTests.Measuring.Scenarios;
 

@@ -1,5 +1,5 @@
 using Billing.Hosting;
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Messaging.Kafka;

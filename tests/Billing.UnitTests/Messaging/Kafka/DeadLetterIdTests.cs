@@ -1,4 +1,4 @@
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.DeadLetters;
 
 namespace Billing.UnitTests.Messaging.Kafka;
 

@@ -1,5 +1,4 @@
 using Billing.Messaging.Kafka;
-using Billing.UnitTests.House;
 using Confluent.Kafka.Admin;
 
 namespace Billing.UnitTests.Messaging.Kafka;

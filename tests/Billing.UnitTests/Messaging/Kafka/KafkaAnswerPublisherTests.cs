@@ -1,5 +1,6 @@
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;

@@ -1,4 +1,4 @@
-using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.UnitTests.Messaging.Kafka;
 

@@ -1,6 +1,5 @@
 using Billing.Messaging;
-using Billing.Messaging.Kafka;
-using Billing.UnitTests.Testing;
+using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.UnitTests.Messaging.Kafka;
 

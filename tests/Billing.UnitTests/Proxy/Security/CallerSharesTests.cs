@@ -3,7 +3,6 @@ using Billing.Proxy;
 using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
-using Billing.UnitTests.Testing;
 using Grpc.Core;
 
 namespace Billing.UnitTests.Proxy.Security;

@@ -1,5 +1,4 @@
 using Billing.Rpc.Rpcx;
-using Billing.UnitTests.Testing;
 
 namespace Billing.UnitTests.Rpc.Rpcx;
 

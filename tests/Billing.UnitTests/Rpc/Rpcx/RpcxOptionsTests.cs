@@ -1,7 +1,6 @@
 using Billing.Rpc.Rpcx;
 using Billing.Rpc.Rpcx.Calling;
 using Billing.Rpc.Rpcx.Serving;
-using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.UnitTests.Rpc.Rpcx;
@@ -53,7 +52,7 @@ public sealed class RpcxOptionsTests
 
     [Fact]
     public void A_server_rejects_invalid_settings() => Assert.StartsWith(
-        "Billing:Rpcx:InFlightMax must be between 1 and 1000000.",
+        "Billing:Rpcx:InFlightMax must be between 1 and 1000000; it is 0.",
         Assert.Throws<ArgumentException>(() => new RpcxServer(
             new RpcxServerOptions { InFlightMax = 0 }, new ManualTime(), NullLogger<RpcxServer>.Instance)).Message,
         StringComparison.Ordinal);

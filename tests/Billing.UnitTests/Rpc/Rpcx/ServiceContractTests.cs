@@ -1,7 +1,6 @@
 using Billing.Rpc.Rpcx;
 using Billing.Rpc.Rpcx.Calling;
 using Billing.Rpc.Rpcx.Serving;
-using Billing.UnitTests.Testing;
 using Billing.V1;
 using Microsoft.Extensions.Logging.Abstractions;
 

@@ -1,0 +1,82 @@
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Messaging;
+using Npgsql;
+
+namespace Billing.UnitTests.Backends.Payments;
+
+/// <summary>An event store in memory that fails or waits as configured.</summary>
+internal sealed class FakeAccountStore : IAccountStore
+{
+    public List<NewEvent> Appended { get; } = [];
+
+    public Dictionary<Guid, Wire.V1.Event> Receipts { get; } = [];
+
+    /// <summary>Returns the error with which a batch is not stored; null if it is stored.</summary>
+    public Func<IReadOnlyList<NewEvent>, Exception?> Fails { get; set; } = _ => null;
+
+    /// <summary>Returns the error that is thrown after a batch was stored; null for none.</summary>
+    public Func<Exception?> FailsAfter { get; set; } = () => null;
+
+    public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
+        Task.FromResult(streamIds.ToDictionary(
+            id => id, id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(opened), StringComparer.Ordinal));
+
+    /// <summary>What a search for receipts waits for, with the ids that are searched for.</summary>
+    public Func<IReadOnlyList<Guid>, Task> Searching { get; set; } = _ => Task.CompletedTask;
+
+    public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken)
+    {
+        await Searching(transactionIds).WaitAsync(cancellationToken);
+        return transactionIds.Where(Receipts.ContainsKey).ToDictionary(id => id, id => Receipts[id]);
+    }
+
+    public Dictionary<SourcePartition, long> Epochs { get; } = [];
+
+    /// <summary>Called when an epoch begins.</summary>
+    public Action EpochBegins { get; set; } = () => { };
+
+    public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken)
+    {
+        foreach (var id in transactionIds)
+        {
+            Receipts.TryAdd(id, new Wire.V1.Event());
+        }
+        return Task.FromResult(transactionIds.ToDictionary(id => id, id => Receipts[id]));
+    }
+
+    public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    {
+        EpochBegins();
+        var begun = owned.Where(o => o.Epoch == 0 || IsPresent(o)).Select(o => o.Partition).ToList();
+        begun.ForEach(p => Epochs[p] = Epochs.GetValueOrDefault(p) + 1);
+        return Task.FromResult(begun.ToDictionary(p => p, p => Epochs[p]));
+    }
+
+    public Task AppendAsync(
+        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    {
+        if (!owned.All(IsPresent))
+        {
+            return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", EpochFunction.Ended));
+        }
+        if (Fails(batch) is { } failure)
+        {
+            return Task.FromException(failure);
+        }
+        Add(batch);
+        return FailsAfter() is { } broken ? Task.FromException(broken) : Task.CompletedTask;
+    }
+
+    public void Add(IReadOnlyList<NewEvent> batch)
+    {
+        Appended.AddRange(batch);
+        foreach (var added in batch)
+        {
+            Receipts.Add(Guid.Parse(added.Recorded.TransactionId), added.Recorded);
+        }
+    }
+
+    private bool IsPresent(PartitionEpoch owned) => Epochs.GetValueOrDefault(owned.Partition) == owned.Epoch;
+}

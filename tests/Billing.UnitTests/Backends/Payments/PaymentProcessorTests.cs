@@ -1,0 +1,282 @@
+using System.Collections.Concurrent;
+using Billing.Backends;
+using Billing.Backends.CardNetwork;
+using Billing.Backends.EventStore;
+using Billing.Backends.Payments;
+using Billing.Contracts;
+using Billing.Messaging;
+using Billing.UnitTests.Testing;
+using Billing.V1;
+using Billing.Wire.V1;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
+using Npgsql;
+
+namespace Billing.UnitTests.Backends.Payments;
+
+/// <summary>The pipeline of the write side, from deliveries to published answers and events.</summary>
+public sealed class PaymentProcessorTests : IAsyncLifetime
+{
+    private readonly ManualTime _time = new();
+    private readonly FakeAccountStore _store = new();
+    private readonly Answers _answers = new();
+    private readonly SimulatedCardNetwork _network;
+    private readonly PaymentProcessor _processor;
+    private ulong _lastCorrelationId;
+
+    public PaymentProcessorTests()
+    {
+        var supervisor = Supervision.New();
+        var retry = new EventStoreRetry(_time);
+        var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100 });
+        _network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = true, Seed = 5 }), _time);
+        _processor = new PaymentProcessor(
+            _store, new PaymentRecorder(_store, retry, options, _time, NullLogger<PaymentRecorder>.Instance), _network,
+            new Replier(_answers, supervisor, NullLogger<Replier>.Instance), retry, options, supervisor, _time, NullLogger<PaymentProcessor>.Instance);
+    }
+
+    public async ValueTask InitializeAsync() => await _processor.StartAsync(CancellationToken.None);
+
+    public async ValueTask DisposeAsync()
+    {
+        await _processor.StopAsync(CancellationToken.None);
+        _processor.Dispose();
+        _network.Dispose();
+    }
+
+    [Fact]
+    public async Task A_payment_is_recorded_answered_and_published_and_then_settled()
+    {
+        var payment = Payment();
+
+        var reply = await ReplyToAsync(payment);
+
+        Assert.Equal((PaymentOutcome.Accepted, 1L), (reply.Payment.Outcome, reply.Payment.Version));
+        Assert.Equal("visa/acct-42", Assert.Single(_answers.Events).StreamId);
+        Assert.Single(_store.Appended);
+        await payment.Ended;
+        Assert.True(payment.IsSettled);
+    }
+
+    [Fact]
+    public async Task A_payment_above_the_limit_is_declined_and_recorded()
+    {
+        var reply = await ReplyToAsync(Payment(units: 101));
+
+        Assert.Equal((PaymentOutcome.Declined, 1L), (reply.Payment.Outcome, reply.Payment.Version));
+        Assert.Single(_store.Appended);
+    }
+
+    [Fact]
+    public async Task A_copy_joins_the_payment_in_flight_and_gets_its_answer()
+    {
+        var (searched, found) = (new TaskCompletionSource(), new TaskCompletionSource());
+        _store.Searching = _ =>
+        {
+            searched.TrySetResult();
+            return found.Task;
+        };
+        var first = Payment();
+        var copy = CopyOf(first);
+        _processor.Accept([first]);
+        await searched.Task;
+        _processor.Accept([copy]);
+        found.SetResult();
+
+        Assert.Equal(await ReplyOfAsync(first), Corrected(await ReplyOfAsync(copy), first));
+        Assert.Single(_store.Appended);
+        await copy.Ended;
+        Assert.True(copy.IsSettled);
+    }
+
+    [Fact]
+    public async Task A_payment_that_has_a_receipt_is_answered_from_it_and_its_event_is_published_again()
+    {
+        var first = Payment();
+        await ReplyToAsync(first);
+        var again = CopyOf(first);
+
+        Assert.Equal(1, (await ReplyToAsync(again)).Payment.Version);
+        Assert.Single(_store.Appended);
+        Assert.Equal(2, _answers.Events.Count);
+    }
+
+    [Fact]
+    public async Task An_id_that_was_used_with_another_amount_is_refused_and_nothing_is_recorded()
+    {
+        var first = Payment(units: 10);
+        await ReplyToAsync(first);
+        var other = CopyOf(first);
+        other.Command.Payment.Amount.Units = 11;
+
+        Assert.Equal(ErrorReasons.TransactionIdReused, (await ReplyToAsync(other)).Error.Reason);
+        Assert.Single(_store.Appended);
+    }
+
+    [Fact]
+    public async Task Payments_of_an_account_are_recorded_in_their_order_although_the_network_answers_in_another()
+    {
+        var payments = Enumerable.Range(1, 30).Select(units => Payment("acct-1", units % 3 + 1)).ToList();
+        _processor.Accept(payments);
+
+        var versions = new List<long>();
+        foreach (var payment in payments)
+        {
+            versions.Add((await ReplyOfAsync(payment)).Payment.Version);
+        }
+
+        Assert.Equal(Enumerable.Range(1, 30).Select(n => (long)n), versions);
+        Assert.Equal(versions, _answers.Events.Select(published => published.Version));
+    }
+
+    [Fact]
+    public async Task A_command_that_cannot_be_stored_goes_to_the_dead_letters_and_the_others_are_answered()
+    {
+        _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("poison", StringComparison.Ordinal))
+            ? new PostgresException("a NUL in a text", "ERROR", "ERROR", PostgresErrorCodes.UntranslatableCharacter)
+            : null;
+        var (poison, sound) = (Payment("poison"), Payment("acct-1"));
+        _processor.Accept([poison, sound]);
+
+        Assert.Equal(ErrorReasons.ProcessingFailed, (await ReplyOfAsync(poison)).Error.Reason);
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(sound)).Payment.Outcome);
+        await poison.Ended;
+        Assert.Contains("NUL", poison.Rejection, StringComparison.Ordinal);
+        Assert.Null(sound.Rejection);
+    }
+
+    [Fact]
+    public async Task If_receipts_cannot_be_read_together_each_command_is_tried_alone()
+    {
+        var (poison, sound) = (Payment("poison"), Payment("acct-1"));
+        var poisonId = Guid.Parse(poison.Command.TransactionId);
+        _store.Searching = ids => ids.Contains(poisonId) ? Task.FromException(new InvalidCastException("unreadable")) : Task.CompletedTask;
+        _processor.Accept([poison, sound]);
+
+        Assert.Equal(ErrorReasons.ProcessingFailed, (await ReplyOfAsync(poison)).Error.Reason);
+        Assert.Equal(PaymentOutcome.Accepted, (await ReplyOfAsync(sound)).Payment.Outcome);
+        await poison.Ended;
+        Assert.Contains("unreadable", poison.Rejection, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_payment_whose_caller_waits_no_more_is_refused_and_not_recorded()
+    {
+        var late = Payment();
+        late.Command.DeadlineUnixUs = _time.Microseconds() - 1;
+
+        Assert.Equal(ErrorReasons.CommandExpired, (await ReplyToAsync(late)).Error.Reason);
+        Assert.Empty(_store.Appended);
+        await late.Ended;
+        Assert.True(late.IsSettled);
+    }
+
+    [Fact]
+    public async Task While_the_store_does_not_answer_callers_are_told_and_nothing_is_settled()
+    {
+        var back = new TaskCompletionSource();
+        _store.Searching = _ => back.Task;
+        var payment = Payment();
+
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, (await ReplyToAsync(payment)).Error.Reason);
+        Assert.False(payment.IsSettled);
+        Assert.StartsWith("the event store has not answered", _processor.NotReadyReason, StringComparison.Ordinal);
+
+        // What nobody waits for any more is not recorded when the store is back.
+        back.SetResult();
+        await _time.RunToEndAsync(payment.Ended);
+        Assert.True(payment.IsSettled);
+        Assert.Empty(_store.Appended);
+        Assert.Null(_processor.NotReadyReason);
+    }
+
+    [Fact]
+    public async Task A_question_about_an_unknown_payment_is_open_until_its_deadline_and_then_closes_its_id()
+    {
+        var payment = Payment();
+        var deadline = _time.Microseconds() + 1_000_000;
+
+        var early = await ReplyToAsync(QuestionAbout(payment, deadline));
+        _time.Advance(TimeSpan.FromMinutes(1));
+        var late = await ReplyToAsync(QuestionAbout(payment, deadline));
+
+        Assert.Equal(ErrorReasons.NoAnswerInTime, early.Error.Reason);
+        Assert.Equal(ErrorReasons.CommandExpired, late.PaymentStatus.Error.Reason);
+        Assert.Equal(ErrorReasons.TransactionIdReused, (await ReplyToAsync(payment)).Error.Reason);
+        Assert.Empty(_store.Appended);
+        Assert.Empty(_answers.Events);
+    }
+
+    [Fact]
+    public async Task A_command_of_a_lost_partition_is_left_to_the_next_owner()
+    {
+        var assignment = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
+        var (lost, kept) = (Payment("acct-1", assignment: assignment), Payment("acct-2"));
+        assignment.End();
+        _processor.Accept([lost, kept]);
+
+        await ReplyOfAsync(kept);
+
+        Assert.False(lost.IsSettled);
+        Assert.Equal("visa/acct-2", Assert.Single(_store.Appended).Recorded.StreamId);
+    }
+
+    private RecordingDelivery Payment(string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
+    {
+        var command = Samples.PaymentCommand(account, units, ++_lastCorrelationId);
+        command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
+        return new RecordingDelivery(command, assignment);
+    }
+
+    private RecordingDelivery CopyOf(Delivery delivery) =>
+        new(new Command(delivery.Command) { CorrelationId = ++_lastCorrelationId });
+
+    private RecordingDelivery QuestionAbout(Delivery delivery, long deadlineUnixUs) => new(new Command
+    {
+        CorrelationId = ++_lastCorrelationId,
+        TransactionId = delivery.Command.TransactionId,
+        ProxyTopic = Samples.ReplyTopic,
+        PaymentStatus = new PaymentStatusRequest { Payment = delivery.Command.Payment, DeadlineUnixUs = deadlineUnixUs },
+    });
+
+    private static Reply Corrected(Reply reply, Delivery to) => new(reply) { CorrelationId = to.Command.CorrelationId };
+
+    private Task<Reply> ReplyToAsync(Delivery delivery)
+    {
+        _processor.Accept([delivery]);
+        return ReplyOfAsync(delivery);
+    }
+
+    private async Task<Reply> ReplyOfAsync(Delivery delivery)
+    {
+        var reply = _answers.Of(delivery.Command.CorrelationId);
+        await _time.RunToEndAsync(reply);
+        return await reply;
+    }
+
+    /// <summary>Keeps what is published, and acknowledges it at once.</summary>
+    private sealed class Answers : IAnswerPublisher
+    {
+        private readonly ConcurrentDictionary<ulong, TaskCompletionSource<Reply>> _replies = [];
+
+        public ConcurrentQueue<Event> Events { get; } = [];
+
+        public Task<Reply> Of(ulong correlationId) => Waiting(correlationId).Task;
+
+        public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
+        {
+            foreach (var published in events)
+            {
+                Events.Enqueue(published);
+            }
+            foreach (var answer in answers)
+            {
+                Waiting(answer.Reply.CorrelationId).TrySetResult(answer.Reply);
+            }
+            return Task.CompletedTask;
+        }
+
+        private TaskCompletionSource<Reply> Waiting(ulong correlationId) =>
+            _replies.GetOrAdd(correlationId, _ => new TaskCompletionSource<Reply>(TaskCreationOptions.RunContinuationsAsynchronously));
+    }
+}
