@@ -26,7 +26,7 @@ need_sdk() {
 # folder of the built projects.
 build_projects() {
   local names
-  names=$(joined "${@##*/}")
+  names=$(IFS=+ && printf '%s' "${*##*/}")
   BILLING_OUTPUT="$BILLING_ROOT/artifacts/bin"
   locked "$BILLING_STATE/build.lock" build_if_changed "${names//.csproj/}" "$@"
 }

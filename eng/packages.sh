@@ -1,34 +1,20 @@
 # shellcheck shell=bash
-# What a package registry may lack: two packages, for which the projects under polyfills/ stand in (docs/decisions/0016), and the
+# What a package registry may lack: NBomber, for which the project under polyfills/ stands in (docs/decisions/0016), and the
 # ReadyToRun compiler, without which programs are compiled at run time (eng/ReadyToRun.targets).
 
-# decide_packages: sets replaceable_packages, the build's own list, polyfills (none, or the ids of those to use, joined by +), crossgen
-# (the compiler's file, or nothing), and package_question, the name of the question.
-# The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK, a version or the folder changes.
+# decide_packages: sets nbomber_stand_in (true or false), crossgen (the compiler's file, or nothing) and package_answer, the settings for
+# MSBuild. The registry, and the folder of BILLING_PACKAGES, are queried once, and again when the SDK, a version or the folder changes.
 decide_packages() {
-  local answer
-  IFS=+ read -r -a replaceable_packages < <(sed -n 's:.*<AllPolyfills>\(.*\)</AllPolyfills>.*:\1:p' "$BILLING_ROOT/Directory.Build.props")
+  local question answer
   check_package_folder
-  check_given_polyfills
+  case ${NBomberStandIn:-} in '' | true | false) ;; *) die "NBomberStandIn is '$NBomberStandIn'; it may be true or false" ;; esac
   mkdir -p -- "$BILLING_STATE/packages"
-  package_question=$(describe_question | sha256sum | cut -c 1-16)
-  answer="$BILLING_STATE/packages/$package_question"
+  question=$({ printf '%s\n' "$BILLING_SDK" "$BILLING_CACHE" && cat -- "$BILLING_ROOT/Directory.Packages.props" && package_folder_content; } |
+    sha256sum | cut -c 1-16)
+  answer="$BILLING_STATE/packages/$question"
   is_answered "$answer" || locked "$BILLING_CACHE/packages.lock" ask_for_packages "$answer"
-  polyfills=${Polyfills:-$polyfills}
-  [[ $polyfills != all ]] || polyfills=$(joined "${replaceable_packages[@]}")
-}
-
-# is_answered FILE: reads an earlier answer. The cache may have been emptied since.
-is_answered() {
-  polyfills='' crossgen=''
-  [[ -f $1 ]] || return 1
-  { read -r polyfills && read -r crossgen; } <"$1"
-  [[ -z $crossgen || -x $crossgen ]]
-}
-
-# answer_build: sets package_answer, the settings for MSBuild.
-answer_build() {
-  package_answer="$BILLING_STATE/packages/$package_question-$polyfills.props"
+  nbomber_stand_in=${NBomberStandIn:-$nbomber_stand_in}
+  package_answer="$answer-$nbomber_stand_in.props"
   write_package_answer >"$package_answer.new"
   replace_if_changed "$package_answer.new" "$package_answer"
   # For builds without ./billing, which use the same packages as its last build.
@@ -36,17 +22,22 @@ answer_build() {
   replace_if_changed "$BILLING_STATE/packages.props.new" "$BILLING_STATE/packages.props"
 }
 
+# is_answered FILE: reads an earlier answer. The cache may have been emptied since.
+is_answered() {
+  nbomber_stand_in='' crossgen=''
+  [[ -f $1 ]] || return 1
+  { read -r nbomber_stand_in && read -r crossgen; } <"$1"
+  [[ -z $crossgen || -x $crossgen ]]
+}
+
 # Prints what stands in, for commands whose results depend on it, and once, before the first load, which NBomber runs it.
 name_packages() {
-  if [[ $polyfills == none ]]; then say 'all packages are genuine'; else say "stand-ins for missing packages: ${polyfills//+/, }"; fi
-  [[ $1 != load ]] || stands_in NBomber || [[ -f $BILLING_STATE/nbomber-named ]] || {
+  if [[ $nbomber_stand_in == false ]]; then say 'all packages are genuine'; else say 'stand-in for a missing package: NBomber'; fi
+  [[ $1 != load || $nbomber_stand_in == true || -f $BILLING_STATE/nbomber-named ]] || {
     say "load runs NBomber $(package_version NBomber), under the Apache licence 2.0; from version 5 on, organisations need a licence for NBomber"
     : >"$BILLING_STATE/nbomber-named"
   }
 }
-
-# stands_in ID: whether the polyfill of this package is used.
-stands_in() { [[ "+$polyfills+" == *"+$1+"* ]]; }
 
 check_package_folder() {
   [[ -n ${BILLING_PACKAGES:-} ]] || return 0
@@ -55,30 +46,8 @@ check_package_folder() {
   BILLING_PACKAGES=$(cd -- "$BILLING_PACKAGES" && pwd)
 }
 
-check_given_polyfills() {
-  local id
-  for id in ${Polyfills:+${Polyfills//+/ }}; do
-    [[ " all none ${replaceable_packages[*]} " == *" $id "* ]] ||
-      die "Polyfills: there is no '$id'; there are all, none and $(joined "${replaceable_packages[@]}")"
-  done
-}
-
-joined() {
-  local IFS=+
-  printf '%s' "$*"
-}
-
-describe_question() {
-  printf '%s\n' "$BILLING_SDK" "$BILLING_CACHE"
-  cat -- "$BILLING_ROOT/Directory.Packages.props"
-  package_folder_content
-}
-
 package_folder_content() {
-  [[ -z ${BILLING_PACKAGES:-} ]] || {
-    echo "$BILLING_PACKAGES"
-    find "$BILLING_PACKAGES" -maxdepth 1 -name '*.nupkg' -printf '%f %s %T@\n' | sort
-  }
+  [[ -z ${BILLING_PACKAGES:-} ]] || find "$BILLING_PACKAGES" -maxdepth 1 -name '*.nupkg' -printf '%p %s %T@\n' | sort
 }
 
 # The properties that make restore use the folder, the same for queries and for the build. A package's content must not depend on where
@@ -92,7 +61,7 @@ package_folder_settings() {
 
 write_package_answer() {
   local tools=${crossgen%/*}
-  printf '<Project>\n  <PropertyGroup>\n    <Polyfills>%s</Polyfills>\n' "$polyfills"
+  printf '<Project>\n  <PropertyGroup>\n    <NBomberStandIn>%s</NBomberStandIn>\n' "$nbomber_stand_in"
   package_folder_settings
   # A registry that does not answer would be waited for in each build: what NuGet has kept has to do.
   [[ -z $registry_silent ]] || printf '    <RestoreSources>%s</RestoreSources>\n' "$BILLING_STATE/packages"
@@ -115,11 +84,11 @@ query_limit() {
 
 registry_silent=
 
-# ask_for_packages FILE: sets polyfills and crossgen, and writes them to the file unless no registry could be queried.
+# ask_for_packages FILE: sets nbomber_stand_in and crossgen, and writes them to the file unless no registry could be queried.
 ask_for_packages() {
-  local folder log status=0 id missing=()
+  local folder log status=0
   ! is_answered "$1" || return 0
-  polyfills=all crossgen=''
+  nbomber_stand_in=true crossgen=''
   if [[ -n $(find "$1.unanswered" -mmin -60 2>/dev/null) ]]; then
     registry_silent=yes
     say "the package registry did not answer within the last hour; rm $1.unanswered to query it again"
@@ -130,67 +99,47 @@ ask_for_packages() {
   write_questions "$folder"
   say "querying the package registry${BILLING_PACKAGES:+ and $BILLING_PACKAGES} ..."
   (cd "$folder" && timeout "$(query_limit)" dotnet restore questions.slnx --disable-build-servers -v minimal) >"$log" 2>&1 9>&- || status=$?
-  for id in "${replaceable_packages[@]}"; do
-    ! is_lacking "$log" "$id" || missing+=("$id")
-  done
   if ((status)) && { grep -q NU1301 "$log" || ! grep -q 'error NU' "$log"; }; then
     registry_silent=yes
     say "the package registry does not answer ($(first_error "$log" "$status")): building with packages that NuGet has kept," \
       'stand-ins, and no native code'
     : >"$1.unanswered"
   else
-    polyfills=$(joined "${missing[@]:-none}")
-    if is_lacking "$log" crossgen; then
+    grep -q '/ask.nbomber.csproj : error NU' "$log" || nbomber_stand_in=false
+    if grep -q '/ask.crossgen.csproj : error NU' "$log"; then
       say 'programs are compiled at run time: the package registry lacks the ReadyToRun compiler'
     else
       crossgen=$(dotnet msbuild "$folder/ask.crossgen/ask.crossgen.csproj" -getProperty:Crossgen -nodeReuse:false)
     fi
-    printf '%s\n%s\n' "$polyfills" "$crossgen" >"$1.new"
+    printf '%s\n%s\n' "$nbomber_stand_in" "$crossgen" >"$1.new"
     mv -- "$1.new" "$1"
   fi
   rm -rf -- "$folder"
 }
 
-# is_lacking LOG NAME: restore ended that question with an error.
-is_lacking() { grep -qE "/ask\.$2\.csproj : error NU" "$1"; }
-
-# write_questions FOLDER: a project for each package, isolated from the repository's build settings. The prefix of their names keeps
-# restore from taking a project for the package.
+# write_questions FOLDER: two projects, isolated from the repository's build settings; the prefix of their names keeps restore from taking a
+# project for the package. NBomber must have its very version, what it asks for need not; the compiler has the version of the SDK's runtime.
 write_questions() {
-  local id
+  local version head='<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><NuGetAudit>false</NuGetAudit>'
+  version=$(package_version NBomber)
   printf '<Project />\n' | tee "$1/Directory.Build.props" "$1/Directory.Packages.props" >"$1/Directory.Build.targets"
+  printf '<Solution><Project Path="ask.nbomber/ask.nbomber.csproj" /><Project Path="ask.crossgen/ask.crossgen.csproj" /></Solution>\n' \
+    >"$1/questions.slnx"
+  mkdir -- "$1/ask.nbomber" "$1/ask.crossgen"
   {
-    printf '<Solution>\n'
-    for id in "${replaceable_packages[@]}" crossgen; do
-      mkdir -- "$1/ask.$id"
-      write_question "$id" >"$1/ask.$id/ask.$id.csproj"
-      printf '  <Project Path="ask.%s/ask.%s.csproj" />\n' "$id" "$id"
-    done
-    printf '</Solution>\n'
-  } >"$1/questions.slnx"
-}
-
-# write_question ID: as in the repository, a version other than the wanted one is an error, but for what NBomber asks for. The compiler has
-# the version of the SDK's runtime.
-write_question() {
-  local version
-  printf '<Project Sdk="Microsoft.NET.Sdk">\n<PropertyGroup><TargetFramework>net10.0</TargetFramework><NuGetAudit>false</NuGetAudit>\n'
-  if [[ $1 == crossgen ]]; then
-    printf '<RestorePackagesPath>%s/crossgen</RestorePackagesPath>\n' "$BILLING_CACHE"
+    printf '%s\n%s\n' "$head" "$(package_folder_settings)"
+    printf '</PropertyGroup>\n<ItemGroup><PackageReference Include="NBomber" Version="[%s]" /></ItemGroup></Project>\n' "$version"
+  } >"$1/ask.nbomber/ask.nbomber.csproj"
+  {
+    printf '%s<RestorePackagesPath>%s/crossgen</RestorePackagesPath>\n' "$head" "$BILLING_CACHE"
     printf '<RestoreAdditionalProjectSources>%s</RestoreAdditionalProjectSources></PropertyGroup>\n' "${BILLING_PACKAGES:-}"
     cat <<'PROJECT'
 <ItemGroup><PackageDownload Include="Microsoft.NETCore.App.Crossgen2.$(NETCoreSdkPortableRuntimeIdentifier)"
                             Version="[$(BundledNETCoreAppPackageVersion)]" /></ItemGroup>
 <PropertyGroup><Crossgen>$(RestorePackagesPath)/microsoft.netcore.app.crossgen2.$(NETCoreSdkPortableRuntimeIdentifier)/$(BundledNETCoreAppPackageVersion)/tools/crossgen2</Crossgen></PropertyGroup>
+</Project>
 PROJECT
-  else
-    printf '<TreatWarningsAsErrors>true</TreatWarningsAsErrors>\n'
-    package_folder_settings
-    [[ $1 != NBomber ]] || printf '<NoWarn>NU1603</NoWarn>\n'
-    version=$(package_version "$1") || exit
-    printf '</PropertyGroup>\n<ItemGroup><PackageReference Include="%s" Version="[%s]" /></ItemGroup>\n' "$1" "$version"
-  fi
-  printf '</Project>\n'
+  } >"$1/ask.crossgen/ask.crossgen.csproj"
 }
 
 # listed WORD...: one, two, three

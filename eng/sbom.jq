@@ -7,7 +7,7 @@ def component($key; $kind):
   ($key | ltrimstr("runtimepack.") | split("/")) as [$name, $number]
   | { type: "library", "bom-ref": ($key | reference), name: $name, version: $number }
   | if $kind == "project" then
-      .description = (if ($name | startswith("Billing.")) then "part of Billing" else "polyfill of the package of this name" end)
+      .description = "part of Billing"
     else .purl = ($key | reference) end
   | with_facts($key);
 (.runtimeTarget.name) as $target

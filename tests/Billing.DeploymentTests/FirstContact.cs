@@ -189,7 +189,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
         _machine.Is(Debian);
         _machine.AddProgram("curl", "exit 28");
         _machine.AddProgram("timeout", """echo "$1" >>"$MACHINE/limits.log"; exit 124""");
-        var environment = new Dictionary<string, string> { ["Polyfills"] = "" };
+        var environment = new Dictionary<string, string> { ["NBomberStandIn"] = "" };
 
         var first = (await _machine.BillingAsync("status", environment)).Succeeded();
         var second = (await _machine.BillingAsync("status", environment)).Succeeded();
@@ -218,7 +218,7 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
             esac
             """);
 
-        (await _machine.BillingAsync("status", new Dictionary<string, string> { ["Polyfills"] = "" })).Succeeded();
+        (await _machine.BillingAsync("status", new Dictionary<string, string> { ["NBomberStandIn"] = "" })).Succeeded();
 
         Assert.Equal(["300"], File.ReadAllLines(_machine.At("limits.log")));
     }

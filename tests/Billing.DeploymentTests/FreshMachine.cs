@@ -98,7 +98,7 @@ public sealed class FreshMachine : IDisposable
             ["MACHINE"] = _folder.FullName,
             ["BILLING_SYSTEM_ROOT"] = At("system"),
         };
-        variables.TryAdd("Polyfills", "all");
+        variables.TryAdd("NBomberStandIn", "true");
         var command = $"bash {At("clone/billing")} {arguments}";
         return await ExternalTool.RunAsync(
             "/usr/bin/env",

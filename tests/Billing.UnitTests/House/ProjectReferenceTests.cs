@@ -51,16 +51,6 @@ public sealed class ProjectReferenceTests
     public void The_projects_that_start_the_scenarios_do_not_reference_NBomber(string project) =>
         Assert.DoesNotContain("NBomber\"", File.ReadAllText(Path.Combine(Repository.Root, project)), StringComparison.Ordinal);
 
-    [Fact]
-    public void The_polyfills_of_the_build_are_the_folders_of_the_polyfills()
-    {
-        var named = XDocument.Load(Path.Combine(Repository.Root, "Directory.Build.props")).Descendants("AllPolyfills").Single().Value;
-
-        Assert.Equal(
-            Directory.EnumerateDirectories(Path.Combine(Repository.Root, "polyfills")).Select(Path.GetFileName).Order(StringComparer.Ordinal),
-            named.Split('+').Order(StringComparer.Ordinal));
-    }
-
     private static IEnumerable<string> References(string project) =>
         ReferencedPaths(project).Where(path => !path.Contains("/polyfills/", StringComparison.Ordinal)).Select(path => path.Split('/')[^2]);
 
