@@ -1,46 +1,44 @@
 # shellcheck shell=bash
 # Builds what a command needs, unless neither the input nor the output has changed since the last build.
 
-# The program that runs most commands.
-billing_program=load/Cli/Billing.Cli.csproj
-
 # The pipe on which the compiler of the current build listens.
 billing_compiler=
 
-# need_sdk: sets BILLING_SDK, the version that global.json selects (dotnet searches for it from the current folder upwards), or records
-# that an SDK is needed.
-need_sdk() {
-  if have dotnet; then
-    BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no suitable .NET SDK: $BILLING_SDK"
-  else
-    BILLING_SDK=
-    if [[ $(system_family) != debian ]] || apt-cache show dotnet-sdk-10.0 >/dev/null 2>&1; then
-      need 'the .NET SDK 10' dotnet-sdk-10.0 'to build and run'
-    else
-      need 'the .NET SDK 10 (https://learn.microsoft.com/dotnet/core/install/linux)' '' 'to build and run'
-    fi
-  fi
+program_file() {
+  local name
+  name=$(basename -- "$1" .csproj)
+  printf '%s' "$BILLING_ROOT/artifacts/bin/$name/release/$name.dll"
 }
 
-# build_projects PROJECT...: builds the projects (paths from the root) and their dependencies. Sets BILLING_OUTPUT, the
-# folder of the built projects.
-build_projects() {
-  local names
-  names=$(IFS=+ && printf '%s' "${*##*/}")
-  BILLING_OUTPUT="$BILLING_ROOT/artifacts/bin"
-  locked "$BILLING_STATE/build.lock" build_if_changed "${names//.csproj/}" "$@"
+# choose_test_projects ARGUMENT...: sets the caller's beside to the named test programs, or all; with --fast those that need no broker. The
+# program checks the arguments.
+choose_test_projects() {
+  local name
+  for name in "$@"; do
+    [[ $name != --fast ]] || name=Billing.UnitTests
+    [[ ! -f $BILLING_ROOT/tests/$name/$name.csproj ]] || beside+=("tests/$name/$name.csproj")
+  done
+  ((${#beside[@]})) || mapfile -t beside < <(cd -- "$BILLING_ROOT" && compgen -G 'tests/*/*Tests.csproj')
 }
 
-# build_if_changed NAME PROJECT...
+# build_projects PROGRAM [PROJECT...]: builds the projects (paths from the root) and their dependencies.
+build_projects() { locked "$BILLING_STATE/build.lock" build_if_changed "$@"; }
+
+stamp_of() { IFS=+ && printf '%s' "$BILLING_STATE/built-${*##*/}"; }
+
+is_built() {
+  local stamp
+  stamp=$(stamp_of "$@")
+  [[ -f $stamp && $(<"$stamp") == "$(build_input "$@") $(build_output "$@")" ]]
+}
+
+# build_if_changed PROGRAM [PROJECT...]
 build_if_changed() {
-  local stamp="$BILLING_STATE/built-$1" filter="$BILLING_STATE/$1.slnf" log="$BILLING_STATE/build.log" input of_program='' settings=()
-  shift
+  local filter="$BILLING_STATE/billing.slnf" log="$BILLING_STATE/build.log" input of_program settings=()
+  ! is_built "$@" || return 0
   input=$(build_input "$@")
-  [[ $* != *Billing.IntegrationTests.csproj* ]] || of_program=$(build_input "$billing_program")
-  if [[ -f $stamp && $(<"$stamp") == "$input $(build_output "$@")" ]]; then
-    return
-  fi
-  rm -f -- "$stamp"
+  of_program=$(build_input "$1")
+  rm -f -- "$(stamp_of "$@")"
   : >"$log"
   solution_filter "$@" >"$filter"
   # Only builds for tests run the analyzers; other commands need not wait for them.
@@ -55,9 +53,9 @@ build_if_changed() {
     die "the build failed; its output is in $log"
   }
   end_compiler
-  printf '%s' "$input $(build_output "$@")" >"$stamp"
-  # A build of these tests includes the program that most commands run, which then need not be built again.
-  [[ -z $of_program ]] || printf '%s' "$of_program $(build_output "$billing_program")" >"$BILLING_STATE/built-Billing.Cli"
+  printf '%s' "$input $(build_output "$@")" >"$(stamp_of "$@")"
+  # The program need not be built again for a command that needs nothing else.
+  printf '%s' "$of_program $(build_output "$1")" >"$(stamp_of "$1")"
 }
 
 # Also part of the clean-up. A compiler that does not receive the shutdown ends by itself after ten idle minutes.
@@ -101,6 +99,6 @@ build_output() {
   for project in "$@"; do
     folders+=("$(basename -- "$project" .csproj)")
   done
-  { find "${folders[@]/#/$BILLING_OUTPUT/}" -type f \( -name '*.dll' -o -name '*.so' -o -name '*.json' \) -printf '%p %s %T@\n' \
+  { find "${folders[@]/#/$BILLING_ROOT/artifacts/bin/}" -type f \( -name '*.dll' -o -name '*.so' -o -name '*.json' \) -printf '%p %s %T@\n' \
     2>/dev/null || true; } | sort | sha256sum | cut -d ' ' -f 1
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Functions for every step: messages, temporary folders that are always removed, and a progress display.
+# Functions for every step: help, the SDK, folders, messages, and a progress display.
 
 billing_temporary=()
 billing_ticker=
@@ -17,6 +17,68 @@ spare_loopback_the_proxy() {
   no_proxy="${no_proxy:+$no_proxy,}${NO_PROXY:+$NO_PROXY,}127.0.0.1,localhost"
   NO_PROXY=$no_proxy
   export no_proxy NO_PROXY
+}
+
+# print_help ARGUMENT...: prints the page of a command if that is requested, without a build: eng/help has a copy of each command's own help.
+# A command that does not exist is refused at once, too.
+print_help() {
+  local argument page=billing
+  for argument in "$@"; do
+    [[ -f $BILLING_ROOT/eng/help/$page-$argument.txt ]] || break
+    page+="-$argument"
+  done
+  for argument in "$@" ${1:---help}; do
+    case $argument in
+      -h | -\? | --help)
+        cat -- "$BILLING_ROOT/eng/help/$page.txt"
+        (($#)) || die 'a command is missing'
+        exit 0
+        ;;
+    esac
+  done
+  [[ $page != billing || $1 == -* ]] || die "there is no command '$1'; ./billing --help lists them"
+}
+
+# prepare_folders: sets and exports BILLING_CACHE, the folder shared by all clones of a user, and makes HOME usable for dotnet, NuGet and npm;
+# sets BILLING_STATE, the folder for what is kept for this clone.
+prepare_folders() {
+  BILLING_STATE="$BILLING_ROOT/.billing"
+  can_make "$BILLING_STATE" || die "cannot write to $BILLING_STATE: ./billing builds inside the repository"
+  if [[ -z ${HOME:-} ]] || [[ ! -d $HOME || ! -w $HOME ]]; then
+    export HOME="$BILLING_STATE/home" DOTNET_CLI_HOME="$BILLING_STATE/home"
+    mkdir -p -- "$HOME"
+    : "${BILLING_CACHE:=${XDG_CACHE_HOME:+$XDG_CACHE_HOME/billing}}"
+    : "${BILLING_CACHE:=$BILLING_STATE/cache}"
+  fi
+  : "${BILLING_CACHE:=${XDG_CACHE_HOME:-$HOME/.cache}/billing}"
+  can_make "$BILLING_CACHE" || die "cannot write to the cache $BILLING_CACHE"
+  BILLING_CACHE=$(cd -- "$BILLING_CACHE" && pwd)
+  export BILLING_CACHE
+}
+
+can_make() { mkdir -p -- "$1" 2>/dev/null && [[ -w $1 ]]; }
+
+# need_programs: stops if this machine lacks what the scripts and the programs use everywhere, and sets BILLING_SDK, the version that
+# global.json selects (dotnet searches for it from the current folder upwards).
+need_programs() {
+  local program missing=()
+  for program in flock setpriv setsid find tar; do have "$program" || missing+=("$program"); done
+  ((${#missing[@]} == 0)) || die "missing: $(listed "${missing[@]}"); please install util-linux, findutils and tar"
+  have dotnet || install_sdk
+  BILLING_SDK=$(env -C "$BILLING_ROOT" dotnet --version 2>&1) || die "no suitable .NET SDK: $BILLING_SDK"
+}
+
+# install_sdk: installs it where the system's packages have it and that requires no password.
+install_sdk() {
+  local as_root=()
+  ((EUID == 0)) || as_root=(sudo -n)
+  if have apt-get && "${as_root[@]}" true 2>/dev/null; then
+    say 'installing dotnet-sdk-10.0 (to build and run)'
+    { with_progress 'reading package lists' "$BILLING_STATE/apt.log" "${as_root[@]}" apt-get update -q &&
+      with_progress 'installing' "$BILLING_STATE/apt.log" "${as_root[@]}" apt-get install -q -y --no-install-recommends dotnet-sdk-10.0; } || true
+  fi
+  have dotnet || die './billing needs the .NET SDK 10: https://learn.microsoft.com/dotnet/core/install/linux (Ubuntu: sudo apt-get install' \
+    'dotnet-sdk-10.0; Fedora: sudo dnf install dotnet-sdk-10.0; Arch: sudo pacman -S dotnet-sdk aspnet-runtime)'
 }
 
 have() { command -v "$1" >/dev/null 2>&1; }

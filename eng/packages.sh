@@ -142,6 +142,14 @@ PROJECT
   } >"$1/ask.crossgen/ask.crossgen.csproj"
 }
 
+# package_version ID: as in Directory.Packages.props, the only place for versions.
+package_version() {
+  local version
+  version=$(sed -n "s/.*<PackageVersion Include=\"$1\" Version=\"\([^\"]*\)\".*/\1/p" "$BILLING_ROOT/Directory.Packages.props")
+  [[ -n $version ]] || die "Directory.Packages.props names no version of $1"
+  printf '%s' "$version"
+}
+
 # listed WORD...: one, two, three
 listed() {
   local text

@@ -1,7 +1,11 @@
+using Billing.Cli.Commands;
+using Billing.Rehearsal;
+using Spectre.Console;
+
 namespace Billing.DeploymentTests;
 
-/// <summary>The checks of <c>./billing</c> on its command line before it installs, downloads or builds anything, in a copy that
-/// only has its scripts.</summary>
+/// <summary>What <c>./billing</c> answers to a command line without a build, in a copy that only has its scripts, and how its program
+/// refuses a wrong one.</summary>
 public sealed class CommandLines : IDisposable
 {
     private readonly DirectoryInfo _copy = Directory.CreateTempSubdirectory("billing-scripts-");
@@ -19,25 +23,36 @@ public sealed class CommandLines : IDisposable
     public void Dispose() => _copy.Delete(recursive: true);
 
     [Theory]
-    [InlineData("./billing has no command 'runn'; it has run, chaos,", "runn")]
-    [InlineData("./billing load has no command 'paymnts'; it has payments,", "load", "paymnts", "--rate", "5")]
-    [InlineData("./billing load needs a command: payments,", "load")]
-    [InlineData("./billing run has no option --jiter; it has --balance-backends,", "run", "--jiter", "on")]
-    [InlineData("--jitter takes one of on|off; it is 'maybe'", "run", "--jitter=maybe")]
-    [InlineData("--requests takes a whole number; it is 'many'", "run", "--requests", "many")]
-    [InlineData("--requests needs a value: <N>", "run", "--requests")]
-    [InlineData("./billing status takes no argument 'now'", "status", "now")]
-    [InlineData("there are no tests called 'Billing.Nope'", "test", "Billing.Nope")]
-    [InlineData("./billing test has no option --slow; it has --fast, --help,", "test", "--slow")]
-    [InlineData("--zone-delay takes a whole number; it is 'far'", "rehearse", "--zone-delay", "far")]
-    [InlineData("--output needs a value: <FOLDER>", "package", "--output")]
-    public async Task An_invalid_command_line_is_rejected_and_nothing_is_created(string message, params string[] arguments)
+    [InlineData("there is no command 'runn'; ./billing --help lists them", "runn")]
+    [InlineData("a command is missing")]
+    public async Task A_command_that_does_not_exist_is_refused_and_nothing_is_created(string message, params string[] arguments)
     {
         var result = await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);
 
         Assert.Equal(1, result.ExitCode);
         Assert.Contains("billing: " + message, result.Errors, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(_copy.FullName, ".billing")));
+    }
+
+    [Theory]
+    [InlineData("'paymnts'", "load", "paymnts", "--rate", "5")]
+    [InlineData("Required command was not provided", "load")]
+    [InlineData("'--jiter'", "run", "--jiter", "on")]
+    [InlineData("--jitter must be on or off; it is maybe", "run", "--jitter=maybe")]
+    [InlineData("--requests must be between 1 and 10000000; it is many", "run", "--requests", "many")]
+    [InlineData("Required argument missing for option: '--requests'", "run", "--requests")]
+    [InlineData("'now'", "status", "now")]
+    [InlineData("There are no tests called 'Billing.Nope'; there are Billing.ChaosTests, ", "test", "Billing.Nope")]
+    [InlineData("There are no tests called '--slow'", "test", "--slow")]
+    [InlineData("--zone-delay must be between", "rehearse", "--zone-delay", "far")]
+    [InlineData("Required argument missing for option: '--output'", "package", "--output")]
+    public void An_invalid_command_line_is_refused_with_the_name_of_what_is_wrong(string message, params string[] arguments)
+    {
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });
+
+        var errors = BillingCommand.Create(console, RehearseCommand.Create(console)).Parse(arguments).Errors;
+
+        Assert.Contains(errors, error => error.Message.Contains(message, StringComparison.Ordinal));
     }
 
     [Theory]

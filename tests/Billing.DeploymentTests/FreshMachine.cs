@@ -17,11 +17,11 @@ public sealed class FreshMachine : IDisposable
         _basic = basic;
         foreach (var file in Repository.Files("eng", "*").Append("billing"))
         {
-            Write("clone/" + file, File.ReadAllText(Path.Combine(Repository.Root, file)));
+            Write("clone/" + file, File.ReadAllText(System.IO.Path.Combine(Repository.Root, file)));
         }
         foreach (var file in new[] { "Directory.Packages.props", "Directory.Build.props", "Billing.slnx" })
         {
-            File.Copy(Path.Combine(Repository.Root, file), At("clone/" + file));
+            File.Copy(System.IO.Path.Combine(Repository.Root, file), At("clone/" + file));
         }
         foreach (var folder in new[] { "clone/src", "clone/load", "clone/polyfills", "clone/tests", "clone/examples", "clone/deploy", "home", "system", "bin", "working" })
         {
@@ -34,16 +34,19 @@ public sealed class FreshMachine : IDisposable
             """);
     }
 
+    /// <summary>Where its programs are.</summary>
+    public string Path => $"{At("bin")}:{_basic.Folder}";
+
     /// <summary>The command lines of all calls of the SDK.</summary>
     public IReadOnlyList<string> Builds => File.Exists(At("dotnet.log")) ? File.ReadAllLines(At("dotnet.log")) : [];
 
     /// <summary>Returns a path on the machine.</summary>
-    public string At(string path) => Path.Combine(_folder.FullName, path);
+    public string At(string path) => System.IO.Path.Combine(_folder.FullName, path);
 
     /// <summary>Writes a file, and creates its folders.</summary>
     public void Write(string path, string content)
     {
-        Directory.CreateDirectory(Path.GetDirectoryName(At(path))!);
+        Directory.CreateDirectory(System.IO.Path.GetDirectoryName(At(path))!);
         File.WriteAllText(At(path), content);
     }
 
@@ -61,14 +64,6 @@ public sealed class FreshMachine : IDisposable
 
     public void Remove(string program) => File.Delete(At("bin/" + program));
 
-    /// <summary>Adds Kafka and Java.</summary>
-    public Dictionary<string, string> WithKafka()
-    {
-        Write("kafka/libs/kafka-server-4.1.0.jar", "");
-        AddProgram("java", "echo 'openjdk version \"21.0.1\"'");
-        return new() { ["KAFKA_HOME"] = At("kafka") };
-    }
-
     /// <summary>Adds PostgreSQL's programs to a folder.</summary>
     public void AddPostgres(string folder, int version)
     {
@@ -79,32 +74,26 @@ public sealed class FreshMachine : IDisposable
     /// <summary>Runs <c>./billing</c> from another folder than its own.</summary>
     /// <param name="arguments">The command line.</param>
     /// <param name="environment">Variables of its environment, in addition to PATH and HOME.</param>
-    /// <param name="asRoot">Whether root runs it, which requires that the test runs as root; otherwise a user without
-    /// rights.</param>
-    /// <param name="answer">What is typed on its terminal; null for no terminal.</param>
-    internal async Task<ToolResult> BillingAsync(
-        string arguments, IReadOnlyDictionary<string, string>? environment = null, bool asRoot = false, string? answer = null)
+    internal async Task<ToolResult> BillingAsync(string arguments, IReadOnlyDictionary<string, string>? environment = null)
     {
-        Assert.SkipWhen(asRoot && !Environment.IsPrivilegedProcess, "this test needs root");
         if (Environment.IsPrivilegedProcess)
         {
             (await ExternalTool.RunAsync("chmod", ["-R", "a+rwX", _folder.FullName])).Succeeded();
         }
-        string[] user = Environment.IsPrivilegedProcess && !asRoot ? ["setpriv", "--reuid", Ordinary, "--regid", Ordinary, "--clear-groups"] : [];
+        // A user without rights.
+        string[] user = Environment.IsPrivilegedProcess ? ["setpriv", "--reuid", Ordinary, "--regid", Ordinary, "--clear-groups"] : [];
         var variables = new Dictionary<string, string>(environment ?? new Dictionary<string, string>())
         {
-            ["PATH"] = $"{At("bin")}:{_basic.Folder}",
+            ["PATH"] = Path,
             ["HOME"] = At("home"),
             ["MACHINE"] = _folder.FullName,
-            ["BILLING_SYSTEM_ROOT"] = At("system"),
         };
         variables.TryAdd("NBomberStandIn", "true");
-        var command = $"bash {At("clone/billing")} {arguments}";
         return await ExternalTool.RunAsync(
             "/usr/bin/env",
             [
                 "-i", "-C", At("working"), .. variables.Select(v => $"{v.Key}={v.Value}"), .. user, "bash", "-c",
-                answer is null ? $"{command} </dev/null" : $"echo '{answer}' | script -qec '{command}' /dev/null",
+                $"bash {At("clone/billing")} {arguments} </dev/null",
             ]);
     }
 

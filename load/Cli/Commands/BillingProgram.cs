@@ -1,4 +1,7 @@
 using System.CommandLine;
+using System.CommandLine.Help;
+using System.Runtime.InteropServices;
+using Billing.Cli.Setup;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands;
@@ -9,10 +12,13 @@ internal static class BillingProgram
     // Files and pipes have no width of their own.
     private const int WidthOfFiles = 240;
 
+    // If it is set, a command line is checked and nothing is done.
+    private const string CheckVariable = "BILLING_CHECK";
+
     /// <param name="arguments">The command and its options.</param>
     /// <param name="further">Additional commands of a program that extends this one; none if null.</param>
     /// <returns>The exit code of the process.</returns>
-    public static Task<int> RunAsync(string[] arguments, Func<IAnsiConsole, IEnumerable<Command>>? further = null)
+    public static async Task<int> RunAsync(string[] arguments, Func<IAnsiConsole, IEnumerable<Command>>? further = null)
     {
         var console = Console.IsOutputRedirected
             ? AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, Interactive = InteractionSupport.No })
@@ -21,10 +27,36 @@ internal static class BillingProgram
         {
             console.Profile.Width = WidthOfFiles;
         }
-        return BillingCommand.Create(console, [.. further?.Invoke(console) ?? []]).Parse(arguments).InvokeAsync(new InvocationConfiguration
+        var parsed = BillingCommand.Create(console, [.. further?.Invoke(console) ?? []]).Parse(arguments);
+        var isValid = parsed.Errors.Count == 0 && parsed.Action is not HelpAction;
+        // The script asks for this before it builds what a command runs beside this program.
+        if (isValid && Environment.GetEnvironmentVariable(CheckVariable) is { Length: > 0 })
+        {
+            return 0;
+        }
+        var prepared = isValid ? await PrepareAsync(parsed) : 0;
+        return prepared != 0 ? prepared : await parsed.InvokeAsync(new InvocationConfiguration
         {
             // Ctrl-C requests an orderly stop: the processes that were started are stopped before this one ends.
             ProcessTerminationTimeout = TimeSpan.FromMinutes(1),
         });
+    }
+
+    private static async Task<int> PrepareAsync(ParseResult parsed)
+    {
+        using var stopping = new CancellationTokenSource();
+        using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
+        using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
+        return await BillingCommand.GuardedAsync(async () =>
+        {
+            await CommandSetup.PrepareAsync(parsed, stopping.Token);
+            return 0;
+        });
+
+        void Stop(PosixSignalContext signal)
+        {
+            signal.Cancel = true;
+            stopping.Cancel();
+        }
     }
 }

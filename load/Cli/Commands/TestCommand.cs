@@ -1,0 +1,67 @@
+using System.CommandLine;
+using System.Diagnostics;
+using Billing.Cli.Mutants;
+using Billing.Cli.Setup;
+using Billing.Cli.Testing;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Commands;
+
+/// <summary><c>./billing test</c> and <c>./billing bench</c>. The script has built what they run.</summary>
+internal static class TestCommand
+{
+    public static Command Create()
+    {
+        var programs = new Argument<string[]>("programs") { Description = "Test programs, such as Billing.UnitTests; all by default", HelpName = "PROGRAM", Arity = ArgumentArity.ZeroOrMore };
+        var fast = new Option<bool>("--fast") { Description = "Only the tests that need no broker" };
+        var install = new Option<bool>("--install") { Description = "Also install a browser, about 500 MB, for the tests of the live page; otherwise it asks, and without a terminal skips them" };
+        programs.Validators.Add(result =>
+        {
+            var there = TestRun.ProgramsOf(SourceCopy.Root);
+            foreach (var name in result.Tokens.Select(token => token.Value).Except(there))
+            {
+                result.AddError($"There are no tests called '{name}'; there are {string.Join(", ", there)}.");
+            }
+        });
+        var command = new Command(
+            "test",
+            "Builds and runs the tests, after installing the small programs that some of them need, if that requires no password; tests whose programs are missing are skipped.")
+        {
+            programs, fast, install,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        {
+            var chosen = (parsed.GetValue(programs) ?? []).Concat(parsed.GetValue(fast) ? ["Billing.UnitTests"] : []).ToHashSet();
+            var names = chosen.Count > 0 ? chosen : [.. TestRun.ProgramsOf(Clone.Needed.Root)];
+            var installer = new Installer(Machine.Current, Clone.Needed.State);
+            await new TestPrograms(Clone.Needed, installer, parsed.GetValue(install), Console.IsInputRedirected || Console.IsErrorRedirected ? null : Ask)
+                .InstallAsync(names, cancellationToken);
+            return await new TestRun().RunAsync(names, cancellationToken);
+        }));
+        return command;
+    }
+
+    private static string? Ask(string question)
+    {
+        Console.Error.Write(question);
+        return Console.ReadLine();
+    }
+
+    public static Command CreateBench()
+    {
+        var command = new Command(
+            "bench", "Runs the benchmarks: all, or those that BenchmarkDotNet's options choose, such as --filter '*Deciding*' or --list flat.")
+        {
+            TreatUnmatchedTokensAsErrors = false,
+        };
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        {
+            using var benchmarks = Process.Start(
+                new ProcessStartInfo(DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Benchmarks"), .. parsed.UnmatchedTokens]))!;
+            // Ctrl-C reaches it, too, and it stops its own processes.
+            await benchmarks.WaitForExitAsync(CancellationToken.None);
+            return benchmarks.ExitCode;
+        }));
+        return command;
+    }
+}

@@ -1,0 +1,116 @@
+using System.CommandLine;
+using Billing.Cli.Monitoring;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Postgres;
+
+namespace Billing.Cli.Setup;
+
+/// <summary>What a command needs on this machine, installed or fetched before it begins: the servers that it starts, unless the user
+/// names running ones.</summary>
+internal sealed class CommandSetup
+{
+    /// <summary>The commands that start a stack.</summary>
+    private static readonly string[] WithStack = ["run", "up", "chaos", "load", "trace", "sweep", "compare", "profile"];
+
+    private readonly Installer _installer;
+    private readonly KafkaFiles _kafka;
+    private readonly PrometheusPackage _prometheus;
+
+    public CommandSetup(Machine machine, string state, string cache)
+    {
+        _installer = new Installer(machine, state);
+        _kafka = new KafkaFiles(machine, cache);
+        _prometheus = new PrometheusPackage(_installer, cache);
+    }
+
+    /// <summary>Installs and fetches what a command needs, if <c>./billing</c> started this program.</summary>
+    /// <exception cref="LocalStack.Processes.StackException">Something is missing and cannot be installed.</exception>
+    public static async Task PrepareAsync(ParseResult parsed, CancellationToken cancellationToken)
+    {
+        if (Clone.OfScript is { } clone)
+        {
+            var setup = new CommandSetup(Machine.Current, clone.State, clone.Cache);
+            foreach (var (name, value) in await setup.PrepareAsync(ServerNeeds.Of(parsed), cancellationToken))
+            {
+                Environment.SetEnvironmentVariable(name, value);
+            }
+        }
+    }
+
+    /// <summary>Installs and fetches what servers need.</summary>
+    /// <returns>The environment variables by which a stack finds it.</returns>
+    /// <exception cref="LocalStack.Processes.StackException">Something is missing and cannot be installed.</exception>
+    public async Task<Dictionary<string, string?>> PrepareAsync(ServerNeeds servers, CancellationToken cancellationToken)
+    {
+        await InstallAsync(servers, cancellationToken);
+        var variables = new Dictionary<string, string?>();
+        if (servers.Postgres)
+        {
+            variables[PostgresPrograms.FolderVariable] = Postgres;
+        }
+        if (servers.Prometheus)
+        {
+            variables[LocalPrometheus.FolderVariable] = await _prometheus.EnsureAsync(cancellationToken);
+        }
+        if (servers.KafkaFiles)
+        {
+            await _kafka.FetchAsync(cancellationToken);
+            variables[KafkaPrograms.HomeVariable] = _kafka.Home;
+        }
+        return variables;
+    }
+
+    private string? Postgres => PostgresPrograms.TryFindFolder(_installer.Machine.Variable, _installer.Machine.Root);
+
+    private async Task InstallAsync(ServerNeeds servers, CancellationToken cancellationToken)
+    {
+        var needs = new Needs(_installer);
+        if (servers.Postgres && Postgres is null)
+        {
+            needs.Add($"PostgreSQL {PostgresPrograms.OldestVersion} or newer", "postgresql", "to store events; no system server is created");
+        }
+        if (servers.KafkaFiles && await _kafka.NeedAsync(needs, cancellationToken) && servers.Kafka)
+        {
+            _kafka.NeedJava(needs);
+        }
+        if (servers.Prometheus)
+        {
+            _prometheus.Need(needs);
+        }
+        await needs.SettleAsync(servers.Command, cancellationToken);
+    }
+
+    /// <summary>The servers that a command line needs.</summary>
+    /// <param name="Command">The command.</param>
+    /// <param name="Postgres">Whether it starts PostgreSQL.</param>
+    /// <param name="Kafka">Whether it starts brokers.</param>
+    /// <param name="KafkaFiles">Whether it uses Kafka's files.</param>
+    /// <param name="Prometheus">Whether it starts Prometheus.</param>
+    internal sealed record ServerNeeds(string Command, bool Postgres, bool Kafka, bool KafkaFiles, bool Prometheus)
+    {
+        public static ServerNeeds Of(ParseResult parsed)
+        {
+            var path = new List<string>();
+            for (var at = parsed.CommandResult; at?.Parent is System.CommandLine.Parsing.CommandResult parent; at = parent)
+            {
+                path.Insert(0, at.Command.Name);
+            }
+            var command = path.FirstOrDefault("");
+            // Running proxies need no servers, and neither do echoes.
+            if (WithStack.Contains(command) && path is not ["compare", "rpc"] && !IsGiven(parsed, "--targets"))
+            {
+                var postgres = Value(parsed, "--postgres") is null or "auto";
+                var kafka = Value(parsed, "--kafka") is null or "auto" && Value(parsed, "--transport") is not "direct";
+                return new ServerNeeds(command, postgres, kafka, kafka, IsGiven(parsed, "--monitoring"));
+            }
+            var isTest = command == "test" && !IsGiven(parsed, "--fast");
+            return new ServerNeeds(command, command is "bench" or "test", isTest, isTest || command is "package" or "rehearse", false);
+        }
+
+        private static bool IsGiven(ParseResult parsed, string option) =>
+            parsed.GetResult(option) is System.CommandLine.Parsing.OptionResult { Implicit: false };
+
+        private static string? Value(ParseResult parsed, string option) =>
+            parsed.GetResult(option) is System.CommandLine.Parsing.OptionResult { Implicit: false, Tokens: [var token, ..] } ? token.Value : null;
+    }
+}

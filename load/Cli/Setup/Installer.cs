@@ -1,0 +1,146 @@
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Setup;
+
+/// <summary>Installs packages with Debian's package tools, where that asks for no password, and else says how to.</summary>
+/// <param name="machine">The machine.</param>
+/// <param name="state">The folder for the log.</param>
+internal sealed class Installer(Machine machine, string state)
+{
+    private const string ClusterSettings = "/etc/postgresql-common/createcluster.d";
+    private static readonly TimeSpan LongestInstallation = TimeSpan.FromHours(1);
+
+    private bool _isUpToDate;
+    private bool? _canInstall;
+
+    /// <summary>The machine that packages are installed on.</summary>
+    public Machine Machine => machine;
+
+    /// <summary>Whether packages can be installed without a password.</summary>
+    public async Task<bool> CanInstallAsync(CancellationToken cancellationToken) => _canInstall ??=
+        machine.Family == "debian" && machine.Find("apt-get") is not null
+        && (machine.IsRoot || (machine.Find("sudo") is not null && await SucceedsAsync("true", cancellationToken)));
+
+    /// <summary>Installs packages.</summary>
+    /// <exception cref="StackException">They could not be installed.</exception>
+    public async Task InstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
+    {
+        Messages.Say($"installing {string.Join(' ', packages)} ({why})");
+        await UpdateListsAsync(cancellationToken);
+        var setting = packages.Contains("postgresql") ? await WithoutClusterAsync(cancellationToken) : null;
+        try
+        {
+            await Messages.WithClockAsync("installing", RunAsync(
+                ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", .. packages],
+                cancellationToken));
+        }
+        catch (StackException e)
+        {
+            throw new StackException($"could not install {string.Join(' ', packages)}: {e.Message}", e);
+        }
+        finally
+        {
+            if (setting is not null)
+            {
+                await RunAsync(["rm", "-f", setting], CancellationToken.None);
+                await RunAsync(["rmdir", "--ignore-fail-on-non-empty", Path.GetDirectoryName(setting)!], CancellationToken.None);
+            }
+        }
+    }
+
+    /// <summary>Installs packages that a command can do without.</summary>
+    /// <returns>False, with a message, if that requires a password or failed.</returns>
+    public async Task<bool> TryInstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
+    {
+        try
+        {
+            if (await CanInstallAsync(cancellationToken))
+            {
+                await InstallAsync(why, packages, cancellationToken);
+                return true;
+            }
+            Messages.Say($"missing: {string.Join(' ', packages)} ({why})");
+        }
+        catch (StackException e)
+        {
+            Messages.Say(e.Message);
+        }
+        return false;
+    }
+
+    /// <summary>Reads the lists of packages, once.</summary>
+    public async Task UpdateListsAsync(CancellationToken cancellationToken)
+    {
+        if (_isUpToDate)
+        {
+            return;
+        }
+        _isUpToDate = true;
+        try
+        {
+            await Messages.WithClockAsync("reading package lists", RunAsync(["apt-get", "update", "-q"], cancellationToken));
+        }
+        catch (StackException)
+        {
+            Messages.Say("the package lists may be out of date");
+        }
+    }
+
+    /// <summary>The command that installs packages, for a person; null if the system's installer is not known.</summary>
+    /// <param name="packages">Debian's names.</param>
+    public string? CommandFor(IEnumerable<string> packages)
+    {
+        var names = packages.Select(machine.PackageName).SelectMany(name => name.Split(' ')).Distinct().ToList();
+        var sudo = machine.IsRoot ? "" : "sudo ";
+        return names.Count == 0 ? null : machine.Family switch
+        {
+            "debian" => sudo + DebianCommand(names),
+            "fedora" => $"{sudo}dnf install {string.Join(' ', names)}",
+            "arch" => $"{sudo}pacman -S --needed {string.Join(' ', names)}",
+            _ => null,
+        };
+    }
+
+    // There, installing PostgreSQL creates and starts a system cluster, unless a setting prevents it.
+    private static string DebianCommand(List<string> names)
+    {
+        var install = "apt-get update; apt-get install -y --no-install-recommends " + string.Join(' ', names);
+        var setting = ClusterSettings + "/billing.conf";
+        return names.Contains("postgresql")
+            ? $"sh -c 'mkdir -p {ClusterSettings}; echo create_main_cluster=false >{setting}; {install}; rm {setting}'"
+            : $"sh -c '{install}'";
+    }
+
+    private async Task<string> WithoutClusterAsync(CancellationToken cancellationToken)
+    {
+        var setting = machine.Root + ClusterSettings + "/billing.conf";
+        var text = Path.Combine(state, "createcluster.conf");
+        await File.WriteAllTextAsync(text, "create_main_cluster = false\n", cancellationToken);
+        await RunAsync(["install", "-D", "-m", "644", text, setting], cancellationToken);
+        File.Delete(text);
+        return setting;
+    }
+
+    private async Task<bool> SucceedsAsync(string command, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await RunAsync([command], cancellationToken);
+            return true;
+        }
+        catch (StackException)
+        {
+            return false;
+        }
+    }
+
+    private Task RunAsync(IReadOnlyList<string> command, CancellationToken cancellationToken)
+    {
+        string[] line = machine.IsRoot ? [.. command] : [machine.Find("sudo") ?? "sudo", "-n", .. command];
+        var start = new ChildProcessStart(line[0], machine.Find(line[0]) ?? line[0], line[1..], Path.Combine(state, "apt.log"))
+        {
+            Environment = new Dictionary<string, string?> { ["PATH"] = machine.Path },
+        };
+        return ChildProcess.RunAsync(start, LongestInstallation, cancellationToken);
+    }
+}

@@ -1,0 +1,134 @@
+using Billing.Cli.Monitoring;
+using Billing.Cli.Setup;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Testing;
+
+/// <summary>The small programs that some tests need. They are installed if that requires no password; the tests whose programs are missing
+/// are skipped and say why.</summary>
+/// <param name="clone">The clone.</param>
+/// <param name="installer">Installs.</param>
+/// <param name="installsBrowser">Whether a browser may be installed without a question.</param>
+/// <param name="ask">Asks a person a question; null if there is no terminal.</param>
+internal sealed class TestPrograms(Clone clone, Installer installer, bool installsBrowser, Func<string, string?>? ask)
+{
+    private static readonly TimeSpan LongestInstallation = TimeSpan.FromHours(1);
+
+    private Machine Machine => installer.Machine;
+
+    /// <summary>Installs what the test programs need.</summary>
+    /// <param name="names">Names of test programs.</param>
+    /// <param name="cancellationToken">Ends the installation.</param>
+    public async Task InstallAsync(IReadOnlyCollection<string> names, CancellationToken cancellationToken)
+    {
+        if (names.Contains("Billing.IntegrationTests"))
+        {
+            // First, since it may ask.
+            await BrowserAsync(cancellationToken);
+            await TryAsync("a backend in Python", "to test a backend in Python", cancellationToken,
+                (!Path.Exists("/usr/lib/python3/dist-packages/confluent_kafka"), "python3-confluent-kafka"),
+                (!Path.Exists("/usr/lib/python3/dist-packages/google/protobuf"), "python3-protobuf"),
+                (Lacks("protoc"), "protobuf-compiler"),
+                (!File.Exists("/usr/include/google/protobuf/timestamp.proto"), "libprotobuf-dev"));
+        }
+        if (names.Contains("Billing.ChaosTests"))
+        {
+            var lacksCompiler = !File.Exists("/usr/bin/cc") || !File.Exists("/usr/include/stdlib.h");
+            await TryAsync("a C compiler", "to test clocks that step", cancellationToken, (lacksCompiler, "gcc"), (lacksCompiler, "libc6-dev"));
+        }
+        if (names.Contains("Billing.DeploymentTests"))
+        {
+            await TryAsync("shellcheck", "to check shell scripts", cancellationToken, (Lacks("shellcheck"), "shellcheck"));
+            // The tests of the rehearsal's network run as root only.
+            await TryAsync("the network's programs", "to test the rehearsal's network", cancellationToken,
+                (Machine.IsRoot && Lacks("nft"), "nftables"), (Machine.IsRoot && Lacks("ip"), "iproute2"), (Machine.IsRoot && Lacks("sysctl"), "procps"));
+        }
+        if (names.Contains("Billing.DeploymentTests") || names.Contains("Billing.IntegrationTests"))
+        {
+            await PrometheusAsync(cancellationToken);
+        }
+    }
+
+    private async Task PrometheusAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            Environment.SetEnvironmentVariable(
+                LocalPrometheus.FolderVariable, await new PrometheusPackage(installer, clone.Cache).EnsureAsync(cancellationToken));
+        }
+        catch (Exception e) when (e is StackException or IOException)
+        {
+            Messages.Say(e.Message);
+            Messages.Say("continuing without prometheus");
+        }
+    }
+
+    /// <summary>Installs a browser and what drives it.</summary>
+    internal async Task BrowserAsync(CancellationToken cancellationToken)
+    {
+        List<string> missing = [];
+        if (Lacks("chromium"))
+        {
+            missing.Add("chromium");
+        }
+        if (Lacks("npm"))
+        {
+            missing.AddRange(["nodejs", "npm"]);
+        }
+        if (missing.Count > 0 && !(await WantsBrowserAsync(missing, cancellationToken)
+            && await installer.TryInstallAsync("to test the live page in a browser", missing, cancellationToken)))
+        {
+            Messages.Say($"continuing without {string.Join(' ', missing)}");
+            return;
+        }
+        await BrowserDriverAsync(cancellationToken);
+    }
+
+    private async Task BrowserDriverAsync(CancellationToken cancellationToken)
+    {
+        var folder = Path.Combine(clone.Root, "tests", "Billing.IntegrationTests", "browser");
+        var installed = Path.Combine(folder, "node_modules", ".package-lock.json");
+        if (Lacks("npm") || File.GetLastWriteTimeUtc(installed) > File.GetLastWriteTimeUtc(Path.Combine(folder, "package-lock.json")))
+        {
+            return;
+        }
+        try
+        {
+            await Messages.WithClockAsync("installing the browser driver", ChildProcess.RunAsync(
+                new ChildProcessStart("npm", "npm", ["ci", "--no-audit", "--no-fund", "--prefix", folder], Path.Combine(clone.State, "npm.log")),
+                LongestInstallation, cancellationToken));
+        }
+        catch (StackException e)
+        {
+            Messages.Say(e.Message);
+            Messages.Say("continuing without the browser driver");
+        }
+    }
+
+    // Packages of this size are installed on request, or if the user agrees.
+    private async Task<bool> WantsBrowserAsync(List<string> packages, CancellationToken cancellationToken)
+    {
+        if (installsBrowser || !await installer.CanInstallAsync(cancellationToken))
+        {
+            return true;
+        }
+        var names = string.Join(' ', packages);
+        if (ask is null)
+        {
+            Messages.Say($"missing: {names} (to test the live page in a browser; ./billing test --install installs them, about 500 MB)");
+            return false;
+        }
+        return ask($"billing: install {names} to test the live page in a browser? It takes about 500 MB [y/N] ") is ['y' or 'Y', ..];
+    }
+
+    private async Task TryAsync(string what, string why, CancellationToken cancellationToken, params (bool IsMissing, string Package)[] packages)
+    {
+        var missing = packages.Where(package => package.IsMissing).Select(package => package.Package).ToList();
+        if (missing.Count > 0 && !await installer.TryInstallAsync(why, missing, cancellationToken))
+        {
+            Messages.Say("continuing without " + what);
+        }
+    }
+
+    private bool Lacks(string program) => Machine.Find(program) is null;
+}

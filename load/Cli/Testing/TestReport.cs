@@ -1,0 +1,58 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
+using System.Xml;
+using System.Xml.Linq;
+
+namespace Billing.Cli.Testing;
+
+/// <summary>What a test program did.</summary>
+/// <param name="Passed">Number of tests that passed.</param>
+/// <param name="Failed">Number of tests that failed, and of errors outside of tests.</param>
+/// <param name="Skipped">Number of tests that were skipped.</param>
+/// <param name="Classes">The seconds of each test class: the sum of its tests, without what they share (fixtures).</param>
+/// <param name="Notes">What to print even if all is well: why tests were skipped, and which schedules were simulated.</param>
+internal sealed partial record TestReport(
+    int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes, IReadOnlyList<string> Notes)
+{
+    /// <summary>Reads a program's report. A program that ends badly without a failed test, or without a report, is one failure.</summary>
+    /// <param name="file">The report, as xunit writes it.</param>
+    /// <param name="exitCode">The program's exit code.</param>
+    public static TestReport Read(string file, int exitCode)
+    {
+        XElement[] assemblies;
+        try
+        {
+            assemblies = [.. XDocument.Load(file).Descendants("assembly")];
+        }
+        catch (Exception e) when (e is IOException or XmlException)
+        {
+            assemblies = [];
+        }
+        var failed = Sum(assemblies, "failed") + Sum(assemblies, "errors");
+        var tests = assemblies.SelectMany(assembly => assembly.Descendants("test")).ToList();
+        return new TestReport(
+            Sum(assemblies, "passed"), failed == 0 && (exitCode != 0 || assemblies.Length == 0) ? 1 : failed, Sum(assemblies, "skipped"),
+            tests.GroupBy(test => (string?)test.Attribute("type") ?? "").ToDictionary(
+                tests => tests.Key, tests => tests.Sum(test => (double?)test.Attribute("time") ?? 0), StringComparer.Ordinal),
+            [.. tests.SelectMany(NotesOf)]);
+    }
+
+    private static IEnumerable<string> NotesOf(XElement test)
+    {
+        if (test.Element("reason") is { } reason)
+        {
+            yield return $"  {(string?)test.Attribute("name")} [SKIP]: {reason.Value}";
+        }
+        // Which schedules were simulated depends on the day.
+        if (test.Element("output") is { } output && Simulated().Match(output.Value) is { Success: true } simulated)
+        {
+            yield return simulated.Value;
+        }
+    }
+
+    private static int Sum(XElement[] assemblies, string count) =>
+        assemblies.Sum(assembly => int.Parse((string?)assembly.Attribute(count) ?? "0", CultureInfo.InvariantCulture));
+
+    [GeneratedRegex("^Simulated [0-9].*", RegexOptions.Multiline)]
+    private static partial Regex Simulated();
+}

@@ -1,0 +1,103 @@
+using System.Diagnostics;
+using System.Globalization;
+using Billing.Cli.Setup;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Testing;
+
+/// <summary>Runs test programs, as many at a time as the machine has cores, and adds up their counts.</summary>
+internal sealed class TestRun
+{
+    // Two programs that keep all cores busy by themselves; beside other tests they would take longer than one after the other.
+    private const string Alone = "Billing.IntegrationTests";
+    private const string Second = "Billing.ChaosTests";
+    private const int SlowestShown = 10;
+    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(50);
+
+    private readonly List<TestReport> _reports = [];
+    private readonly string _output = new DirectoryInfo(AppContext.BaseDirectory).Parent!.Parent!.FullName;
+
+    /// <summary>The names of a clone's test programs.</summary>
+    public static IReadOnlyList<string> ProgramsOf(string root) =>
+    [
+        .. Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*Tests").Select(folder => Path.GetFileName(folder)).Order(StringComparer.Ordinal),
+    ];
+
+    /// <summary>Runs test programs. The last line says how many tests passed, failed and were skipped.</summary>
+    /// <returns>0 if no test failed.</returns>
+    public async Task<int> RunAsync(IReadOnlyCollection<string> programs, CancellationToken cancellationToken)
+    {
+        var folder = Directory.CreateTempSubdirectory("billing-tests-").FullName;
+        try
+        {
+            var waiting = new Queue<string>(programs.OrderBy(name => name switch { Alone => 0, Second => 1, _ => 2 }));
+            var running = new Dictionary<Task, string>();
+            while (waiting.Count + running.Count > 0)
+            {
+                while (waiting.Count > 0 && running.Count < Environment.ProcessorCount && !running.ContainsValue(Alone))
+                {
+                    var name = waiting.Dequeue();
+                    running.Add(RunAsync(name, folder, cancellationToken), name);
+                }
+                var ended = Task.WhenAny(running.Keys);
+                await Messages.WithClockAsync(string.Join(", ", running.Values), ended);
+                running.Remove(await ended);
+                await await ended;
+            }
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+        PrintSlowest();
+        var failed = _reports.Sum(report => report.Failed);
+        Console.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"{_reports.Sum(report => report.Passed)} passed, {failed} failed, {_reports.Sum(report => report.Skipped)} skipped"));
+        return failed == 0 ? 0 : 1;
+    }
+
+    private async Task RunAsync(string name, string folder, CancellationToken cancellationToken)
+    {
+        var started = Stopwatch.GetTimestamp();
+        var log = Path.Combine(folder, name + ".log");
+        var report = Path.Combine(folder, name + ".xml");
+        await using var program = ChildProcess.Start(new ChildProcessStart(
+            name, Path.Combine(_output, name, "release", name), ["-noLogo", "-noColor", "-xml", report], log)
+        {
+            StopSignal = Signal.Interrupt,
+            OrphanSignal = Signal.Interrupt,
+        });
+        try
+        {
+            await program.WaitForExitAsync(cancellationToken);
+        }
+        catch (OperationCanceledException)
+        {
+            // It stops what its tests have started.
+            await program.StopAsync(StopBound);
+            throw;
+        }
+        var read = TestReport.Read(report, program.ExitCode ?? 1);
+        if (read.Failed > 0)
+        {
+            Console.WriteLine(await File.ReadAllTextAsync(log, cancellationToken));
+        }
+        foreach (var note in read.Notes)
+        {
+            Console.WriteLine(note);
+        }
+        Console.WriteLine(string.Create(
+            CultureInfo.InvariantCulture,
+            $"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s"));
+        _reports.Add(read);
+    }
+
+    private void PrintSlowest()
+    {
+        Messages.Say("the slowest test classes, in seconds:");
+        foreach (var (name, seconds) in _reports.SelectMany(report => report.Classes).OrderByDescending(test => test.Value).Take(SlowestShown))
+        {
+            Console.Error.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {seconds,7:F1}  {name}"));
+        }
+    }
+}
