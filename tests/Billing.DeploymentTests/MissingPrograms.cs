@@ -153,7 +153,7 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     private Task<Dictionary<string, string?>> PrepareAsync(CommandSetup.ServerNeeds servers, bool asRoot = false) =>
         new CommandSetup(NewMachine(asRoot), _machine.At("working"), _machine.At("home")).PrepareAsync(servers, Token);
 
-    private Machine NewMachine(bool asRoot) => new(
+    private SystemPrograms NewMachine(bool asRoot) => new(
         name => name switch
         {
             "PATH" => _machine.Path,

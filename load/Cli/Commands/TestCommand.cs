@@ -33,7 +33,7 @@ internal static class TestCommand
         {
             var chosen = (parsed.GetValue(programs) ?? []).Concat(parsed.GetValue(fast) ? ["Billing.UnitTests"] : []).ToHashSet();
             var names = chosen.Count > 0 ? chosen : [.. TestRun.ProgramsOf(Clone.Needed.Root)];
-            var installer = new Installer(Machine.Current, Clone.Needed.State);
+            var installer = new Installer(SystemPrograms.Current, Clone.Needed.State);
             await new TestPrograms(Clone.Needed, installer, parsed.GetValue(install), Console.IsInputRedirected || Console.IsErrorRedirected ? null : Ask)
                 .InstallAsync(names, cancellationToken);
             return await new TestRun().RunAsync(names, cancellationToken);

@@ -16,7 +16,7 @@ internal sealed class CommandSetup
     private readonly KafkaFiles _kafka;
     private readonly PrometheusPackage _prometheus;
 
-    public CommandSetup(Machine machine, string state, string cache)
+    public CommandSetup(SystemPrograms machine, string state, string cache)
     {
         _installer = new Installer(machine, state);
         _kafka = new KafkaFiles(machine, cache);
@@ -29,7 +29,7 @@ internal sealed class CommandSetup
     {
         if (Clone.OfScript is { } clone)
         {
-            var setup = new CommandSetup(Machine.Current, clone.State, clone.Cache);
+            var setup = new CommandSetup(SystemPrograms.Current, clone.State, clone.Cache);
             foreach (var (name, value) in await setup.PrepareAsync(ServerNeeds.Of(parsed), cancellationToken))
             {
                 Environment.SetEnvironmentVariable(name, value);

@@ -5,7 +5,7 @@ namespace Billing.Cli.Setup;
 /// <summary>Installs packages with Debian's package tools, where that asks for no password, and else says how to.</summary>
 /// <param name="machine">The machine.</param>
 /// <param name="state">The folder for the log.</param>
-internal sealed class Installer(Machine machine, string state)
+internal sealed class Installer(SystemPrograms machine, string state)
 {
     private const string ClusterSettings = "/etc/postgresql-common/createcluster.d";
     private static readonly TimeSpan LongestInstallation = TimeSpan.FromHours(1);
@@ -14,7 +14,7 @@ internal sealed class Installer(Machine machine, string state)
     private bool? _canInstall;
 
     /// <summary>The machine that packages are installed on.</summary>
-    public Machine Machine => machine;
+    public SystemPrograms Machine => machine;
 
     /// <summary>Whether packages can be installed without a password.</summary>
     public async Task<bool> CanInstallAsync(CancellationToken cancellationToken) => _canInstall ??=

@@ -9,7 +9,7 @@ namespace Billing.Cli.Setup;
 /// <summary>Finds, unpacks or downloads the Kafka installation that brokers are started from.</summary>
 /// <param name="machine">The machine.</param>
 /// <param name="cache">The folder that keeps it.</param>
-internal sealed partial class KafkaFiles(Machine machine, string cache)
+internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
 {
     private const string Archive = $"kafka_2.13-{KafkaPrograms.Version}.tgz";
     private const int OldestJava = 17;

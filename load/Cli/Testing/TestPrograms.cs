@@ -14,7 +14,7 @@ internal sealed class TestPrograms(Clone clone, Installer installer, bool instal
 {
     private static readonly TimeSpan LongestInstallation = TimeSpan.FromHours(1);
 
-    private Machine Machine => installer.Machine;
+    private SystemPrograms Machine => installer.Machine;
 
     /// <summary>Installs what the test programs need.</summary>
     /// <param name="names">Names of test programs.</param>

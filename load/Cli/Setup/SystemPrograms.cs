@@ -5,7 +5,7 @@ namespace Billing.Cli.Setup;
 /// <param name="variable">Reads an environment variable.</param>
 /// <param name="root">The folder with the system's files; empty for this machine's.</param>
 /// <param name="isRoot">Whether this process may install programs.</param>
-internal sealed class Machine(Func<string, string?> variable, string root, bool isRoot)
+internal sealed class SystemPrograms(Func<string, string?> variable, string root, bool isRoot)
 {
     private static readonly Dictionary<(string Family, string Package), string> Names = new()
     {
@@ -19,7 +19,7 @@ internal sealed class Machine(Func<string, string?> variable, string root, bool 
     private string? _family;
 
     /// <summary>The machine that this process runs on.</summary>
-    public static Machine Current { get; } = new(Environment.GetEnvironmentVariable, "", Environment.IsPrivilegedProcess);
+    public static SystemPrograms Current { get; } = new(Environment.GetEnvironmentVariable, "", Environment.IsPrivilegedProcess);
 
     /// <summary>The folder with the system's files.</summary>
     public string Root => root;
