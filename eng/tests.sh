@@ -9,7 +9,7 @@ run_tests() {
   # First, since it may ask.
   [[ " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || { try_browser && try_python; }
   [[ " ${programs[*]} " != *' Billing.ChaosTests '* ]] || try_compiler
-  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_jq && try_network_tools; }
+  [[ " ${programs[*]} " != *' Billing.DeploymentTests '* ]] || { try_shellcheck && try_network_tools; }
   [[ " ${programs[*]} " != *' Billing.DeploymentTests '* && " ${programs[*]} " != *' Billing.IntegrationTests '* ]] || try_prometheus
   for name in "${programs[@]}"; do
     projects+=("tests/$name/$name.csproj")
@@ -74,11 +74,6 @@ try_python() {
 # The tests of shell scripts need it and are skipped without it.
 try_shellcheck() {
   have shellcheck || (as_root_install 'to check shell scripts' shellcheck) || say 'continuing without shellcheck'
-}
-
-# The test of a release's bill of materials needs it and is skipped without it.
-try_jq() {
-  have jq || (as_root_install 'to list the components of a program' jq) || say 'continuing without jq'
 }
 
 # The tests of the rehearsal's network run as root only, need these, and are skipped without them.

@@ -6,7 +6,7 @@ namespace Billing.Cli.Commands;
 /// declared for their help pages, from which the script reads their options.</summary>
 internal static class ScriptCommands
 {
-    public static IEnumerable<Command> Create() => [Test(), Bench(), Package()];
+    public static IEnumerable<Command> Create() => [Test(), Bench()];
 
     private static Command Test() => OfTheScript(new Command(
         "test",
@@ -24,15 +24,6 @@ internal static class ScriptCommands
         command.TreatUnmatchedTokensAsErrors = false;
         return command;
     }
-
-    private static Command Package() => OfTheScript(new Command(
-        "package", "Creates the archives that machines and images are installed from, and the NuGet packages of the SDK.")
-    {
-        new Option<string>("--version") { Description = "Version of the release (SemVer); by default Version in Directory.Build.props", HelpName = "V" },
-        new Option<string>("--architectures") { Description = "linux-x64, linux-arm64 or both, separated by a comma; by default those that can be built here", HelpName = "LIST" },
-        new Option<string>("--output") { Description = "Folder of the release, by default artifacts/release/V; an earlier release in it is replaced", HelpName = "FOLDER" },
-        new Option<bool>("--check") { Description = "Package the release again, from a clone in another folder, and compare the bytes" },
-    });
 
     private static Command OfTheScript(Command command)
     {

@@ -8,8 +8,11 @@ public static class KafkaPrograms
     /// <summary>The environment variable in which <c>./billing</c> passes the folder that contains Kafka's <c>libs</c>.</summary>
     public const string HomeVariable = "BILLING_KAFKA_HOME";
 
+    /// <summary>The version that <c>./billing</c> downloads and releases contain.</summary>
+    public const string Version = "4.1.0";
+
     private const string UsualHomeVariable = "KAFKA_HOME";
-    private const string CachedFolder = "kafka-4.1.0";
+    private const string CachedFolder = "kafka-" + Version;
 
     /// <summary>
     /// Finds the folder that contains Kafka's jars in <c>libs</c>: the one in <see cref="HomeVariable"/>, the one in KAFKA_HOME,
