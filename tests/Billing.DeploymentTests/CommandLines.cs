@@ -31,6 +31,8 @@ public sealed class CommandLines : IDisposable
     [InlineData("./billing test has no option --slow; it has --fast, --help,", "test", "--slow")]
     [InlineData("--zone-delay takes a whole number; it is 'far'", "rehearse", "--zone-delay", "far")]
     [InlineData("--output needs a value: <FOLDER>", "package", "--output")]
+    [InlineData("--version needs a value: <V>", "package", "--version")]
+    [InlineData("./billing package has no option --outptu; it has --architectures,", "package", "--outptu", "here")]
     public async Task An_invalid_command_line_is_rejected_and_nothing_is_created(string message, params string[] arguments)
     {
         var result = await ExternalTool.RunAsync("/bin/bash", [Path.Combine(_copy.FullName, "billing"), .. arguments]);

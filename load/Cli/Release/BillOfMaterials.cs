@@ -57,7 +57,7 @@ internal static partial class BillOfMaterials
         var component = new JsonObject
         {
             ["type"] = "library",
-            ["bom-ref"] = Reference(library.NameAndVersion),
+            ["bom-ref"] = Reference(library.Key),
             ["name"] = library.Name,
             ["version"] = library.Version,
         };
@@ -69,7 +69,7 @@ internal static partial class BillOfMaterials
         }
         else
         {
-            component["purl"] = Reference(library.NameAndVersion);
+            component["purl"] = Reference(library.Key);
             var package = library.PackageFolder(packages);
             (hash, license) = (HashOfPackage(package), LicenseOf(package));
         }
@@ -86,13 +86,13 @@ internal static partial class BillOfMaterials
 
     private static JsonObject Dependency(JsonProperty library) => new()
     {
-        ["ref"] = Reference(new PublishedLibrary(library.Name, IsProject: false).NameAndVersion),
+        ["ref"] = Reference(library.Name),
         ["dependsOn"] = List(library.Value.TryGetProperty("dependencies", out var dependencies)
             ? dependencies.EnumerateObject().Select(dependency => JsonValue.Create(Reference($"{dependency.Name}/{dependency.Value.GetString()}")))
             : []),
     };
 
-    private static string Reference(string nameAndVersion) => "pkg:nuget/" + nameAndVersion.Replace('/', '@');
+    private static string Reference(string key) => "pkg:nuget/" + PublishedLibrary.WithoutPrefix(key).Replace('/', '@');
 
     private static JsonArray Licenses(string expression) => List([new JsonObject { ["expression"] = expression }]);
 

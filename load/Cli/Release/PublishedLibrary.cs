@@ -11,13 +11,17 @@ internal sealed record PublishedLibrary(string Key, bool IsProject)
     private const string RuntimePrefix = "runtimepack.";
 
     /// <summary>Its name and version, separated by a slash.</summary>
-    public string NameAndVersion => Key.StartsWith(RuntimePrefix, StringComparison.Ordinal) ? Key[RuntimePrefix.Length..] : Key;
+    public string NameAndVersion => WithoutPrefix(Key);
 
     /// <summary>Its name.</summary>
     public string Name => NameAndVersion[..NameAndVersion.LastIndexOf('/')];
 
     /// <summary>Its version.</summary>
     public string Version => NameAndVersion[(NameAndVersion.LastIndexOf('/') + 1)..];
+
+    /// <summary>Returns a library's name and version: the .NET runtime has a prefix in a deps.json.</summary>
+    public static string WithoutPrefix(string key) =>
+        key.StartsWith(RuntimePrefix, StringComparison.Ordinal) ? key[RuntimePrefix.Length..] : key;
 
     /// <summary>Reads the libraries of all programs in a folder.</summary>
     public static IReadOnlyList<PublishedLibrary> In(string published)
