@@ -1,5 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
+using Billing.Cli.Setup;
+using Billing.Rehearsal.Preparation;
 using Spectre.Console;
 
 namespace Billing.Rehearsal;
@@ -15,19 +17,18 @@ internal static class RehearseCommand
         var delay = Flags.Number("--zone-delay", "Latency of a packet from one zone to another, in microseconds", 500, 0, 1_000_000);
         var report = new Option<string?>("--report") { Description = "File for the figures, as JSON", HelpName = "FILE" };
         var logs = new Option<string?>("--logs") { Description = "Folder for the machines' logs and the clients' journals", HelpName = "FOLDER" };
-        var check = new Option<bool>("--check-flags") { Description = "Only checks whether the flags are valid", Hidden = true };
-        var (repository, folder, image, release, next) = (Hidden("--repository"), Hidden("--folder"), Hidden("--image"), Hidden("--release"), Hidden("--next-release"));
+        var (folder, image, release, next) = (Hidden("--folder"), Hidden("--image"), Hidden("--release"), Hidden("--next-release"));
         var command = new Command("rehearse", "Boots the machines of deploy/terraform on this one, installs them as a cloud would, runs the experiment, cuts machines off, upgrades and adds machines, restores the database, and audits. Needs root.")
         {
-            requests, rate, delay, report, logs, check, repository, folder, image, release, next,
+            requests, rate, delay, report, logs, folder, image, release, next,
         };
-        command.SetAction((parsed, cancellationToken) => parsed.GetValue(check)
-            ? Task.FromResult(0)
-            : BillingCommand.GuardedAsync(() => new Rehearsal(
+        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => parsed.GetValue(folder) is not { } prepared
+            ? new PreparedRehearsal(Workspace.FromEnvironment()).RunAsync(parsed.Tokens.Select(token => token.Value), cancellationToken)
+            : new Rehearsal(
                 new RehearsalOptions
                 {
-                    Repository = parsed.GetValue(repository)!,
-                    Folder = parsed.GetValue(folder)!,
+                    Repository = Workspace.FromEnvironment().Root,
+                    Folder = prepared,
                     Image = parsed.GetValue(image)!,
                     Release = parsed.GetValue(release)!,
                     NextRelease = parsed.GetValue(next)!,
@@ -41,6 +42,6 @@ internal static class RehearseCommand
         return command;
     }
 
-    // Passed by ./billing, which creates the folders.
+    // Passed by the process that has prepared the rehearsal.
     private static Option<string?> Hidden(string name) => new(name) { Hidden = true };
 }

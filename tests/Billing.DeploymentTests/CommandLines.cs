@@ -46,6 +46,8 @@ public sealed class CommandLines : IDisposable
     [InlineData("There are no tests called '--slow'", "test", "--slow")]
     [InlineData("--zone-delay must be between", "rehearse", "--zone-delay", "far")]
     [InlineData("Required argument missing for option: '--output'", "package", "--output")]
+    [InlineData("Required argument missing for option: '--version'", "package", "--version")]
+    [InlineData("'--outptu'", "package", "--outptu", "here")]
     public void An_invalid_command_line_is_refused_with_the_name_of_what_is_wrong(string message, params string[] arguments)
     {
         var console = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) });

@@ -134,7 +134,7 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
         _machine.Write("apt.log", "");
         _machine.AddProgram("apt-get", $"""echo "$@" >>"{_machine.At("apt.log")}" """);
         var questions = new List<string>();
-        var clone = new Clone(_machine.At("clone"), _machine.At("working"), _machine.At("home"), "");
+        var clone = new Workspace(_machine.At("clone"), _machine.At("working"), _machine.At("home"), "");
         var programs = new TestPrograms(clone, new Installer(NewMachine(asRoot: false), clone.State), install, answer is null ? null : question =>
         {
             questions.Add(question);

@@ -1,110 +1,145 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
 using System.Text.Json.Nodes;
+using Billing.Cli.Release;
+using Billing.LocalStack.Processes;
 
 namespace Billing.DeploymentTests;
 
 /// <summary>The steps of <c>./billing package</c>, on small folders. <c>./billing package --check</c> tests the whole command.
 /// </summary>
+[UnsupportedOSPlatform("windows")]
 public sealed class ReleasePackaging : IDisposable
 {
+    private static readonly DateTimeOffset Time = DateTimeOffset.FromUnixTimeSeconds(1_700_000_000);
+
     private readonly string _folder = Directory.CreateTempSubdirectory("billing-release-").FullName;
 
     [Theory]
-    [InlineData("--version 1.2", "--version: '1.2'")]
-    [InlineData("--version 01.2.3", "--version: '01.2.3'")]
-    [InlineData("--version 1.2.3+build", "--version: '1.2.3+build'")]
-    [InlineData("--version", "--version needs a value: <V>")]
-    [InlineData("--architectures linux-x86", "--architectures: 'linux-x86'")]
-    [InlineData("--architectures=", "--architectures: there are linux-x64, linux-arm64")]
-    [InlineData("--output /proc/nowhere", "--output: cannot write to /proc/nowhere")]
-    [InlineData("--output deploy", "--output: ")]
-    [InlineData("--outptu here", "./billing package has no option --outptu; it has --architectures,")]
-    public async Task An_invalid_option_is_reported_before_anything_is_done(string flags, string message)
+    [InlineData("--version: '1.2'", "1.2", null, null)]
+    [InlineData("--version: '01.2.3'", "01.2.3", null, null)]
+    [InlineData("--version: '1.2.3+build'", "1.2.3+build", null, null)]
+    [InlineData("--architectures: 'linux-x86'", null, "linux-x86", null)]
+    [InlineData("--architectures: 'linux-x86'", null, "linux-x64,linux-x86", null)]
+    [InlineData("--architectures: there are linux-x64, linux-arm64", null, "", null)]
+    [InlineData("--output: cannot write to /proc/nowhere", null, null, "/proc/nowhere")]
+    [InlineData("--output: the folder is missing", null, null, "")]
+    [InlineData("deploy is not empty and is not a release: it has no SHA256SUMS", null, null, "deploy")]
+    public void An_invalid_option_is_reported(string message, string? version, string? architectures, string? output)
     {
-        var result = await ExternalTool.RunAsync("/bin/bash", ["billing", "package", .. flags.Split(' ')]);
+        var folder = output == "deploy" ? Path.Combine(Repository.Root, output) : output;
 
-        Assert.Equal(1, result.ExitCode);
-        Assert.Contains($"billing: {message}", result.Errors, StringComparison.Ordinal);
-        Assert.Single(result.Errors.Trim().Split('\n'));
+        var e = Assert.Throws<StackException>(() => ReleaseOptions.Read(Repository.Root, version, architectures, folder));
+
+        Assert.Contains(message, e.Message, StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData("0.1.0")]
     [InlineData("10.20.30-rc.1.x-y")]
-    public async Task Versions_as_in_SemVer_are_accepted(string version) => (await BashAsync($"check_version {version}")).Succeeded();
+    public void Versions_as_in_SemVer_are_accepted(string version) =>
+        Assert.Equal(version, ReleaseOptions.Read(Repository.Root, version, null, _folder).Version);
+
+    [Fact]
+    public void A_release_is_of_the_products_version_and_for_all_architectures_unless_told_otherwise()
+    {
+        var usual = ReleaseOptions.Read(Repository.Root, null, null, _folder);
+        var chosen = ReleaseOptions.Read(Repository.Root, null, "linux-x64,linux-arm64,linux-x64", _folder);
+
+        Assert.Equal((ReleaseContract.Version, false), (usual.Version, usual.AreArchitecturesChosen));
+        Assert.Equal(["linux-x64", "linux-arm64"], usual.Architectures);
+        Assert.True(chosen.AreArchitecturesChosen);
+        Assert.Equal(["linux-arm64", "linux-x64"], chosen.Architectures);
+    }
 
     [Fact]
     public async Task Archives_of_the_same_content_have_the_same_bytes()
     {
-        var script = """
-            package_epoch=1700000000
-            cd "$FOLDER" && mkdir -p one/top/inner two/top/inner
-            (umask 077; echo b >one/top/inner/b; echo a >one/top/a; chmod u+x one/top/a)
-            (umask 002; echo a >two/top/a; echo b >two/top/inner/b; chmod a+x two/top/a; touch -d 2001-01-01 two/top/a)
-            archive_of one top one.tar.gz; archive_of two top two.tar.gz
-            cmp one.tar.gz two.tar.gz
-            echo c >two/top/inner/b; archive_of two top two.tar.gz
-            ! cmp -s one.tar.gz two.tar.gz
-            """;
+        Write("one/top/inner/b", "b", UnixFileMode.UserRead | UnixFileMode.UserWrite);
+        Write("one/top/a", "a", UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        Write("two/top/a", "a", (UnixFileMode)0b111_101_101);
+        Write("two/top/inner/b", "b", (UnixFileMode)0b110_110_100);
+        File.SetLastWriteTimeUtc(PathOf("two/top/a"), new DateTime(2001, 1, 1, 0, 0, 0, DateTimeKind.Utc));
 
-        (await BashAsync(script)).Succeeded();
+        var one = await PackAsync("one");
+        Assert.Equal(one, await PackAsync("two"));
+        Write("two/top/inner/b", "c");
+        Assert.NotEqual(one, await PackAsync("two"));
     }
 
     [Fact]
     public async Task The_bootstrap_archive_covers_the_others_and_its_own_hash_is_Terraforms()
     {
-        _ = ExternalTool.Need("jq");
         Write("root/deploy/bootstrap/install.sh", "#!/bin/sh\n");
         Write("release/billing-proxy-1.2.3-linux-x64.tar.gz", "an archive");
-        var script = """
-            package_epoch=1700000000 package_version_wanted=1.2.3 BILLING_ROOT="$FOLDER/root"
-            mkdir "$FOLDER/staging" "$FOLDER/unpacked"
-            package_bootstrap "$FOLDER/staging" "$FOLDER/release"
-            cd "$FOLDER/release"
-            tar -xzf billing-bootstrap-1.2.3.tar.gz -C "$FOLDER/unpacked"
-            test -f "$FOLDER/unpacked/install.sh"
-            sha256sum --check --strict "$FOLDER/unpacked/SHA256SUMS"
-            grep -q "\"release_version\": \"1.2.3\"" release.auto.tfvars.json
-            grep -q "\"bootstrap_sha256\": \"$(sha256sum <billing-bootstrap-1.2.3.tar.gz | cut -d ' ' -f 1)\"" release.auto.tfvars.json
-            """;
+        var release = PathOf("release");
 
-        (await BashAsync(script)).Succeeded();
+        await new BootstrapArchive(PathOf("root"), "1.2.3", Time).PackAsync(
+            Directory.CreateDirectory(PathOf("staging")).FullName, release, TestContext.Current.CancellationToken);
+
+        var unpacked = Directory.CreateDirectory(PathOf("unpacked")).FullName;
+        (await ExternalTool.RunAsync("tar", ["-xzf", "billing-bootstrap-1.2.3.tar.gz", "-C", unpacked], release)).Succeeded();
+        Assert.True(File.Exists(Path.Combine(unpacked, "install.sh")));
+        (await ExternalTool.RunAsync("sha256sum", ["--check", "--strict", Path.Combine(unpacked, "SHA256SUMS")], release)).Succeeded();
+        var variables = JsonNode.Parse(File.ReadAllText(Path.Combine(release, "release.auto.tfvars.json")))!;
+        Assert.Equal("1.2.3", variables.Text("release_version"));
+        Assert.Equal(Checksums.Of(Path.Combine(release, "billing-bootstrap-1.2.3.tar.gz")), variables.Text("bootstrap_sha256"));
     }
 
     [Fact]
-    public async Task A_bill_of_materials_names_each_library_with_version_hash_and_licence()
+    public void A_bill_of_materials_names_each_library_with_version_hash_and_licence()
     {
-        _ = ExternalTool.Need("jq");
         Write("published/Some.Program.deps.json", """
             {
               "runtimeTarget": { "name": "net/linux-x64" },
               "targets": { "net/linux-x64": {
-                "Some.Program/1.2.3": { "dependencies": { "Some.Library": "4.5.6", "Stand.In": "7.8.9" } },
-                "Some.Library/4.5.6": {}, "Stand.In/7.8.9": {} } },
+                "Some.Program/1.2.3": { "dependencies": { "Some.Library": "4.5.6", "Stand.In": "7.8.9", "runtimepack.Some.Runtime": "10.0.1" } },
+                "Some.Library/4.5.6": {}, "Stand.In/7.8.9": {}, "runtimepack.Some.Runtime/10.0.1": {} } },
               "libraries": {
                 "Some.Program/1.2.3": { "type": "project" },
-                "Some.Library/4.5.6": { "type": "package" }, "Stand.In/7.8.9": { "type": "project" } }
+                "Some.Library/4.5.6": { "type": "package" }, "Stand.In/7.8.9": { "type": "project" },
+                "runtimepack.Some.Runtime/10.0.1": { "type": "runtimepack" } }
             }
             """);
         Write("published/Some.Program.dll", "");
         Write("published/Stand.In.dll", "");
         Write("packages/some.library/4.5.6/some.library.nuspec", "<metadata><license type=\"expression\">MIT</license></metadata>");
         Write("packages/some.library/4.5.6/some.library.4.5.6.nupkg.sha512", "AAEC");
+        Write("packages/some.runtime/10.0.1/some.runtime.nuspec", "<metadata><license type=\"file\">LICENSE</license></metadata>");
+        Write("packages/some.runtime/10.0.1/some.runtime.10.0.1.nupkg.sha512", "AAEC");
 
-        var bill = JsonNode.Parse((await BashAsync(
-            """write_sbom "$FOLDER/published" Some.Program 1.2.3 linux-x64 "$FOLDER/packages" 1700000000""")).Succeeded().Output);
+        var bill = JsonNode.Parse(BillOfMaterials.Of(PathOf("published"), "Some.Program", "1.2.3", "linux-x64", PathOf("packages"), Time))!;
 
         Assert.Equal("CycloneDX", bill.Text("bomFormat"));
         Assert.Equal("2023-11-14T22:13:20Z", bill.Text("metadata.timestamp"));
         Assert.Equal("Some.Program", bill.Text("metadata.component.name"));
-        Assert.Equal(2, bill.Items("components").Count());
+        Assert.Equal(3, bill.Items("components").Count());
         Assert.Equal("pkg:nuget/Some.Library@4.5.6", bill.Text("components.0.purl"));
         Assert.Equal("000102", bill.Text("components.0.hashes.0.content"));
         Assert.Equal("MIT", bill.Text("components.0.licenses.0.expression"));
         Assert.Null(bill.Text("components.1.purl"));
         Assert.Equal(128, bill.Text("components.1.hashes.0.content")!.Length);
+        Assert.Equal(("Some.Runtime", "10.0.1"), (bill.Text("components.2.name"), bill.Text("components.2.version")));
+        Assert.Null(bill.Text("components.2.licenses"));
         Assert.Equal(
-            ["pkg:nuget/Some.Library@4.5.6", "pkg:nuget/Stand.In@7.8.9"],
+            ["pkg:nuget/Some.Library@4.5.6", "pkg:nuget/Stand.In@7.8.9", "pkg:nuget/Some.Runtime@10.0.1"],
             bill.Items("dependencies.0.dependsOn").Select(dependency => dependency!.ToString()));
+    }
+
+    [Fact]
+    public void A_bill_of_materials_needs_the_packages_that_the_program_was_published_from()
+    {
+        Write("published/Some.Program.deps.json", """
+            {
+              "runtimeTarget": { "name": "net" }, "targets": { "net": {} },
+              "libraries": { "Some.Library/4.5.6": { "type": "package" } }
+            }
+            """);
+
+        var e = Assert.Throws<StackException>(
+            () => BillOfMaterials.Of(PathOf("published"), "Some.Program", "1.2.3", "linux-x64", PathOf("packages"), Time));
+
+        Assert.Contains("packages/some.library/4.5.6", e.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -112,11 +147,12 @@ public sealed class ReleasePackaging : IDisposable
     {
         _ = ExternalTool.Need("readelf");
         _ = ExternalTool.Need("dpkg");
+        File.Copy("/bin/ls", PathOf("Some.Program"));
 
-        var required = (await BashAsync("""cp /bin/ls "$FOLDER/Some.Program" && required_packages "$FOLDER" """)).Succeeded().Output;
+        var required = await RequiredPackages.OfAsync(_folder, TestContext.Current.CancellationToken);
 
-        Assert.Contains("libc6\n", required, StringComparison.Ordinal);
-        Assert.Contains("libssl3\n", required, StringComparison.Ordinal);
+        Assert.Contains("libc6", required);
+        Assert.Contains("libssl3", required);
     }
 
     /// <summary>The names are those of librdkafka.redist 2.15.1, for x64 and for arm64.</summary>
@@ -145,14 +181,30 @@ public sealed class ReleasePackaging : IDisposable
     public async Task An_architecture_is_packed_if_the_librdkafka_beside_the_program_is_its_own()
     {
         _ = ExternalTool.Need("readelf");
-        var script = """
-            mkdir "$FOLDER/none" "$FOLDER/own" && cp /bin/ls "$FOLDER/own/centos8-librdkafka.so"
-            own=$([[ $(uname -m) == x86_64 ]] && echo linux-x64 || echo linux-arm64)
-            other=$([[ $own == linux-x64 ]] && echo linux-arm64 || echo linux-x64)
-            has_librdkafka "$FOLDER/own" "$own"; ! has_librdkafka "$FOLDER/own" "$other"; ! has_librdkafka "$FOLDER/none" "$own"
-            """;
+        Directory.CreateDirectory(PathOf("none"));
+        Directory.CreateDirectory(PathOf("own"));
+        File.Copy("/bin/ls", PathOf("own/centos8-librdkafka.so"));
+        var isArm = RuntimeInformation.OSArchitecture == Architecture.Arm64;
+        var (own, other) = isArm ? ("linux-arm64", "linux-x64") : ("linux-x64", "linux-arm64");
 
-        (await BashAsync(script)).Succeeded();
+        Task<bool> HasAsync(string folder, string architecture) =>
+            Publishing.HasLibrdkafkaAsync(PathOf(folder), architecture, TestContext.Current.CancellationToken);
+        Assert.True(await HasAsync("own", own));
+        Assert.False(await HasAsync("own", other));
+        Assert.False(await HasAsync("none", own));
+    }
+
+    [Fact]
+    public void Two_releases_are_the_same_if_they_have_the_same_files_with_the_same_bytes()
+    {
+        Write("one/a.tar.gz", "a");
+        Write("two/a.tar.gz", "a");
+        ReleaseCheck.Compare(PathOf("one"), PathOf("two"));
+
+        Write("two/b.tar.gz", "b");
+        Assert.Throws<StackException>(() => ReleaseCheck.Compare(PathOf("one"), PathOf("two")));
+        Write("one/b.tar.gz", "c");
+        Assert.Throws<StackException>(() => ReleaseCheck.Compare(PathOf("one"), PathOf("two")));
     }
 
     [Fact]
@@ -169,16 +221,23 @@ public sealed class ReleasePackaging : IDisposable
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
-    private void Write(string file, string text)
+    private string PathOf(string file) => Path.Combine(_folder, file);
+
+    private void Write(string file, string text, UnixFileMode? mode = null)
     {
-        var path = Path.Combine(_folder, file);
+        var path = PathOf(file);
         Directory.CreateDirectory(Path.GetDirectoryName(path)!);
         File.WriteAllText(path, text);
+        if (mode is not null)
+        {
+            File.SetUnixFileMode(path, mode.Value);
+        }
     }
 
-    // The functions of eng/, as in ./billing.
-    private Task<ToolResult> BashAsync(string script) => ExternalTool.RunAsync(
-        "/bin/bash",
-        ["-euo", "pipefail", "-c", $"for file in common cache needs packages sbom package; do . eng/$file.sh; done\n{script}"],
-        environment: new Dictionary<string, string> { ["FOLDER"] = _folder, ["BILLING_ROOT"] = Repository.Root });
+    private async Task<string> PackAsync(string parent)
+    {
+        var archive = PathOf("packed.tar.gz");
+        await Archive.PackAsync(PathOf(parent), "top", archive, Time, TestContext.Current.CancellationToken);
+        return Checksums.Of(archive);
+    }
 }

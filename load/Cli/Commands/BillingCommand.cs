@@ -27,7 +27,7 @@ internal static class BillingCommand
             new HelpOption(),
             new VersionOption(),
         };
-        foreach (var command in MeasuringCommands.Create(console).Concat([TestCommand.Create(), TestCommand.CreateBench()]).Concat(ScriptCommands.Create()).Concat(further))
+        foreach (var command in MeasuringCommands.Create(console).Concat([TestCommand.Create(), TestCommand.CreateBench(), PackageCommand.Create()]).Concat(further))
         {
             root.Add(command);
         }

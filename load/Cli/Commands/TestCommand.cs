@@ -31,10 +31,11 @@ internal static class TestCommand
         };
         command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
         {
+            var workspace = Workspace.FromEnvironment();
             var chosen = (parsed.GetValue(programs) ?? []).Concat(parsed.GetValue(fast) ? ["Billing.UnitTests"] : []).ToHashSet();
-            var names = chosen.Count > 0 ? chosen : [.. TestRun.ProgramsOf(Clone.Needed.Root)];
-            var installer = new Installer(SystemPrograms.Current, Clone.Needed.State);
-            await new TestPrograms(Clone.Needed, installer, parsed.GetValue(install), Console.IsInputRedirected || Console.IsErrorRedirected ? null : Ask)
+            var names = chosen.Count > 0 ? chosen : [.. TestRun.ProgramsOf(workspace.Root)];
+            var installer = new Installer(SystemPrograms.Current, workspace.State);
+            await new TestPrograms(workspace, installer, parsed.GetValue(install), Console.IsInputRedirected || Console.IsErrorRedirected ? null : Ask)
                 .InstallAsync(names, cancellationToken);
             return await new TestRun().RunAsync(names, cancellationToken);
         }));

@@ -27,9 +27,10 @@ internal sealed class CommandSetup
     /// <exception cref="LocalStack.Processes.StackException">Something is missing and cannot be installed.</exception>
     public static async Task PrepareAsync(ParseResult parsed, CancellationToken cancellationToken)
     {
-        if (Clone.OfScript is { } clone)
+        if (Workspace.IsThere)
         {
-            var setup = new CommandSetup(SystemPrograms.Current, clone.State, clone.Cache);
+            var workspace = Workspace.FromEnvironment();
+            var setup = new CommandSetup(SystemPrograms.Current, workspace.State, workspace.Cache);
             foreach (var (name, value) in await setup.PrepareAsync(ServerNeeds.Of(parsed), cancellationToken))
             {
                 Environment.SetEnvironmentVariable(name, value);

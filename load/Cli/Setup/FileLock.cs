@@ -1,36 +1,42 @@
 namespace Billing.Cli.Setup;
 
-/// <summary>A lock between processes, in a file. It ends with its holder, whatever ends that.</summary>
-internal sealed class FileLock : IDisposable
+/// <summary>A lock that one process of this machine has at a time. It ends with the process, whatever ends it.</summary>
+internal static class FileLock
 {
-    private static readonly TimeSpan BetweenTries = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
 
-    private readonly FileStream _file;
-
-    private FileLock(FileStream file) => _file = file;
-
-    /// <summary>Waits until no other process holds the lock.</summary>
-    /// <param name="file">Its file, which is created if needed and stays.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    public static async Task<FileLock> TakeAsync(string file, CancellationToken cancellationToken)
+    /// <summary>Waits for a lock, and says so if another process has it.</summary>
+    /// <param name="file">The lock file; its name says what is locked.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>The lock, which disposal gives back.</returns>
+    public static async Task<IDisposable> AcquireAsync(string file, CancellationToken cancellationToken)
     {
-        for (var isSaid = false; ;)
+        if (TryAcquire(file) is { } free)
         {
-            try
+            return free;
+        }
+        Messages.Say($"waiting for another ./billing that is busy with {Path.GetFileNameWithoutExtension(file)}");
+        using var poll = new PeriodicTimer(PollInterval);
+        while (true)
+        {
+            await poll.WaitForNextTickAsync(cancellationToken);
+            if (TryAcquire(file) is { } acquired)
             {
-                return new FileLock(new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
-            }
-            catch (IOException) when (File.Exists(file))
-            {
-                if (!isSaid)
-                {
-                    isSaid = true;
-                    Messages.Say($"waiting for another ./billing that is busy with {Path.GetFileNameWithoutExtension(file)}");
-                }
-                await Task.Delay(BetweenTries, TimeProvider.System, cancellationToken);
+                return acquired;
             }
         }
     }
 
-    public void Dispose() => _file.Dispose();
+    // .NET locks a file that it opens without sharing as the program flock does.
+    private static FileStream? TryAcquire(string file)
+    {
+        try
+        {
+            return new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+        }
+        catch (IOException) when (File.Exists(file))
+        {
+            return null;
+        }
+    }
 }

@@ -8,7 +8,6 @@ namespace Billing.Cli.Setup;
 internal sealed class Installer(SystemPrograms machine, string state)
 {
     private const string ClusterSettings = "/etc/postgresql-common/createcluster.d";
-    private static readonly TimeSpan LongestInstallation = TimeSpan.FromHours(1);
 
     private bool _isUpToDate;
     private bool? _canInstall;
@@ -16,34 +15,40 @@ internal sealed class Installer(SystemPrograms machine, string state)
     /// <summary>The machine that packages are installed on.</summary>
     public SystemPrograms Machine => machine;
 
+    private string Log => Path.Combine(state, "apt.log");
+
+    // A program's name is searched for on this machine's PATH by env, not by this process.
+    private Tool AsRoot => new("/usr/bin/env", machine.IsRoot ? [] : ["sudo", "-n"])
+    {
+        Environment = new Dictionary<string, string> { ["PATH"] = machine.Path },
+    };
+
     /// <summary>Whether packages can be installed without a password.</summary>
     public async Task<bool> CanInstallAsync(CancellationToken cancellationToken) => _canInstall ??=
         machine.Family == "debian" && machine.Find("apt-get") is not null
-        && (machine.IsRoot || (machine.Find("sudo") is not null && await SucceedsAsync("true", cancellationToken)));
+        && (machine.IsRoot || (machine.Find("sudo") is not null && await AsRoot.LogAsync(["true"], Log, cancellationToken) == 0));
 
     /// <summary>Installs packages.</summary>
     /// <exception cref="StackException">They could not be installed.</exception>
     public async Task InstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
     {
-        Messages.Say($"installing {string.Join(' ', packages)} ({why})");
+        var names = string.Join(' ', packages);
+        Messages.Say($"installing {names} ({why})");
         await UpdateListsAsync(cancellationToken);
         var setting = packages.Contains("postgresql") ? await WithoutClusterAsync(cancellationToken) : null;
         try
         {
-            await Messages.WithClockAsync("installing", RunAsync(
+            await Progress.RunAsync(
+                "installing", Log, AsRoot,
                 ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", .. packages],
-                cancellationToken));
-        }
-        catch (StackException e)
-        {
-            throw new StackException($"could not install {string.Join(' ', packages)}: {e.Message}", e);
+                $"could not install {names}", cancellationToken);
         }
         finally
         {
             if (setting is not null)
             {
-                await RunAsync(["rm", "-f", setting], CancellationToken.None);
-                await RunAsync(["rmdir", "--ignore-fail-on-non-empty", Path.GetDirectoryName(setting)!], CancellationToken.None);
+                await AsRoot.LogAsync(["rm", "-f", setting], Log, CancellationToken.None);
+                await AsRoot.LogAsync(["rmdir", "--ignore-fail-on-non-empty", Path.GetDirectoryName(setting)!], Log, CancellationToken.None);
             }
         }
     }
@@ -76,14 +81,13 @@ internal sealed class Installer(SystemPrograms machine, string state)
             return;
         }
         _isUpToDate = true;
-        try
+        await Progress.WithClockAsync("reading package lists", async () =>
         {
-            await Messages.WithClockAsync("reading package lists", RunAsync(["apt-get", "update", "-q"], cancellationToken));
-        }
-        catch (StackException)
-        {
-            Messages.Say("the package lists may be out of date");
-        }
+            if (await AsRoot.LogAsync(["apt-get", "update", "-q"], Log, cancellationToken) != 0)
+            {
+                Messages.Say("the package lists may be out of date");
+            }
+        });
     }
 
     /// <summary>The command that installs packages, for a person; null if the system's installer is not known.</summary>
@@ -116,31 +120,8 @@ internal sealed class Installer(SystemPrograms machine, string state)
         var setting = machine.Root + ClusterSettings + "/billing.conf";
         var text = Path.Combine(state, "createcluster.conf");
         await File.WriteAllTextAsync(text, "create_main_cluster = false\n", cancellationToken);
-        await RunAsync(["install", "-D", "-m", "644", text, setting], cancellationToken);
+        await AsRoot.LogAsync(["install", "-D", "-m", "644", text, setting], Log, cancellationToken);
         File.Delete(text);
         return setting;
-    }
-
-    private async Task<bool> SucceedsAsync(string command, CancellationToken cancellationToken)
-    {
-        try
-        {
-            await RunAsync([command], cancellationToken);
-            return true;
-        }
-        catch (StackException)
-        {
-            return false;
-        }
-    }
-
-    private Task RunAsync(IReadOnlyList<string> command, CancellationToken cancellationToken)
-    {
-        string[] line = machine.IsRoot ? [.. command] : [machine.Find("sudo") ?? "sudo", "-n", .. command];
-        var start = new ChildProcessStart(line[0], machine.Find(line[0]) ?? line[0], line[1..], Path.Combine(state, "apt.log"))
-        {
-            Environment = new Dictionary<string, string?> { ["PATH"] = machine.Path },
-        };
-        return ChildProcess.RunAsync(start, LongestInstallation, cancellationToken);
     }
 }

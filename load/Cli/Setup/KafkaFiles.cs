@@ -13,7 +13,6 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
 {
     private const string Archive = $"kafka_2.13-{KafkaPrograms.Version}.tgz";
     private const int OldestJava = 17;
-    private static readonly TimeSpan LongestUnpacking = TimeSpan.FromHours(1);
 
     // A site that answers does so within seconds; offline, the main job must not wait for minutes.
     private static readonly TimeSpan ConnectBound = TimeSpan.FromSeconds(4);
@@ -86,7 +85,7 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     {
         if (_source is not null)
         {
-            using var one = await FileLock.TakeAsync(Cached + ".lock", cancellationToken);
+            using var one = await FileLock.AcquireAsync(Cached + ".lock", cancellationToken);
             if (!KafkaPrograms.IsHome(Cached))
             {
                 await UnpackSourceAsync(_source, cancellationToken);
@@ -100,32 +99,25 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
 
     private async Task UnpackSourceAsync(string source, CancellationToken cancellationToken)
     {
-        var folder = Directory.CreateDirectory(Path.Combine(cache, $".billing.{Guid.NewGuid():N}")).FullName;
-        try
+        await using var folder = TemporaryFolder.In(cache);
+        var archive = File.Exists(source) ? source : folder.File(Archive);
+        if (archive != source)
         {
-            var archive = File.Exists(source) ? source : Path.Combine(folder, Archive);
-            if (archive != source)
-            {
-                await Messages.WithClockAsync(
-                    $"downloading Kafka {KafkaPrograms.Version}, once for this machine", DownloadAsync(source, archive, cancellationToken));
-            }
-            var unpacked = Directory.CreateDirectory(Path.Combine(folder, "unpacked")).FullName;
-            await Messages.WithClockAsync($"unpacking Kafka {KafkaPrograms.Version}", ChildProcess.RunAsync(
-                new ChildProcessStart("tar", "tar", ["-xf", archive, "-C", unpacked, "--no-same-owner"], Path.Combine(folder, "tar.log")),
-                LongestUnpacking, cancellationToken));
-            // The official layout is one folder that holds libs; an archive of the jars has libs at the top.
-            var home = new[] { unpacked }.Concat(Directory.EnumerateDirectories(unpacked)).FirstOrDefault(KafkaPrograms.IsHome)
-                ?? throw new StackException($"{archive} has no libs/kafka-server-*.jar, neither at the top level nor one folder below");
-            if (Directory.Exists(Cached))
-            {
-                Directory.Delete(Cached, recursive: true);
-            }
-            Directory.Move(home, Cached);
+            await Progress.WithClockAsync(
+                $"downloading Kafka {KafkaPrograms.Version}, once for this machine", () => DownloadAsync(source, archive, cancellationToken));
         }
-        finally
+        var unpacked = Directory.CreateDirectory(folder.File("unpacked")).FullName;
+        await Progress.RunAsync(
+            $"unpacking Kafka {KafkaPrograms.Version}", folder.File("tar.log"), new Tool("tar"), ["-xf", archive, "-C", unpacked, "--no-same-owner"],
+            $"{archive} cannot be unpacked", cancellationToken);
+        // The official layout is one folder that holds libs; an archive of the jars has libs at the top.
+        var home = new[] { unpacked }.Concat(Directory.EnumerateDirectories(unpacked)).FirstOrDefault(KafkaPrograms.IsHome)
+            ?? throw new StackException($"{archive} has no libs/kafka-server-*.jar, neither at the top level nor one folder below");
+        if (Directory.Exists(Cached))
         {
-            Directory.Delete(folder, recursive: true);
+            Directory.Delete(Cached, recursive: true);
         }
+        Directory.Move(home, Cached);
     }
 
     // The first site that has it.

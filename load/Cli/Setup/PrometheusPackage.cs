@@ -8,9 +8,6 @@ namespace Billing.Cli.Setup;
 /// <param name="cache">The folder that keeps it.</param>
 internal sealed class PrometheusPackage(Installer installer, string cache)
 {
-    private const string Label = "downloading prometheus, once for this machine";
-    private static readonly TimeSpan LongestDownload = TimeSpan.FromHours(1);
-
     private string Unpacked => Path.Combine(cache, "prometheus");
 
     /// <summary>Records it if it can't be fetched: on systems other than Debian it must already be installed.</summary>
@@ -43,7 +40,7 @@ internal sealed class PrometheusPackage(Installer installer, string cache)
     {
         if (Find() is null)
         {
-            using var one = await FileLock.TakeAsync(Unpacked + ".lock", cancellationToken);
+            using var one = await FileLock.AcquireAsync(Unpacked + ".lock", cancellationToken);
             if (Find() is null)
             {
                 await FetchAsync(cancellationToken);
@@ -54,39 +51,28 @@ internal sealed class PrometheusPackage(Installer installer, string cache)
 
     private async Task FetchAsync(CancellationToken cancellationToken)
     {
-        var folder = Directory.CreateDirectory(Path.Combine(cache, $".billing.{Guid.NewGuid():N}")).FullName;
-        try
+        await using var folder = TemporaryFolder.In(cache);
+        await Progress.WithClockAsync("downloading prometheus, once for this machine", async () =>
         {
-            try
-            {
-                await Messages.WithClockAsync(Label, RunAsync(folder, ["apt-get", "download", "-q", "prometheus"], cancellationToken));
-            }
-            catch (StackException) when (!cancellationToken.IsCancellationRequested)
+            var apt = new Tool("apt-get") { Folder = folder.Path };
+            if ((await apt.TryAsync(["download", "-q", "prometheus"], cancellationToken)).ExitCode != 0)
             {
                 if (!await installer.CanInstallAsync(cancellationToken))
                 {
                     throw new StackException("could not download the package prometheus: its lists are out of date (sudo apt-get update)");
                 }
                 await installer.UpdateListsAsync(cancellationToken);
-                await Messages.WithClockAsync(Label, RunAsync(folder, ["apt-get", "download", "-q", "prometheus"], cancellationToken));
+                await apt.RunAsync(["download", "-q", "prometheus"], cancellationToken);
             }
-            var package = Directory.GetFiles(folder, "prometheus_*.deb").Single();
-            await RunAsync(folder, ["dpkg-deb", "-x", package, Path.Combine(folder, "unpacked")], cancellationToken);
-            if (Directory.Exists(Unpacked))
-            {
-                Directory.Delete(Unpacked, recursive: true);
-            }
-            Directory.Move(Path.Combine(folder, "unpacked"), Unpacked);
-        }
-        finally
+        });
+        var package = Directory.GetFiles(folder.Path, "prometheus_*.deb").Single();
+        await new Tool("dpkg-deb").RunAsync(["-x", package, folder.File("unpacked")], cancellationToken);
+        if (Directory.Exists(Unpacked))
         {
-            Directory.Delete(folder, recursive: true);
+            Directory.Delete(Unpacked, recursive: true);
         }
+        Directory.Move(folder.File("unpacked"), Unpacked);
     }
-
-    private static Task RunAsync(string folder, string[] command, CancellationToken cancellationToken) => ChildProcess.RunAsync(
-        new ChildProcessStart(command[0], command[0], command[1..], Path.Combine(folder, "download.log")) { WorkingDirectory = folder },
-        LongestDownload, cancellationToken);
 
     private static bool IsComplete(string folder) =>
         File.Exists(Path.Combine(folder, "prometheus")) && File.Exists(Path.Combine(folder, "promtool"));

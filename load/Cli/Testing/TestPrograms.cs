@@ -6,14 +6,12 @@ namespace Billing.Cli.Testing;
 
 /// <summary>The small programs that some tests need. They are installed if that requires no password; the tests whose programs are missing
 /// are skipped and say why.</summary>
-/// <param name="clone">The clone.</param>
+/// <param name="workspace">The workspace.</param>
 /// <param name="installer">Installs.</param>
 /// <param name="installsBrowser">Whether a browser may be installed without a question.</param>
 /// <param name="ask">Asks a person a question; null if there is no terminal.</param>
-internal sealed class TestPrograms(Clone clone, Installer installer, bool installsBrowser, Func<string, string?>? ask)
+internal sealed class TestPrograms(Workspace workspace, Installer installer, bool installsBrowser, Func<string, string?>? ask)
 {
-    private static readonly TimeSpan LongestInstallation = TimeSpan.FromHours(1);
-
     private SystemPrograms Machine => installer.Machine;
 
     /// <summary>Installs what the test programs need.</summary>
@@ -54,7 +52,7 @@ internal sealed class TestPrograms(Clone clone, Installer installer, bool instal
         try
         {
             Environment.SetEnvironmentVariable(
-                LocalPrometheus.FolderVariable, await new PrometheusPackage(installer, clone.Cache).EnsureAsync(cancellationToken));
+                LocalPrometheus.FolderVariable, await new PrometheusPackage(installer, workspace.Cache).EnsureAsync(cancellationToken));
         }
         catch (Exception e) when (e is StackException or IOException)
         {
@@ -86,7 +84,7 @@ internal sealed class TestPrograms(Clone clone, Installer installer, bool instal
 
     private async Task BrowserDriverAsync(CancellationToken cancellationToken)
     {
-        var folder = Path.Combine(clone.Root, "tests", "Billing.IntegrationTests", "browser");
+        var folder = Path.Combine(workspace.Root, "tests", "Billing.IntegrationTests", "browser");
         var installed = Path.Combine(folder, "node_modules", ".package-lock.json");
         if (Lacks("npm") || File.GetLastWriteTimeUtc(installed) > File.GetLastWriteTimeUtc(Path.Combine(folder, "package-lock.json")))
         {
@@ -94,9 +92,9 @@ internal sealed class TestPrograms(Clone clone, Installer installer, bool instal
         }
         try
         {
-            await Messages.WithClockAsync("installing the browser driver", ChildProcess.RunAsync(
-                new ChildProcessStart("npm", "npm", ["ci", "--no-audit", "--no-fund", "--prefix", folder], Path.Combine(clone.State, "npm.log")),
-                LongestInstallation, cancellationToken));
+            await Progress.RunAsync(
+                "installing the browser driver", Path.Combine(workspace.State, "npm.log"), new Tool("npm"),
+                ["ci", "--no-audit", "--no-fund", "--prefix", folder], "npm ci failed", cancellationToken);
         }
         catch (StackException e)
         {

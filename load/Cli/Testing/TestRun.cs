@@ -27,8 +27,7 @@ internal sealed class TestRun
     /// <returns>0 if no test failed.</returns>
     public async Task<int> RunAsync(IReadOnlyCollection<string> programs, CancellationToken cancellationToken)
     {
-        var folder = Directory.CreateTempSubdirectory("billing-tests-").FullName;
-        try
+        await using (var folder = TemporaryFolder.In(Path.GetTempPath()))
         {
             var waiting = new Queue<string>(programs.OrderBy(name => name switch { Alone => 0, Second => 1, _ => 2 }));
             var running = new Dictionary<Task, string>();
@@ -37,17 +36,13 @@ internal sealed class TestRun
                 while (waiting.Count > 0 && running.Count < Environment.ProcessorCount && !running.ContainsValue(Alone))
                 {
                     var name = waiting.Dequeue();
-                    running.Add(RunAsync(name, folder, cancellationToken), name);
+                    running.Add(RunAsync(name, folder.Path, cancellationToken), name);
                 }
                 var ended = Task.WhenAny(running.Keys);
-                await Messages.WithClockAsync(string.Join(", ", running.Values), ended);
+                await Progress.WithClockAsync(string.Join(", ", running.Values), () => ended);
                 running.Remove(await ended);
                 await await ended;
             }
-        }
-        finally
-        {
-            Directory.Delete(folder, recursive: true);
         }
         PrintSlowest();
         var failed = _reports.Sum(report => report.Failed);

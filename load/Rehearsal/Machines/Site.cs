@@ -1,3 +1,4 @@
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Machines;

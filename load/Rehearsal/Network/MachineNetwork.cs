@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Network;

@@ -1,0 +1,25 @@
+using System.Globalization;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Release;
+
+/// <summary>Archives that have the same bytes for the same content: order, owner, mode and time do not depend on this machine.</summary>
+internal static class Archive
+{
+    /// <summary>Packs a folder.</summary>
+    /// <param name="parent">The folder's parent.</param>
+    /// <param name="folder">The name of the folder.</param>
+    /// <param name="archive">The absolute path of the archive.</param>
+    /// <param name="time">The time of all files.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
+    public static Task PackAsync(string parent, string folder, string archive, DateTimeOffset time, CancellationToken cancellationToken) =>
+        new Tool("tar").RunAsync(
+            [
+                "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX",
+                string.Create(CultureInfo.InvariantCulture, $"--mtime=@{time.ToUnixTimeSeconds()}"), "--format=gnu",
+                // Without the name of the file and the time of its creation.
+                "--use-compress-program=gzip -n",
+                "--force-local", "-C", parent, "-cf", archive, "--", folder,
+            ],
+            cancellationToken);
+}

@@ -1,0 +1,36 @@
+using System.Text.Json;
+using Billing.Cli.Setup;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Release;
+
+/// <summary>The archive of the scripts that install a machine. It has the checksums of the other archives, so that its own hash in a
+/// machine's user data covers all of them.</summary>
+internal sealed class BootstrapArchive(string root, string version, DateTimeOffset time)
+{
+    private static readonly JsonSerializerOptions Format = new() { WriteIndented = true, NewLine = "\n" };
+
+    /// <summary>Packs the scripts, and writes their hash for Terraform.</summary>
+    /// <param name="staging">A folder for the content of the archive.</param>
+    /// <param name="release">The folder with the other archives.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
+    public async Task PackAsync(string staging, string release, CancellationToken cancellationToken)
+    {
+        var top = Directory.CreateDirectory(Path.Combine(staging, "bootstrap")).FullName;
+        var scripts = Path.Combine(root, "deploy", "bootstrap");
+        if (Directory.Exists(scripts))
+        {
+            await new Tool("cp").RunAsync(["-r", "--", scripts + "/.", top + "/"], cancellationToken);
+        }
+        else
+        {
+            Messages.Say("there is no deploy/bootstrap: its archive contains checksums only");
+        }
+        await File.WriteAllTextAsync(Path.Combine(top, Checksums.FileName), Checksums.Of(release, ".tar.gz"), cancellationToken);
+        var archive = Path.Combine(release, $"billing-bootstrap-{version}.tar.gz");
+        await Archive.PackAsync(top, ".", archive, time, cancellationToken);
+        var variables = JsonSerializer.Serialize(
+            new Dictionary<string, string> { ["release_version"] = version, ["bootstrap_sha256"] = Checksums.Of(archive) }, Format);
+        await File.WriteAllTextAsync(Path.Combine(release, "release.auto.tfvars.json"), variables + "\n", cancellationToken);
+    }
+}

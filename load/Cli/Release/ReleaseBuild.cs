@@ -1,0 +1,85 @@
+using Billing.Cli.Setup;
+using Billing.LocalStack.Kafka;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Release;
+
+/// <summary>Builds a release: an archive of each program for each architecture, the archives of the brokers and the bootstrap, with
+/// checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes in any folder.</summary>
+/// <param name="workspace">The sources.</param>
+/// <param name="options">What to build.</param>
+/// <param name="time">The time of all files.</param>
+internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, DateTimeOffset time)
+{
+    /// <summary>Records what this needs of the machine.</summary>
+    public static void Require(Needs needs) => needs.Program("readelf", "binutils", "to find out which libraries a program needs");
+
+    /// <summary>Builds the release, and puts it in the place of an earlier one.</summary>
+    /// <exception cref="StackException">A step failed.</exception>
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        var kafka = KafkaPrograms.FindHome()
+            ?? throw new StackException("a release contains Kafka, and none was found (KAFKA_HOME, BILLING_KAFKA_ARCHIVE, download)");
+        using var only = await FileLock.AcquireAsync(Path.Combine(workspace.State, "release.lock"), cancellationToken);
+        await using var staging = TemporaryFolder.In(workspace.State);
+        var folder = Directory.CreateDirectory(staging.File("release")).FullName;
+
+        await PackProgramsAsync(staging.Path, folder, cancellationToken);
+        Messages.Say("packing Kafka ...");
+        await new KafkaArchive(workspace.Root, kafka, time).PackAsync(staging.Path, folder, cancellationToken);
+        await new BootstrapArchive(workspace.Root, options.Version, time).PackAsync(staging.Path, folder, cancellationToken);
+        var sdk = new SdkPackages(workspace, options.Version, time);
+        await sdk.PackAsync(folder, cancellationToken);
+        await sdk.TryAsync(folder, cancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(folder, Checksums.FileName), Checksums.Of(folder, ".tar.gz", ".sbom.json", ".nupkg", ".snupkg"), cancellationToken);
+        Replace(folder);
+        Messages.Say($"the release is in {options.Output}");
+    }
+
+    private async Task PackProgramsAsync(string staging, string folder, CancellationToken cancellationToken)
+    {
+        var made = 0;
+        foreach (var architecture in options.Architectures)
+        {
+            var published = await new Publishing(workspace, options.Version).RunAsync(architecture, cancellationToken);
+            if (!await Publishing.HasLibrdkafkaAsync(published(ReleasedProgram.All[0]), architecture, cancellationToken))
+            {
+                LeaveOut(architecture, "the package librdkafka.redist has no library for it");
+                continue;
+            }
+            foreach (var program in ReleasedProgram.All)
+            {
+                await new ProgramArchive(workspace.Root, program, options.Version, architecture, time)
+                    .PackAsync(published(program), staging, folder, cancellationToken);
+            }
+            made++;
+        }
+        if (made == 0)
+        {
+            throw new StackException("a release cannot be built here for any architecture");
+        }
+    }
+
+    private void LeaveOut(string architecture, string why)
+    {
+        if (options.AreArchitecturesChosen)
+        {
+            throw new StackException($"--architectures: {architecture} cannot be built: {why}");
+        }
+        Messages.Say($"{architecture} is left out: {why}");
+    }
+
+    // The folder holds only files of an earlier release; the options have been checked.
+    private void Replace(string folder)
+    {
+        foreach (var old in Directory.EnumerateFiles(options.Output))
+        {
+            File.Delete(old);
+        }
+        foreach (var file in Directory.EnumerateFiles(folder))
+        {
+            File.Move(file, Path.Combine(options.Output, Path.GetFileName(file)));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+using System.Globalization;
+using Billing.Cli.Setup;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Release;
+
+/// <summary>The NuGet packages of the SDK, with symbols.</summary>
+internal sealed class SdkPackages(Workspace workspace, string version, DateTimeOffset time)
+{
+    private const string Project = """
+        <Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><OutputType>Exe</OutputType>
+        <ImplicitUsings>enable</ImplicitUsings><UseAppHost>false</UseAppHost><NuGetAudit>false</NuGetAudit>
+        <RestoreSources>{0}</RestoreSources><RestoreFallbackFolders>{1}</RestoreFallbackFolders>
+        <RestorePackagesPath>{2}/packages</RestorePackagesPath></PropertyGroup><ItemGroup>
+        <PackageReference Include="Billing.Client" Version="{3}" />
+        </ItemGroup></Project>
+        """;
+
+    private const string Program = """
+        using Billing.Client;
+        using Billing.Client.Testing;
+        using Billing.V1;
+
+        var payment = new Payment(new CardAccount(PaymentType.Visa, "acct-42"), new Amount(12.34m, "USD"));
+        var result = await new InMemoryBilling().PayAsync(payment);
+        using var client = new BillingClient(new BillingClientOptions { Proxies = { "http://127.0.0.1:1" }, RetriesMax = 0 });
+        Console.WriteLine($"{result.GetType().Name} {(await client.PayAsync(payment)).GetType().Name}");
+        """;
+
+    private const string Printed = "Accepted Unknown";
+
+    private readonly string _log = Path.Combine(workspace.State, "sdk.log");
+
+    // In its own folder: assemblies of ordinary builds contain paths of this machine.
+    private readonly string _artifacts = Path.Combine(workspace.Root, "artifacts", "packing");
+
+    /// <summary>Makes the packages.</summary>
+    /// <param name="release">The folder for them.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
+    /// <exception cref="StackException">The build failed.</exception>
+    public async Task PackAsync(string release, CancellationToken cancellationToken)
+    {
+        File.Delete(_log);
+        var epoch = time.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture);
+        var dotnet = new Tool(DotnetProgram.Launcher)
+        {
+            Folder = workspace.Root,
+            Environment = new Dictionary<string, string> { [ReleaseTime.Variable] = epoch },
+        };
+        foreach (var project in (string[])["Contracts", "Client"])
+        {
+            await Progress.RunAsync(
+                $"packing Billing.{project}", _log, dotnet,
+                [
+                    "pack", $"src/{project}/Billing.{project}.csproj", "-c", "Release", "--nologo", "-v", "quiet", "--disable-build-servers",
+                    "-o", release, "-p:PackageAnswer=" + workspace.PackageAnswer, "-p:ReleaseVersion=" + version,
+                    "-p:ContinuousIntegrationBuild=true", "-p:ArtifactsPath=" + _artifacts,
+                ],
+                $"packing Billing.{project} failed; the output is in {_log}", cancellationToken);
+        }
+    }
+
+    /// <summary>Checks that a program needs only the client's package and the packages that restore kept for it.</summary>
+    /// <param name="release">The folder with the packages.</param>
+    /// <param name="cancellationToken">Cancels it.</param>
+    /// <exception cref="StackException">The program cannot be built, or does not do what it should.</exception>
+    public async Task TryAsync(string release, CancellationToken cancellationToken)
+    {
+        await using var folder = TemporaryFolder.In(workspace.State);
+        // Without the repository's settings.
+        foreach (var file in (string[])["Directory.Build.props", "Directory.Build.targets", "Directory.Packages.props"])
+        {
+            await File.WriteAllTextAsync(folder.File(file), "<Project />\n", cancellationToken);
+        }
+        var project = string.Format(
+            CultureInfo.InvariantCulture, Project, release, Publishing.PackagesOf(_artifacts, "Billing.Client"), folder.Path, version);
+        await File.WriteAllTextAsync(folder.File("try.csproj"), project, cancellationToken);
+        await File.WriteAllTextAsync(folder.File("Program.cs"), Program, cancellationToken);
+        var dotnet = new Tool(DotnetProgram.Launcher) { Folder = folder.Path };
+        await Progress.RunAsync(
+            "testing Billing.Client", _log, dotnet,
+            [
+                "build", "try.csproj", "-o", folder.File("out"), "--nologo", "-v", "quiet", "--disable-build-servers",
+                "-p:PackageAnswer=" + workspace.PackageAnswer,
+            ],
+            $"a program cannot be built with only Billing.Client; the output is in {_log}", cancellationToken);
+        if ((await dotnet.RunAsync([folder.File("out/try.dll")], cancellationToken)).TrimEnd() != Printed)
+        {
+            throw new StackException("a program that uses only Billing.Client did not print the expected results");
+        }
+    }
+}

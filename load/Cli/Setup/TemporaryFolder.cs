@@ -1,0 +1,28 @@
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Setup;
+
+/// <summary>A folder that only this user may access, and that disposal deletes.</summary>
+internal sealed class TemporaryFolder : IAsyncDisposable
+{
+    private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
+
+    private TemporaryFolder(string path) => Path = path;
+
+    /// <summary>Its absolute path.</summary>
+    public string Path { get; }
+
+    /// <summary>Creates a folder.</summary>
+    /// <param name="parent">Where: on the same file system, what is in the folder can be moved to in one step.</param>
+    public static TemporaryFolder In(string parent)
+    {
+        var path = System.IO.Path.Combine(parent, ".billing." + System.IO.Path.GetRandomFileName());
+        return new TemporaryFolder(Directory.CreateDirectory(path, Private).FullName);
+    }
+
+    /// <summary>Returns the path of a file in it.</summary>
+    public string File(string name) => System.IO.Path.Combine(Path, name);
+
+    // Not Directory.Delete: a machine's file system may contain anything.
+    public async ValueTask DisposeAsync() => await new Tool("rm").RunAsync(["-rf", "--", Path], CancellationToken.None);
+}

@@ -1,0 +1,25 @@
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Setup;
+
+/// <summary>The clone of the repository that <c>./billing</c> was started in.</summary>
+/// <param name="Root">The clone's folder.</param>
+/// <param name="State">The folder in it for files that outlive a command.</param>
+/// <param name="Cache">The folder for files that all clones share.</param>
+/// <param name="PackageAnswer">The properties for builds that say which packages the registry has.</param>
+internal sealed record Workspace(string Root, string State, string Cache, string PackageAnswer)
+{
+    private const string LastVariable = "BILLING_PACKAGE_ANSWER";
+
+    /// <summary>Reads the environment variables that the script <c>./billing</c> sets.</summary>
+    /// <exception cref="StackException">The program was not started by the script.</exception>
+    public static Workspace FromEnvironment() =>
+        new(Variable("BILLING_ROOT"), Variable("BILLING_STATE"), Variable("BILLING_CACHE"), Variable(LastVariable));
+
+    /// <summary>Whether the script started this program, and not the user or another program.</summary>
+    public static bool IsThere => Environment.GetEnvironmentVariable(LastVariable) is { Length: > 0 };
+
+    private static string Variable(string name) => Environment.GetEnvironmentVariable(name) is { Length: > 0 } value
+        ? value
+        : throw new StackException($"{name} is not set: this command needs a clone of the repository and its script ./billing");
+}

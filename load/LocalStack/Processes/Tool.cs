@@ -1,0 +1,122 @@
+using System.ComponentModel;
+using System.Diagnostics;
+
+namespace Billing.LocalStack.Processes;
+
+/// <summary>Runs a program of this machine until it ends.</summary>
+/// <param name="name">Its name or path.</param>
+/// <param name="before">Arguments before those of each run.</param>
+public sealed class Tool(string name, params string[] before)
+{
+    private const int LinesInMessages = 20;
+
+    /// <summary>The folder that it runs in; the folder of this process if null.</summary>
+    public string? Folder { get; init; }
+
+    /// <summary>Environment variables in addition to those of this process.</summary>
+    public IReadOnlyDictionary<string, string> Environment { get; init; } = new Dictionary<string, string>();
+
+    /// <summary>Returns the path of a program that is installed on this machine, or null.</summary>
+    /// <param name="program">Its name.</param>
+    public static string? Find(string program) => (System.Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
+        .Split(Path.PathSeparator).Where(Path.IsPathRooted).Select(folder => Path.Combine(folder, program)).FirstOrDefault(File.Exists);
+
+    /// <summary>Runs the program.</summary>
+    /// <param name="arguments">Its arguments.</param>
+    /// <param name="cancellationToken">Kills it.</param>
+    /// <param name="input">Its standard input.</param>
+    /// <returns>Its standard output.</returns>
+    /// <exception cref="StackException">It failed; the message contains the last lines of its output.</exception>
+    public async Task<string> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
+    {
+        var (exitCode, output, errors) = await TryAsync(arguments, cancellationToken, input);
+        return exitCode == 0
+            ? output
+            : throw new StackException($"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {Last(errors.Length > 0 ? errors : output)}");
+    }
+
+    /// <summary>Runs the program and returns its exit code and output.</summary>
+    /// <param name="arguments">Its arguments.</param>
+    /// <param name="cancellationToken">Kills it.</param>
+    /// <param name="input">Its standard input.</param>
+    /// <exception cref="StackException">It could not be started.</exception>
+    public async Task<(int ExitCode, string Output, string Errors)> TryAsync(
+        IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
+    {
+        var start = StartInfo(arguments);
+        start.RedirectStandardInput = start.RedirectStandardOutput = start.RedirectStandardError = true;
+        using var process = Start(start);
+        try
+        {
+            var output = process.StandardOutput.ReadToEndAsync(cancellationToken);
+            var errors = process.StandardError.ReadToEndAsync(cancellationToken);
+            if (input is not null)
+            {
+                await process.StandardInput.WriteAsync(input.AsMemory(), cancellationToken);
+            }
+            process.StandardInput.Close();
+            await process.WaitForExitAsync(cancellationToken);
+            return (process.ExitCode, await output, await errors);
+        }
+        catch (OperationCanceledException)
+        {
+            process.Kill(entireProcessTree: true);
+            throw;
+        }
+    }
+
+    /// <summary>Runs the program with the input and output of this process. If this process ends in whatever way, the program is killed.
+    /// </summary>
+    /// <param name="arguments">Its arguments.</param>
+    /// <param name="cancellationToken">Asks it to end (SIGTERM), and waits until it has.</param>
+    /// <returns>Its exit code.</returns>
+    /// <exception cref="StackException">It could not be started.</exception>
+    public async Task<int> PassThroughAsync(IEnumerable<string> arguments, CancellationToken cancellationToken)
+    {
+        var guarded = new Tool("setpriv", ["--pdeathsig=KILL", name, .. before]) { Folder = Folder, Environment = Environment };
+        using var process = Start(guarded.StartInfo(arguments));
+        using var stop = cancellationToken.Register(() => NativeMethods.Send(process.Id, Signal.Terminate));
+        await process.WaitForExitAsync(CancellationToken.None);
+        return process.ExitCode;
+    }
+
+    /// <summary>Runs the program with its output at the end of a file, which works even if it leaves processes behind.</summary>
+    /// <param name="arguments">Its arguments.</param>
+    /// <param name="log">The file.</param>
+    /// <param name="cancellationToken">Kills it.</param>
+    /// <returns>Its exit code.</returns>
+    public async Task<int> LogAsync(IEnumerable<string> arguments, string log, CancellationToken cancellationToken)
+    {
+        var shell = new Tool("sh", ["-c", "exec \"$@\" >>\"$0\" 2>&1", log, name, .. before]) { Folder = Folder, Environment = Environment };
+        return (await shell.TryAsync(arguments, cancellationToken)).ExitCode;
+    }
+
+    private ProcessStartInfo StartInfo(IEnumerable<string> arguments)
+    {
+        var start = new ProcessStartInfo(name, [.. before, .. arguments]) { WorkingDirectory = Folder ?? string.Empty };
+        foreach (var (variable, value) in Environment)
+        {
+            start.Environment[variable] = value;
+        }
+        return start;
+    }
+
+    private static Process Start(ProcessStartInfo start)
+    {
+        try
+        {
+            // By the thread at whose end the kernel sends the parent-death signal.
+            return ChildProcess.Launch(start);
+        }
+        catch (Win32Exception e)
+        {
+            throw new StackException($"{start.FileName} could not be started: {e.Message}", e);
+        }
+    }
+
+    private static string Last(string text)
+    {
+        var lines = text.TrimEnd().Split('\n');
+        return string.Join('\n', lines[Math.Max(0, lines.Length - LinesInMessages)..]);
+    }
+}
