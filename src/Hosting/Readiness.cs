@@ -13,8 +13,6 @@ public interface IReadyPart
 }
 
 /// <summary>The liveness and readiness of a service, with the reasons if it is not ready.</summary>
-/// <param name="parts">The parts that must be ready.</param>
-/// <param name="supervisor">Reports a failed loop.</param>
 public sealed class Readiness(IEnumerable<IReadyPart> parts, Supervisor supervisor)
 {
     private readonly IReadyPart[] _parts = [.. parts];
