@@ -36,7 +36,8 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
 
     /// <inheritdoc/>
     public TransportDescription Description { get; } = new(
-        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.", StoresCommands: true, TimesSteps: true);
+        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.",
+        StoresCommands: true, TimesSteps: true);
 
     /// <inheritdoc/>
     public Task<Reply> SendAsync(Request request, Action? stored = null)

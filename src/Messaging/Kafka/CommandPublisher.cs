@@ -22,7 +22,12 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
         var (correlationId, reply) = pending.Register(request);
         var topic = Topics.Of(request.Route);
         var (span, since) = (KafkaTracing.StartSend(topic), MessagingMetrics.Now);
-        var message = new Message<string, byte[]> { Key = request.Route.AccountId, Value = request.ToCommand(correlationId, replyTopic).ToByteArray(), Headers = WireHeaders.For(span) };
+        var message = new Message<string, byte[]>
+        {
+            Key = request.Route.AccountId,
+            Value = request.ToCommand(correlationId, replyTopic).ToByteArray(),
+            Headers = WireHeaders.For(span),
+        };
         try
         {
             producers.Begin().Produce(topic, message, report =>
