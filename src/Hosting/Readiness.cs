@@ -13,8 +13,6 @@ public interface IReadyPart
 }
 
 /// <summary>The liveness and readiness of a service, with the reasons if it is not ready.</summary>
-/// <param name="parts">The parts that must be ready.</param>
-/// <param name="supervisor">Reports a failed loop.</param>
 public sealed class Readiness(IEnumerable<IReadyPart> parts, Supervisor supervisor)
 {
     private readonly IReadyPart[] _parts = [.. parts];
@@ -27,12 +25,9 @@ public sealed class Readiness(IEnumerable<IReadyPart> parts, Supervisor supervis
     /// 200, or 503 with the reasons.</summary>
     public void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapGet("/health/live", () => supervisor.FailureReason is { } why ? Not("live", why) : Results.Text("live"))
-            .AllowAnonymous()
-            .ExcludeFromDescription();
-        routes.MapGet("/health/ready", () => Reasons is { Count: > 0 } reasons ? Not("ready", string.Join("; ", reasons)) : Results.Text("ready"))
-            .AllowAnonymous()
-            .ExcludeFromDescription();
+        var health = routes.MapGroup("/health").AllowAnonymous().ExcludeFromDescription();
+        health.MapGet("/live", () => supervisor.FailureReason is { } why ? Not("live", why) : Results.Text("live"));
+        health.MapGet("/ready", () => Reasons is { Count: > 0 } reasons ? Not("ready", string.Join("; ", reasons)) : Results.Text("ready"));
     }
 
     private static IResult Not(string what, string why) =>

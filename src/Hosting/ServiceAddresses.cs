@@ -28,11 +28,8 @@ public static class ServiceAddresses
             WebHostDefaults.ServerUrlsKey, (string.IsNullOrEmpty(urls) ? DefaultUrls : urls) + ";" + url);
     }
 
-    /// <summary>Sets the HTTP protocols of the addresses.</summary>
-    /// <param name="kestrel">The server.</param>
-    /// <param name="protocols">The protocols at the addresses of <c>Urls</c>.</param>
-    /// <param name="further">The further addresses and their protocols.</param>
-    /// <param name="each">Additional configuration for every address; null for none.</param>
+    /// <summary>Sets the HTTP protocols at the addresses of <c>Urls</c> and at the further addresses, and configures every address with
+    /// <paramref name="each"/>.</summary>
     public static void UseProtocols(
         this KestrelServerOptions kestrel, HttpProtocols protocols, IEnumerable<(string Url, HttpProtocols Protocols)> further,
         Action<ListenOptions>? each = null)
@@ -57,26 +54,15 @@ public static class ServiceAddresses
         kestrel.Limits.Http2.InitialStreamWindowSize = 1024 * 1024;
     }
 
-    /// <summary>Returns the error in a further address; null if it is valid.</summary>
-    /// <param name="url">The address.</param>
-    /// <param name="urls">The value of <c>Urls</c>.</param>
+    /// <summary>Returns the error in an address in addition to those in <c>Urls</c>; null if it is valid.</summary>
     public static string? Problem(string url, string? urls)
     {
-        BindingAddress address;
-        try
-        {
-            address = BindingAddress.Parse(url);
-        }
-        catch (FormatException)
-        {
-            return $"'{url}' is not of the form http://host:port.";
-        }
-        if (address.Scheme is not ("http" or "https") || address.PathBase.Length > 0)
+        if (Parse(url) is not { Scheme: "http" or "https", PathBase.Length: 0 } address)
         {
             return $"'{url}' is not of the form http://host:port.";
         }
         var others = string.IsNullOrEmpty(urls) ? DefaultUrls : urls;
-        return others.Split(';').Any(other => PortOf(other) == address.Port)
+        return others.Split(';').Any(other => Parse(other)?.Port == address.Port)
             ? $"'{url}' has the same port as one of '{others}'; each needs a port of its own."
             : null;
     }
@@ -86,25 +72,15 @@ public static class ServiceAddresses
 
     /// <summary>Whether only programs on this machine can reach an address. Also true for a malformed address, which other code
     /// refuses.</summary>
-    public static bool IsLoopback(string url)
-    {
-        try
-        {
-            var address = BindingAddress.Parse(url);
-            return address.IsUnixPipe || address.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
-                || (IPAddress.TryParse(address.Host, out var ip) && IPAddress.IsLoopback(ip));
-        }
-        catch (FormatException)
-        {
-            return true;
-        }
-    }
+    public static bool IsLoopback(string url) => Parse(url) is not { } address || address.IsUnixPipe
+        || address.Host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
+        || (IPAddress.TryParse(address.Host, out var ip) && IPAddress.IsLoopback(ip));
 
-    private static int? PortOf(string url)
+    private static BindingAddress? Parse(string url)
     {
         try
         {
-            return BindingAddress.Parse(url).Port;
+            return BindingAddress.Parse(url);
         }
         catch (FormatException)
         {

@@ -21,12 +21,9 @@ public static class SettingsValidation
         "Proxy", "Rest", "Rpcx", "SecretsFolder", "Telemetry", "Tls",
     ];
 
-    /// <summary>Binds a section to options. At start their values are validated by attributes, the names in the section by the
-    /// options' properties, and the whole by <paramref name="problems"/>.</summary>
-    /// <param name="services">The services.</param>
-    /// <param name="configuration">The configuration with the section.</param>
-    /// <param name="section">The section's path, e.g. <c>Billing:Kafka</c>.</param>
-    /// <param name="problems">Returns the errors, each as a sentence that names the setting; null if attributes suffice.</param>
+    /// <summary>Binds a section, given by its path such as <c>Billing:Kafka</c>, to options. At start their values are validated by
+    /// attributes, the names in the section by the options' properties, and the whole by <paramref name="problems"/>: the errors, each as
+    /// a sentence that names the setting; null if attributes suffice.</summary>
     /// <returns>The options as they are now, not validated, for what has to be known before the host is built.</returns>
     public static T AddSettings<T>(
         this IServiceCollection services, IConfiguration configuration, string section, Func<T, IEnumerable<string>>? problems = null)
@@ -41,8 +38,6 @@ public static class SettingsValidation
 
     /// <summary>The values that their attributes do not allow, each as a sentence that names the setting: "must be between", or the
     /// attribute's <see cref="ValidationAttribute.ErrorMessage"/>, follows the name.</summary>
-    /// <param name="options">The options.</param>
-    /// <param name="section">The section's path.</param>
     public static IEnumerable<string> Problems(object options, string section) =>
         from property in options.GetType().GetProperties()
         from attribute in property.GetCustomAttributes<ValidationAttribute>()
@@ -77,4 +72,17 @@ public static class SettingsValidation
             .Where(property => property.SetMethod is { IsPublic: true } || property.PropertyType == typeof(IDictionary<string, string>))
             .Select(property => property.Name),
     ];
+}
+
+/// <summary>Validates settings that attributes cannot check, such as two that limit each other.</summary>
+/// <param name="problems">Returns the errors, each as a sentence that names the setting.</param>
+public sealed class ProblemValidation<T>(Func<T, IEnumerable<string>> problems) : IValidateOptions<T>
+    where T : class
+{
+    /// <inheritdoc/>
+    public ValidateOptionsResult Validate(string? name, T options)
+    {
+        var found = problems(options).ToList();
+        return found.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(found);
+    }
 }

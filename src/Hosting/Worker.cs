@@ -5,6 +5,7 @@ namespace Billing.Hosting;
 /// <summary>A hosted service that runs one loop under the <see cref="Supervisor"/> from the host's start to its stop.</summary>
 public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposable
 {
+    // Not disposed, which would fail a loop that still looks at it.
     private readonly CancellationTokenSource _stopping = new();
     private Task _running = Task.CompletedTask;
 
@@ -26,13 +27,14 @@ public abstract class Worker(Supervisor supervisor) : IHostedService, IDisposabl
         await _running.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
-    /// <inheritdoc/>
+    /// <summary>Requests the loop to end if it still runs, as after a start that failed.</summary>
     public void Dispose()
     {
-        Dispose(true);
+        _stopping.Cancel();
         GC.SuppressFinalize(this);
     }
 
-    /// <summary>Releases the worker's resources.</summary>
-    protected virtual void Dispose(bool disposing) => _stopping.Dispose();
+    /// <summary>Runs a loop whose calls block on a thread of its own.</summary>
+    protected static Task RunOnThread(Action loop) =>
+        Task.Factory.StartNew(loop, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
 }

@@ -2,9 +2,7 @@ using Billing.Wire.V1;
 
 namespace Billing.Messaging;
 
-/// <summary>One reply and its destination.</summary>
-/// <param name="ProxyTopic">The command's <see cref="Command.ProxyTopic"/>.</param>
-/// <param name="Reply">The reply.</param>
+/// <summary>One reply and its destination, the command's <see cref="Command.ProxyTopic"/>.</summary>
 public readonly record struct Answer(string ProxyTopic, Reply Reply);
 
 /// <summary>Publishes a backend's replies and events.</summary>

@@ -3,7 +3,7 @@ namespace Billing.Messaging;
 /// <summary>Tracks the offsets of one partition that are in flight, and the watermark: the offset below which all are settled.
 /// Only the watermark may be committed, so that a restart repeats all unsettled records. Only the consuming thread may track
 /// offsets and advance the watermark; any thread may settle slots.</summary>
-public sealed class OffsetWatermark
+internal sealed class OffsetWatermark
 {
     private readonly Queue<Slot> _inFlight = new();
     private long _last = -1;
@@ -15,18 +15,15 @@ public sealed class OffsetWatermark
     /// again, or was truncated.</summary>
     public bool IsNext(long offset) => offset > _last;
 
-    /// <summary>The read time of the oldest offset in flight, as passed to <see cref="Track(long, long)"/>; 0 if there is none.
-    /// </summary>
+    /// <summary>The read time of the oldest offset in flight, as passed to <see cref="Track"/>; 0 if there is none.</summary>
     public long OldestReadAt => _inFlight.TryPeek(out var head) ? head.ReadAt : 0;
 
     /// <summary>The oldest offset in flight; -1 if there is none.</summary>
     public long Oldest => _inFlight.TryPeek(out var head) ? head.Offset : -1;
 
-    /// <summary>Tracks the next offset of the partition.</summary>
-    /// <param name="offset">The offset.</param>
-    /// <param name="readAt">When it was read; see <see cref="OldestReadAt"/>.</param>
+    /// <summary>Tracks the next offset of the partition, with the time when it was read; see <see cref="OldestReadAt"/>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The offset is not above all those tracked before.</exception>
-    public Slot Track(long offset, long readAt)
+    public Slot Track(long offset, long readAt = 0)
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(offset, _last);
         _last = offset;
@@ -34,10 +31,6 @@ public sealed class OffsetWatermark
         _inFlight.Enqueue(slot);
         return slot;
     }
-
-    /// <summary>Tracks the next offset of the partition.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The offset is not above all those tracked before.</exception>
-    public Slot Track(long offset) => Track(offset, 0);
 
     /// <summary>Advances the watermark past the settled offsets.</summary>
     /// <param name="next">The offset to commit: the first that is not settled; -1 if the watermark has not moved.</param>
@@ -58,14 +51,12 @@ public sealed class OffsetWatermark
     {
         private volatile bool _settled;
 
-        /// <summary>The offset.</summary>
-        public long Offset { get; } = offset;
+        public long Offset => offset;
 
-        internal long ReadAt => readAt;
+        public long ReadAt => readAt;
 
-        internal bool Settled => _settled;
+        public bool Settled => _settled;
 
-        /// <summary>Marks the offset as settled.</summary>
         public void Settle() => _settled = true;
     }
 }

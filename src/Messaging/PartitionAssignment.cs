@@ -32,3 +32,7 @@ public sealed class PartitionAssignment(SourcePartition partition)
     /// <param name="now">A timestamp of the process's clock.</param>
     public void Fence(long now) => Interlocked.CompareExchange(ref _fencedAt, now, 0);
 }
+
+/// <summary>The partition of a request topic that a command was read from; all commands of an account come from the same one, in order.
+/// </summary>
+public readonly record struct SourcePartition(string Topic, int Number);

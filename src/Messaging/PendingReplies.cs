@@ -28,8 +28,6 @@ public sealed class PendingReplies : IDisposable
     }
 
     /// <summary>Creates an empty table.</summary>
-    /// <param name="time">The clock.</param>
-    /// <param name="lastCorrelationId">The correlation id before the first.</param>
     internal PendingReplies(TimeProvider time, long lastCorrelationId)
     {
         _lastCorrelationId = lastCorrelationId;

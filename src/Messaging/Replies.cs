@@ -19,13 +19,11 @@ public static class Replies
     };
 
     /// <summary>Creates the proxy's reply to a command that no backend answered before its deadline.</summary>
-    /// <param name="correlationId">The command's correlation id.</param>
     public static Reply NoAnswerInTime(ulong correlationId) => Error(
         correlationId, StatusCode.DeadlineExceeded, Contracts.ErrorReasons.NoAnswerInTime,
         "No backend answered before the deadline. The payment may or may not be recorded: retry with the same transaction_id.");
 
     /// <summary>Creates the reply to a query while the event store is unavailable; the query can safely be retried.</summary>
-    /// <param name="correlationId">The command's correlation id.</param>
     public static Reply StoreUnavailable(ulong correlationId) => Error(
         correlationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
         "The event store cannot be read at the moment.");

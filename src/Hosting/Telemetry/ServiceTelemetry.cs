@@ -1,9 +1,11 @@
+using System.Diagnostics;
 using System.Reflection;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
+using OpenTelemetry;
 using OpenTelemetry.Exporter;
 using OpenTelemetry.Logs;
 using OpenTelemetry.Metrics;
@@ -54,14 +56,16 @@ public static class ServiceTelemetry
         }
         var telemetry = builder.Services.AddOpenTelemetry()
             .ConfigureResource(resource => Describe(resource.Clear(), serviceName))
-            .WithMetrics(metrics => Configure(metrics, options, exports));
+            .WithMetrics(metrics => Configure(metrics, options));
         if (exports)
         {
             telemetry
-                .WithTracing(traces => Configure(traces, options))
-                .WithLogging(
-                    logs => logs.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "logs")),
-                    logs => (logs.IncludeFormattedMessage, logs.ParseStateValues) = (true, true));
+                .WithTracing(traces => traces
+                    .AddSource(Sources)
+                    .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
+                    .AddProcessor(new SpanNames()))
+                .WithLogging(configureBuilder: null, logs => (logs.IncludeFormattedMessage, logs.ParseStateValues) = (true, true));
+            Export(telemetry, options);
         }
     }
 
@@ -79,7 +83,7 @@ public static class ServiceTelemetry
             : null;
     }
 
-    private static void Configure(MeterProviderBuilder metrics, TelemetryOptions options, bool exports)
+    private static void Configure(MeterProviderBuilder metrics, TelemetryOptions options)
     {
         metrics.AddMeter(Meters);
         if (options.Prometheus)
@@ -92,28 +96,18 @@ public static class ServiceTelemetry
                 prometheus.ScopeInfoEnabled = false;
             });
         }
-        if (exports)
-        {
-            metrics.AddOtlpExporter(otlp => SetEndpoint(otlp, options, "metrics"));
-        }
     }
 
-    private static void Configure(TracerProviderBuilder traces, TelemetryOptions options) => traces
-        .AddSource(Sources)
-        .SetSampler(new ParentBasedSampler(new CallSampler(options.TraceRatio)))
-        .AddProcessor(new SpanNames())
-        .AddOtlpExporter(otlp => SetEndpoint(otlp, options, "traces"));
-
-    private static void SetEndpoint(OtlpExporterOptions otlp, TelemetryOptions options, string signal)
+    // Without an endpoint in the settings, the exporter reads the environment.
+    private static void Export(IOpenTelemetryBuilder telemetry, TelemetryOptions options)
     {
         if (options.OtlpEndpoint.Length == 0)
         {
+            telemetry.UseOtlpExporter();
             return;
         }
-        var isHttp = options.OtlpProtocol == TelemetryOptions.HttpProtobuf;
-        otlp.Protocol = isHttp ? OtlpExportProtocol.HttpProtobuf : OtlpExportProtocol.Grpc;
-        // The exporter does not append the path of the signal to an endpoint that is set in code.
-        otlp.Endpoint = new Uri(options.OtlpEndpoint.TrimEnd('/') + (isHttp ? "/v1/" + signal : ""));
+        var protocol = options.OtlpProtocol == TelemetryOptions.HttpProtobuf ? OtlpExportProtocol.HttpProtobuf : OtlpExportProtocol.Grpc;
+        telemetry.UseOtlpExporter(protocol, new Uri(options.OtlpEndpoint));
     }
 
     // The environment comes last, so that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
@@ -123,4 +117,16 @@ public static class ServiceTelemetry
             serviceName, "billing", Assembly.GetExecutingAssembly().GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion,
             serviceInstanceId: $"{Environment.MachineName}-{Environment.ProcessId}")
         .AddEnvironmentVariableDetector();
+}
+
+/// <summary>Samples the traces that start in this service: a share of the incoming calls that carry no trace. Nothing else
+/// starts a trace, so that statements and requests that a service makes in the background are not traced.</summary>
+internal sealed class CallSampler(double ratio) : Sampler
+{
+    private static readonly SamplingResult Drop = new(SamplingDecision.Drop);
+
+    private readonly TraceIdRatioBasedSampler _share = new(ratio);
+
+    public override SamplingResult ShouldSample(in SamplingParameters samplingParameters) =>
+        samplingParameters.Kind == ActivityKind.Server ? _share.ShouldSample(samplingParameters) : Drop;
 }

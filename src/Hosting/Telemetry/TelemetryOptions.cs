@@ -3,7 +3,7 @@ using System.ComponentModel.DataAnnotations;
 namespace Billing.Hosting.Telemetry;
 
 /// <summary>Settings of the telemetry of a service; section <c>Billing:Telemetry</c>.</summary>
-public sealed class TelemetryOptions
+internal sealed class TelemetryOptions
 {
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Telemetry";

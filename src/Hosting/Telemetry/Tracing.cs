@@ -16,10 +16,7 @@ public static class Tracing
     private static readonly ActivitySource Source = new(SourceName);
 
     /// <summary>Starts a span without making it the caller's current one: it continues after this method has returned and may end
-    /// on any thread. Returns null if there is no listener or the trace is not sampled.</summary>
-    /// <param name="name">The span's name.</param>
-    /// <param name="kind">The relationship of the span to its parent.</param>
-    /// <param name="parent">The parent; without one no span is started.</param>
+    /// on any thread. Returns null if there is no listener, no parent, or the trace is not sampled.</summary>
     public static Activity? Start(string name, ActivityKind kind, ActivityContext parent)
     {
         if (!IsSampled(parent) || !Source.HasListeners())
@@ -33,50 +30,21 @@ public static class Tracing
     }
 
     /// <summary>Starts a span for work that is done for several callers together and makes it the current one until it is
-    /// disposed. It is a child of the first caller's span and has links to the others. Returns null if none of the callers is
-    /// traced.</summary>
-    /// <param name="name">The span's name.</param>
-    /// <param name="joined">The spans of the callers; null for a caller that is not traced.</param>
+    /// disposed. It is a child of the first caller's span and has links to the others; the span of a caller that is not traced is null.
+    /// Returns null if none of the callers is traced.</summary>
     public static Activity? StartJoint(string name, IEnumerable<Activity?> joined)
     {
         if (!Source.HasListeners())
         {
             return null;
         }
-        ActivityContext? first = null;
-        List<ActivityLink>? links = null;
-        foreach (var span in joined)
-        {
-            if (span is null || !IsSampled(span.Context))
-            {
-                continue;
-            }
-            if (first is null)
-            {
-                first = span.Context;
-            }
-            else
-            {
-                (links ??= []).Add(new ActivityLink(span.Context));
-            }
-        }
-        return first is { } parent ? Source.StartActivity(name, ActivityKind.Internal, parent, links: links) : null;
+        var traced = joined.OfType<Activity>().Where(span => span.Recorded).Select(span => span.Context).ToList();
+        return traced.Count == 0 ? null : Source.StartActivity(
+            name, ActivityKind.Internal, traced[0], links: traced.Skip(1).Select(context => new ActivityLink(context)));
     }
 
-    /// <summary>Makes a span the current one until the result is disposed.</summary>
-    public static Scope Within(Activity? span)
-    {
-        var before = Activity.Current;
-        if (span is not null)
-        {
-            Activity.Current = span;
-        }
-        return new Scope(before);
-    }
-
-    /// <summary>Ends a span, on any thread, without changing that thread's current span.</summary>
-    /// <param name="span">The span; may be null.</param>
-    /// <param name="error">The error type, one of a few constants; null if there was no error.</param>
+    /// <summary>Ends a span, on any thread, without changing that thread's current span. The error type is one of a few constants; null
+    /// if there was no error.</summary>
     public static void End(Activity? span, string? error = null)
     {
         if (span is null)
@@ -97,17 +65,6 @@ public static class Tracing
     public static ActivityContext Current =>
         Activity.Current is { IdFormat: ActivityIdFormat.W3C, Recorded: true } current ? current.Context : default;
 
-    /// <summary>Restores the previous current span when it is disposed.</summary>
-    /// <param name="before">The previous current span.</param>
-    public readonly struct Scope(Activity? before) : IDisposable
-    {
-        /// <summary>Restores the previous current span.</summary>
-        public void Dispose() => Activity.Current = before;
-    }
-
-    /// <summary>Returns whether the trace of a context is sampled.</summary>
-    public static bool IsSampled(ActivityContext context) => (context.TraceFlags & ActivityTraceFlags.Recorded) != 0;
-
     /// <summary>Returns the W3C traceparent of a context.</summary>
     public static string TraceParent(ActivityContext context) => $"00-{context.TraceId.ToHexString()}-{context.SpanId.ToHexString()}-01";
 
@@ -117,4 +74,6 @@ public static class Tracing
             && IsSampled(context)
             ? context
             : default;
+
+    private static bool IsSampled(ActivityContext context) => (context.TraceFlags & ActivityTraceFlags.Recorded) != 0;
 }

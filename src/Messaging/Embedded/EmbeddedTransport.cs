@@ -16,13 +16,11 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     private readonly PendingReplies _pending;
     private readonly HandlerQueue[] _payments;
     private readonly HandlerQueue[] _balances;
-    private readonly IReadOnlyList<IReadModel> _readModels;
+    private readonly List<IReadModel> _readModels;
     private readonly Lock _applyGate = new();
 
-    /// <summary>Creates the transport.</summary>
-    /// <param name="pending">The calls that are waiting for replies.</param>
-    /// <param name="handlers">Creates the handlers, which publish their answers to the given publisher.</param>
-    /// <param name="supervisor">Runs the queues.</param>
+    /// <summary>Creates the transport with the handlers that <paramref name="handlers"/> creates, which publish their answers to the given
+    /// publisher.</summary>
     public EmbeddedTransport(PendingReplies pending, Func<IAnswerPublisher, EmbeddedHandlers> handlers, Supervisor supervisor)
         : base(supervisor)
     {
@@ -30,7 +28,7 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
         var created = handlers(this);
         _payments = [.. created.Payments.Select(h => new HandlerQueue(h))];
         _balances = [.. created.Balances.Select(h => new HandlerQueue(h))];
-        _readModels = created.ReadModels ?? [];
+        _readModels = [.. created.ReadModels];
     }
 
     /// <inheritdoc/>
@@ -38,11 +36,10 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
 
     /// <inheritdoc/>
     public TransportDescription Description { get; } = new(
-        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.", StoresCommands: true, TimesSteps: true);
+        "embedded", "Proxy and backends are one process, with queues in memory; there are no topics, consumer groups or dead letters.",
+        StoresCommands: true, TimesSteps: true);
 
     /// <inheritdoc/>
-    /// <remarks>The queue is in memory: unlike with a transport that stores commands outside the process, queued commands
-    /// are lost when the process dies.</remarks>
     public Task<Reply> SendAsync(Request request, Action? stored = null)
     {
         var (correlationId, reply) = _pending.Register(request);
@@ -58,7 +55,14 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
         // Events first, so that a caller that has received the answer to a payment then sees it in the balance.
-        Apply(events);
+        if (events.Count > 0)
+        {
+            // Handlers publish concurrently.
+            lock (_applyGate)
+            {
+                _readModels.ForEach(model => model.Apply(events));
+            }
+        }
         foreach (var answer in answers)
         {
             _pending.Complete(answer.Reply);
@@ -91,28 +95,13 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     public override async Task RunAsync(CancellationToken stopping)
     {
         // No queue ends by itself. The first one that ends was stopped or has failed; a failure is thrown to the supervisor.
-        var ended = await Task.WhenAny(_payments.Concat(_balances).Select(queue => queue.RunAsync(stopping)));
+        var ended = await Task.WhenAny(Queues.Select(queue => queue.RunAsync(stopping)));
         await ended;
     }
 
-    private void Apply(IReadOnlyList<Event> events)
-    {
-        if (events.Count == 0 || _readModels.Count == 0)
-        {
-            return;
-        }
-        // Handlers publish concurrently.
-        lock (_applyGate)
-        {
-            foreach (var model in _readModels)
-            {
-                model.Apply(events);
-            }
-        }
-    }
+    private IEnumerable<HandlerQueue> Queues => _payments.Concat(_balances);
 
-    private IEnumerable<IHostedService> HostedHandlers =>
-        _payments.Concat(_balances).Select(queue => queue.Handler).OfType<IHostedService>();
+    private IEnumerable<IHostedService> HostedHandlers => Queues.Select(queue => queue.Handler).OfType<IHostedService>();
 
     private sealed class HandlerQueue(ICommandHandler handler)
     {
@@ -150,10 +139,7 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
     }
 }
 
-/// <summary>The backends of an embedded system; the accounts are distributed over the handlers of each list.</summary>
-/// <param name="Payments">Payment handlers, at least one.</param>
-/// <param name="Balances">Balance handlers, at least one.</param>
-/// <param name="ReadModels">The read models from which the balance handlers answer.</param>
+/// <summary>The backends of an embedded system. The accounts are distributed over the handlers of each list, which has at least one; the
+/// balance handlers answer from the read models.</summary>
 public sealed record EmbeddedHandlers(
-    IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances,
-    IReadOnlyList<IReadModel>? ReadModels = null);
+    IReadOnlyList<ICommandHandler> Payments, IReadOnlyList<ICommandHandler> Balances, IReadOnlyList<IReadModel> ReadModels);

@@ -1,7 +1,5 @@
 using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
-using Confluent.Kafka;
-using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -15,72 +13,47 @@ public sealed record CommandSubscription(IReadOnlyList<string> Topics, string Gr
 
 /// <summary>Consumes request topics as a member of a group, on its own thread, by calling
 /// <see cref="CommandIntake.RunTurn"/> in a loop.</summary>
-public sealed class CommandConsumer : IHostedService, IReadyPart, IDisposable
+public sealed class CommandConsumer(
+    IOptions<KafkaOptions> options, CommandSubscription subscription, ICommandHandler handler, KafkaAnswerPublisher publisher,
+    KafkaTopics topics, Supervisor supervisor, TimeProvider time, ILogger<CommandConsumer> logger, EventFollower? follower = null)
+    : Worker(supervisor), IReadyPart
 {
-    private readonly KafkaOptions _options;
-    private readonly CommandSubscription _subscription;
-    private readonly CommandIntake _intake;
-    private readonly KafkaTopics _topics;
-    private readonly EventFollower? _follower;
-    private readonly ILogger<CommandConsumer> _logger;
-    private readonly ConsumerThread _thread;
-
-    /// <summary>Creates the consumer; it joins its group on <see cref="StartAsync"/>.</summary>
-    public CommandConsumer(
-        IOptions<KafkaOptions> options, CommandSubscription subscription, ICommandHandler handler,
-        KafkaAnswerPublisher publisher, KafkaTopics topics, Supervisor supervisor, TimeProvider time,
-        ILogger<CommandConsumer> logger, EventFollower? follower = null)
-    {
-        _options = options.Value;
-        _subscription = subscription;
-        _intake = new CommandIntake(subscription.InFlightMax, handler, publisher, interval => Task.Delay(interval, time).Wait(), time, logger);
-        _topics = topics;
-        _logger = logger;
-        _follower = follower;
-        _thread = new ConsumerThread(supervisor, nameof(CommandConsumer));
-    }
-
-    /// <summary>Whether the group has assigned partitions to this backend. If there is a read model, it is built before.
-    /// </summary>
-    public bool HasJoined => _intake.HasJoined;
+    private readonly CommandIntake _intake = new(
+        subscription.InFlightMax, handler, publisher, interval => Task.Delay(interval, time).Wait(), time, logger);
 
     /// <inheritdoc/>
-    public string? NotReadyReason => HasJoined ? null
-        : _follower?.Built.IsCompleted == false ? "the view of the balances is being built from the event store"
-        : $"the consumer has not joined its group {_subscription.Group}";
+    public string? NotReadyReason => _intake.HasJoined ? null
+        : follower?.Built.IsCompleted == false ? "the view of the balances is being built from the event store"
+        : $"the consumer has not joined its group {subscription.Group}";
 
     /// <summary>Creates the missing topics and joins the group as soon as the read model is built.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
-    public async Task StartAsync(CancellationToken cancellationToken)
+    public override async Task StartAsync(CancellationToken cancellationToken)
     {
-        await _topics.EnsureSharedAsync();
-        _thread.Start(Run);
+        await topics.EnsureSharedAsync();
+        await base.StartAsync(cancellationToken);
     }
 
-    /// <summary>Waits a limited time for the commands in flight, commits the settled offsets and leaves the group.</summary>
-    public Task StopAsync(CancellationToken cancellationToken) => _thread.StopAsync();
+    /// <summary>Consumes until it is stopped; then waits a limited time for the commands in flight, commits the settled offsets and
+    /// leaves the group.</summary>
+    public override Task RunAsync(CancellationToken stopping) => RunOnThread(() => Run(stopping));
 
-    /// <inheritdoc/>
-    public void Dispose() => _thread.Dispose();
-
-    private void Run()
+    private void Run(CancellationToken stopping)
     {
-        _follower?.Built.Wait(_thread.Stopping);
-        using var consumer = Build();
-        consumer.Subscribe(_subscription.Topics);
-        KafkaLog.Subscribed(_logger, string.Join(", ", _subscription.Topics), _subscription.Group);
-        while (!_thread.Stopping.IsCancellationRequested)
+        follower?.Built.Wait(stopping);
+        using var consumer = KafkaClients.Consumer<byte[], byte[]>(
+            options.Value.GroupMember(subscription.Group, subscription.Group), e => KafkaLog.Error(logger, e), logger,
+            builder => builder
+                .SetPartitionsAssignedHandler((consumer, added) => _intake.Assigned(consumer, added))
+                .SetPartitionsRevokedHandler((consumer, revoked) => _intake.Revoked(consumer, revoked))
+                .SetPartitionsLostHandler((_, lost) => _intake.Lost(lost)));
+        consumer.Subscribe(subscription.Topics);
+        KafkaLog.Subscribed(logger, string.Join(", ", subscription.Topics), subscription.Group);
+        while (!stopping.IsCancellationRequested)
         {
             _intake.RunTurn(consumer);
         }
         _intake.Leave(consumer);
         consumer.Close();
     }
-
-    private IConsumer<byte[], byte[]> Build() => KafkaClients.Consumer<byte[], byte[]>(
-        _options.GroupMember(_subscription.Group, _subscription.Group), e => KafkaLog.Error(_logger, e), _logger,
-        builder => builder
-            .SetPartitionsAssignedHandler((consumer, added) => _intake.Assigned(consumer, added))
-            .SetPartitionsRevokedHandler((consumer, revoked) => _intake.Revoked(consumer, revoked))
-            .SetPartitionsLostHandler((_, lost) => _intake.Lost(lost)));
 }

@@ -9,13 +9,7 @@ namespace Billing.Messaging.Kafka;
 /// <summary>The consumer loop of a member of a consumer group, one turn per call: it consumes the available records, hands them
 /// to the handler, and stores the offsets up to the watermark, below which the handler has settled all. It never waits for the
 /// handler: when too many commands are in flight it pauses its partitions and continues to poll, so that it stays in the group.
-/// Not thread-safe.</summary>
-/// <param name="inFlightMax">Number of unsettled commands at which the partitions are paused.</param>
-/// <param name="handler">Processes the commands.</param>
-/// <param name="publisher">Publishes refused records as dead letters and the replies to their senders.</param>
-/// <param name="wait">Blocks the thread for the given time.</param>
-/// <param name="time">The clock.</param>
-/// <param name="logger">The log.</param>
+/// Not thread-safe; <paramref name="wait"/> blocks the thread for a time.</summary>
 internal sealed class CommandIntake(
     int inFlightMax, ICommandHandler handler, KafkaAnswerPublisher publisher, Action<TimeSpan> wait, TimeProvider time, ILogger logger)
 {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
 using Billing.Messaging.Kafka.Clients;
@@ -30,8 +31,23 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
                 AppendedUnixUs = AppendedUnixUs(record.Message.Timestamp),
             };
         }
-        // Log entries about the record belong to its trace.
-        using var current = Tracing.Within(span);
+        var before = Activity.Current;
+        try
+        {
+            // Log entries about the record, and its reply, belong to its trace.
+            Activity.Current = span ?? before;
+            Refuse(record, command, refusal, slot);
+        }
+        finally
+        {
+            Activity.Current = before;
+        }
+        Tracing.End(span, "refused");
+        return null;
+    }
+
+    private void Refuse(ConsumeResult<byte[], byte[]> record, Command? command, string refusal, OffsetWatermark.Slot slot)
+    {
         MessagingMetrics.CountDeadLetter(record.Topic, "refused");
         publisher.DeadLetters.Publish(record, refusal, slot.Settle);
         if (command is not null && Topics.IsReplyTopic(command.ProxyTopic))
@@ -40,8 +56,6 @@ internal sealed class CommandReader(KafkaAnswerPublisher publisher)
                 command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command was refused: " + refusal);
             _ = publisher.PublishAsync([new Answer(command.ProxyTopic, reply)], [], CancellationToken.None);
         }
-        Tracing.End(span, "refused");
-        return null;
     }
 
     private static long AppendedUnixUs(Timestamp timestamp) =>

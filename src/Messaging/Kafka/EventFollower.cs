@@ -1,7 +1,6 @@
 using Billing.Hosting;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
-using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -11,35 +10,15 @@ namespace Billing.Messaging.Kafka;
 /// then applies every event from these offsets on, so that no event published during the rebuild is missed. If the topic no
 /// longer contains the next event, because the follower lagged by more than the retention time, the model is rebuilt again.
 /// </summary>
-public sealed class EventFollower : IHostedService, IDisposable
+public sealed class EventFollower(
+    IOptions<KafkaOptions> options, IReadModel model, KafkaTopics topics, Supervisor supervisor, TimeProvider time, ILogger<EventFollower> logger)
+    : Worker(supervisor)
 {
-    private const string ClientId = "billing-follower";
-
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
 
-    private readonly KafkaOptions _options;
-    private readonly IReadModel _model;
-    private readonly KafkaTopics _topics;
-    private readonly TimeProvider _time;
-    private readonly ILogger<EventFollower> _logger;
-    private readonly EventReader _reader;
-    private readonly ConsumerThread _thread;
+    private readonly EventReader _reader = new(model, logger);
     private readonly TaskCompletionSource _built = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-    /// <summary>Creates the follower; it starts with <see cref="StartAsync"/>.</summary>
-    public EventFollower(
-        IOptions<KafkaOptions> options, IReadModel model, KafkaTopics topics, Supervisor supervisor,
-        TimeProvider time, ILogger<EventFollower> logger)
-    {
-        _options = options.Value;
-        _model = model;
-        _topics = topics;
-        _time = time;
-        _logger = logger;
-        _reader = new EventReader(model, logger);
-        _thread = new ConsumerThread(supervisor, nameof(EventFollower));
-    }
 
     /// <summary>How often the follower checks for new partitions of the topic.</summary>
     public TimeSpan PartitionsInterval { get; init; } = TimeSpan.FromSeconds(30);
@@ -50,37 +29,31 @@ public sealed class EventFollower : IHostedService, IDisposable
 
     /// <summary>Creates the missing topics and starts to build the model.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
-    public async Task StartAsync(CancellationToken cancellationToken)
+    public override async Task StartAsync(CancellationToken cancellationToken)
     {
-        await _topics.EnsureSharedAsync();
-        _thread.Start(Run);
+        await topics.EnsureSharedAsync();
+        await base.StartAsync(cancellationToken);
     }
 
-    /// <summary>Stops building the model or applying events.</summary>
-    public Task StopAsync(CancellationToken cancellationToken) => _thread.StopAsync();
-
     /// <inheritdoc/>
-    public void Dispose() => _thread.Dispose();
+    public override Task RunAsync(CancellationToken stopping) => RunOnThread(() => Run(stopping));
 
-    private void Run()
+    private void Run(CancellationToken stopping)
     {
-        using var consumer = Build();
+        using var consumer = KafkaClients.Consumer<byte[], byte[]>(options.Value.Follower("billing-follower"), e => KafkaLog.Error(logger, e), logger);
         using var admin = new DependentAdminClientBuilder(consumer.Handle).Build();
         while (true)
         {
-            StoreEndOffsets(consumer, admin);
-            _model.RebuildAsync(_thread.Stopping).GetAwaiter().GetResult();
+            StoreEndOffsets(consumer, admin, stopping);
+            model.RebuildAsync(stopping).GetAwaiter().GetResult();
             _reader.Assign(consumer);
             _built.TrySetResult();
-            FollowUntilEventsAreLost(consumer, admin);
+            FollowUntilEventsAreLost(consumer, admin, stopping);
             consumer.Unassign();
         }
     }
 
-    private IConsumer<byte[], byte[]> Build() =>
-        KafkaClients.Consumer<byte[], byte[]>(_options.Follower(ClientId), e => KafkaLog.Error(_logger, e), _logger);
-
-    private void StoreEndOffsets(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
+    private void StoreEndOffsets(IConsumer<byte[], byte[]> consumer, IAdminClient admin, CancellationToken stopping)
     {
         while (true)
         {
@@ -91,23 +64,23 @@ public sealed class EventFollower : IHostedService, IDisposable
             }
             catch (KafkaException e) when (!e.Error.IsFatal)
             {
-                KafkaLog.ClientError(_logger, e.Error.Reason);
-                _thread.Stopping.WaitHandle.WaitOne(RetryInterval);
-                _thread.Stopping.ThrowIfCancellationRequested();
+                KafkaLog.ClientError(logger, e.Error.Reason);
+                stopping.WaitHandle.WaitOne(RetryInterval);
+                stopping.ThrowIfCancellationRequested();
             }
         }
     }
 
-    private void FollowUntilEventsAreLost(IConsumer<byte[], byte[]> consumer, IAdminClient admin)
+    private void FollowUntilEventsAreLost(IConsumer<byte[], byte[]> consumer, IAdminClient admin, CancellationToken stopping)
     {
-        var checkedAt = _time.GetTimestamp();
+        var checkedAt = time.GetTimestamp();
         while (_reader.RunTurn(consumer))
         {
-            _thread.Stopping.ThrowIfCancellationRequested();
-            if (_time.GetElapsedTime(checkedAt) >= PartitionsInterval)
+            stopping.ThrowIfCancellationRequested();
+            if (time.GetElapsedTime(checkedAt) >= PartitionsInterval)
             {
                 AddPartitions(consumer, admin);
-                checkedAt = _time.GetTimestamp();
+                checkedAt = time.GetTimestamp();
             }
         }
     }
@@ -120,7 +93,7 @@ public sealed class EventFollower : IHostedService, IDisposable
         }
         catch (KafkaException e) when (!e.Error.IsFatal)
         {
-            KafkaLog.ClientError(_logger, "The partitions of the event topic could not be queried: " + e.Error.Reason);
+            KafkaLog.ClientError(logger, "The partitions of the event topic could not be queried: " + e.Error.Reason);
         }
     }
 

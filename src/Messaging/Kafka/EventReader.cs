@@ -7,8 +7,6 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>The consumer loop of a follower of the event topic, one turn per call: it applies every event from given offsets on
 /// to the read model. Not thread-safe.</summary>
-/// <param name="model">The read model.</param>
-/// <param name="logger">The log.</param>
 internal sealed class EventReader(IReadModel model, ILogger logger)
 {
     /// <summary>Largest number of records consumed per turn.</summary>

@@ -16,7 +16,6 @@ public static class KafkaAccess
     /// <exception cref="FormatException">A line is not of that form; the message contains its number and the reason.</exception>
     public static IReadOnlyList<AclBinding> Parse(IEnumerable<string> lines)
     {
-        ArgumentNullException.ThrowIfNull(lines);
         var bindings = new List<AclBinding>();
         foreach (var (number, line) in lines.Index())
         {
@@ -39,8 +38,6 @@ public static class KafkaAccess
     /// <exception cref="StartupException">The brokers are unreachable or refuse the request.</exception>
     public static async Task AllowAsync(KafkaOptions options, IReadOnlyList<AclBinding> bindings)
     {
-        ArgumentNullException.ThrowIfNull(options);
-        ArgumentNullException.ThrowIfNull(bindings);
         using var admin = KafkaClients.Admin(options.Admin("billing-topics"));
         try
         {

@@ -27,10 +27,15 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     private volatile Exception? _failure;
     private bool _disposed;
 
+    // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
+    // consumers of the topic, which drop events with old versions, would lose it.
+
     /// <summary>Creates the publisher.</summary>
     public KafkaAnswerPublisher(
         IOptions<KafkaOptions> options, Supervisor supervisor, TimeProvider time, ILogger<KafkaAnswerPublisher> logger)
-        : this(Build(options.Value, supervisor, logger), time, logger)
+        : this(
+            ProducerPair.Build(options.Value, "billing-backend", messageTimeout: TimeSpan.Zero, nameof(KafkaAnswerPublisher), supervisor, logger),
+            time, logger)
     {
     }
 
@@ -56,14 +61,9 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             if (_failure is { } failure)
             {
                 // Events published after a failed one would arrive before it.
-                return publication.Failed(failure);
+                return publication.AllSent(failure);
             }
-            publication.SendEvent(new Message<string, byte[]>
-            {
-                Key = fact.StreamId,
-                Value = fact.ToByteArray(),
-                Headers = WireHeaders.Version,
-            });
+            publication.SendEvent(fact);
         }
         var batches = new Dictionary<string, (ReplyBatch Batch, int Bytes)>(StringComparer.Ordinal);
         foreach (var (topic, reply) in answers)
@@ -75,7 +75,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
             else if (open.Bytes + bytes > ReplyBatchBytesMax)
             {
-                publication.SendReplies(topic, Message(open.Batch));
+                publication.SendReplies(topic, open.Batch);
                 open = (new ReplyBatch(), 0);
             }
             open.Batch.Replies.Add(reply);
@@ -83,7 +83,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         }
         foreach (var (topic, (batch, _)) in batches)
         {
-            publication.SendReplies(topic, Message(batch));
+            publication.SendReplies(topic, batch);
         }
         return publication.AllSent();
     }
@@ -101,20 +101,6 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         _producers.Dispose();
     }
 
-    // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
-    // consumers of the topic, which drop events with old versions, would lose it.
-    private static ProducerPair Build(KafkaOptions options, Supervisor supervisor, ILogger logger) =>
-        ProducerPair.Build(options, "billing-backend", messageTimeout: TimeSpan.Zero, e =>
-        {
-            KafkaLog.Error(logger, e);
-            if (e.IsFatal)
-            {
-                supervisor.Fail(nameof(KafkaAnswerPublisher), new KafkaException(e));
-            }
-        }, logger);
-
-    private static Message<string, byte[]> Message(ReplyBatch batch) => new() { Value = batch.ToByteArray() };
-
     /// <summary>The records of one call and the count of those not yet acknowledged.</summary>
     private sealed class Publication(KafkaAnswerPublisher publisher, CancellationToken cancellationToken)
     {
@@ -131,20 +117,6 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         // The spans of the records in flight; most publications have none.
         private List<Activity>? _spans;
 
-        public void SendEvent(Message<string, byte[]> message)
-        {
-            Interlocked.Increment(ref _open);
-            Produce(publisher._producers.Batching, Topics.Events, message);
-        }
-
-        /// <summary>Sends a record of replies with the context of its send span in the headers.</summary>
-        public void SendReplies(string topic, Message<string, byte[]> message)
-        {
-            message.Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic)));
-            Interlocked.Increment(ref _open);
-            Produce(_replies, topic, message);
-        }
-
         /// <summary>Starts the single span for all events of the publication.</summary>
         public void BeginEvents(int count)
         {
@@ -154,9 +126,26 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
         }
 
-        public Task AllSent()
+        public void SendEvent(Event fact) => Send(
+            publisher._producers.Batching, Topics.Events,
+            new Message<string, byte[]> { Key = fact.StreamId, Value = fact.ToByteArray(), Headers = WireHeaders.Version });
+
+        public void SendReplies(string topic, ReplyBatch batch) => Send(
+            _replies, topic,
+            new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
+
+        /// <summary>Completes when all records are acknowledged.</summary>
+        /// <param name="failure">Why some records could not be sent; null if all were.</param>
+        public Task AllSent(Exception? failure = null)
         {
-            Close();
+            if (failure is null)
+            {
+                Close();
+            }
+            else
+            {
+                End(failure);
+            }
             if (_spans is not null)
             {
                 _ = EndSpansAsync(_spans);
@@ -164,11 +153,10 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return _done.Task;
         }
 
-        /// <summary>Ends a publication of which some records could not be sent.</summary>
-        public Task Failed(Exception failure)
+        private void Send(IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message)
         {
-            End(failure);
-            return _done.Task;
+            Interlocked.Increment(ref _open);
+            Produce(producer, topic, message);
         }
 
         private void Produce(IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message)

@@ -45,7 +45,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         var id = ProxyId.Create(time);
         _replyTopic = Topics.Replies(id);
         // The caller of a command that no broker has acknowledged after half a minute does not wait any more.
-        _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, TimeSpan.FromSeconds(30), FailIfFatal, logger);
+        _producers = ProducerPair.Build(options.Value, "billing-proxy-" + id, TimeSpan.FromSeconds(30), nameof(KafkaRequestTransport), supervisor, logger);
         _commands = new CommandPublisher(_producers, pending, _replyTopic);
         _replies = new ReplyConsumer(options.Value, _replyTopic, new ReplyReader(pending, logger), supervisor, logger)
         {
@@ -65,7 +65,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
     {
         await _topics.EnsureSharedAsync();
         await _topics.CreateReplyTopicAsync(_replyTopic);
-        _replies.Start();
+        await _replies.StartAsync(cancellationToken);
         _heartbeat.Change(TimeSpan.Zero, KafkaTopics.HeartbeatInterval);
         await WaitForReplyConsumerAsync(cancellationToken);
         await _topics.SweepReplyTopicsAsync();
@@ -84,7 +84,7 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         await _stopping.CancelAsync();
         await _heartbeat.DisposeAsync();
         await Task.Run(() => _producers.Flush(FlushTimeout), CancellationToken.None);
-        await _replies.StopAsync();
+        await _replies.StopAsync(cancellationToken);
         await _topics.DeleteReplyTopicAsync(_replyTopic);
     }
 
@@ -167,15 +167,6 @@ public sealed class KafkaRequestTransport : IHostedService, IRequestTransport, I
         finally
         {
             Volatile.Write(ref _restoring, 0);
-        }
-    }
-
-    private void FailIfFatal(Confluent.Kafka.Error error)
-    {
-        KafkaLog.Error(_logger, error);
-        if (error.IsFatal)
-        {
-            _supervisor.Fail(nameof(KafkaRequestTransport), new KafkaException(error));
         }
     }
 }

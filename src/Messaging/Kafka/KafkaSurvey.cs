@@ -14,8 +14,7 @@ public sealed class KafkaSurvey : IDisposable
 
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(4);
 
-    private static readonly IReadOnlyList<(string Group, IReadOnlyList<string> Topics)> Subscriptions =
-        [(Groups.Payments, Topics.AllPayments), (Groups.Balances, Topics.AllBalances)];
+    private static readonly string[] BackendGroups = [Groups.Payments, Groups.Balances];
 
     private readonly KafkaOptions _options;
     private readonly IAdminClient _admin;
@@ -26,7 +25,6 @@ public sealed class KafkaSurvey : IDisposable
     /// <summary>Creates the survey; it connects with the first query.</summary>
     public KafkaSurvey(KafkaOptions options)
     {
-        ArgumentNullException.ThrowIfNull(options);
         _options = options;
         _admin = KafkaClients.Admin(options.Admin("billing-survey"), e => _lastError = e.Reason);
     }
@@ -40,22 +38,14 @@ public sealed class KafkaSurvey : IDisposable
     {
         var partitions = await PartitionsAsync(Topics.AllRequests);
         var ends = await OffsetsAsync(partitions, OffsetSpec.Latest());
-        var committed = new Dictionary<TopicPartition, long>();
-        foreach (var (group, _) in Subscriptions)
-        {
-            foreach (var offset in await CommittedAsync(group))
-            {
-                committed[offset.TopicPartition] = offset.Offset.Value;
-            }
-        }
         // Without a committed offset, a group starts at the beginning of a partition.
-        var uncommitted = partitions.Where(p => !committed.ContainsKey(p)).ToList();
-        foreach (var (partition, start) in await OffsetsAsync(uncommitted, OffsetSpec.Earliest()))
+        var next = await OffsetsAsync(partitions, OffsetSpec.Earliest());
+        foreach (var committed in (await Task.WhenAll(BackendGroups.Select(CommittedAsync))).SelectMany(offsets => offsets))
         {
-            committed[partition] = start;
+            next[committed.TopicPartition] = committed.Offset.Value;
         }
         return [.. partitions.Where(ends.ContainsKey)
-            .Select(p => new PartitionLag(p.Topic, p.Partition.Value, Math.Max(0, ends[p] - committed.GetValueOrDefault(p))))];
+            .Select(p => new PartitionLag(p.Topic, p.Partition.Value, Math.Max(0, ends[p] - next.GetValueOrDefault(p))))];
     }
 
     /// <summary>Returns the members of the platform's groups with their partitions.</summary>
@@ -63,7 +53,7 @@ public sealed class KafkaSurvey : IDisposable
     public async Task<IReadOnlyList<GroupMember>> MembersAsync()
     {
         var described = await _admin.DescribeConsumerGroupsAsync(
-            Subscriptions.Select(s => s.Group), new DescribeConsumerGroupsOptions { RequestTimeout = RequestTimeout });
+            BackendGroups, new DescribeConsumerGroupsOptions { RequestTimeout = RequestTimeout });
         return
         [
             .. from description in described.ConsumerGroupDescriptions
@@ -130,20 +120,12 @@ public sealed class KafkaSurvey : IDisposable
     }
 }
 
-/// <summary>The lag of a partition.</summary>
-/// <param name="Topic">The topic.</param>
-/// <param name="Partition">The partition.</param>
-/// <param name="Lag">Number of records from the committed offset to the end.</param>
+/// <summary>The lag of a partition: the number of records from the committed offset to the end.</summary>
 public sealed record PartitionLag(string Topic, int Partition, long Lag);
 
-/// <summary>A backend as a member of its consumer group.</summary>
-/// <param name="Group">The group.</param>
-/// <param name="Id">The member id, which is new with every start.</param>
-/// <param name="Host">The host that it is connected from.</param>
-/// <param name="Owns">The partitions that are assigned to it.</param>
+/// <summary>A backend as a member of its consumer group, with a member id that is new with every start, the host that it is connected
+/// from, and the partitions that are assigned to it.</summary>
 public sealed record GroupMember(string Group, string Id, string Host, IReadOnlyList<TopicPartition> Owns);
 
-/// <summary>The records in the dead-letter topic.</summary>
-/// <param name="Count">Their number.</param>
-/// <param name="Newest">The newest of them, the newest first.</param>
+/// <summary>The number of records in the dead-letter topic, and the newest of them, the newest first.</summary>
 public sealed record DeadLetterSummary(long Count, IReadOnlyList<DeadLetter> Newest);

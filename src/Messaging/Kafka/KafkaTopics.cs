@@ -35,18 +35,14 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     public async Task EnsureSharedAsync()
     {
         using var admin = Connect();
-        IEnumerable<TopicSpecification> partitioned =
+        IEnumerable<TopicSpecification> shared =
         [
             .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, BrokerTimestamps)),
             .. Topics.AllBalances.Append(Topics.Events).Select(t => Specification(t, _options.Partitions)),
+            Specification(Topics.DeadLetters, 1, new() { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) }),
         ];
         var existing = Existing(admin);
-        var missing = partitioned.Where(t => !existing.Contains(t.Name)).ToList();
-        if (!existing.Contains(Topics.DeadLetters))
-        {
-            missing.Add(Specification(Topics.DeadLetters, 1, new() { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) }));
-        }
-        await CreateAsync(admin, missing);
+        await CreateAsync(admin, [.. shared.Where(t => !existing.Contains(t.Name))]);
     }
 
     /// <summary>Creates a proxy's reply topic: one partition, with a retention time of ten minutes.</summary>

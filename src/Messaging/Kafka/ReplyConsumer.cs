@@ -9,17 +9,11 @@ namespace Billing.Messaging.Kafka;
 
 /// <summary>Reads one proxy's reply topic on its own thread and completes the waiting calls. Only this process uses the topic, so
 /// its partition is assigned directly, without a group, and read from the beginning.</summary>
-/// <param name="options">The settings of the connection to the brokers.</param>
-/// <param name="topic">The reply topic.</param>
-/// <param name="replies">Processes the records.</param>
-/// <param name="supervisor">Runs the thread.</param>
-/// <param name="logger">The log.</param>
-internal sealed class ReplyConsumer(
-    KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, ILogger logger) : IDisposable
+internal sealed class ReplyConsumer(KafkaOptions options, string topic, ReplyReader replies, Supervisor supervisor, ILogger logger)
+    : Worker(supervisor)
 {
     private const string PropagationMs = "5000";
 
-    private readonly ConsumerThread _thread = new(supervisor, nameof(ReplyConsumer));
     private readonly TaskCompletionSource _reading = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _startAgain;
 
@@ -29,23 +23,19 @@ internal sealed class ReplyConsumer(
     /// <summary>Called on the reading thread when the topic does not exist any more.</summary>
     public Action TopicGone { get; init; } = () => { };
 
-    public void Start() => _thread.Start(Run);
-
-    public Task StopAsync() => _thread.StopAsync();
-
     /// <summary>Reads the topic from the beginning after it was created again.</summary>
     public void StartAgain() => _startAgain = true;
 
-    public void Dispose() => _thread.Dispose();
+    public override Task RunAsync(CancellationToken stopping) => RunOnThread(() => Run(stopping));
 
-    private void Run()
+    private void Run(CancellationToken stopping)
     {
         var config = options.Consumer("billing-proxy", topic);
         // For this time an unknown topic may be a new one that not all brokers know yet; only after it is an error reported.
         config.Set("topic.metadata.propagation.max.ms", PropagationMs);
         using var consumer = KafkaClients.Consumer<Ignore, byte[]>(config, HandleError, logger);
         _startAgain = true;
-        while (!_thread.Stopping.IsCancellationRequested)
+        while (!stopping.IsCancellationRequested)
         {
             if (_startAgain)
             {
@@ -54,23 +44,23 @@ internal sealed class ReplyConsumer(
                 // Offset 0, not Offset.Beginning, which queries a broker that may not know the new topic yet.
                 consumer.Assign(new TopicPartitionOffset(topic, 0, 0));
             }
-            TakeOne(consumer);
+            TakeOne(consumer, stopping);
         }
         consumer.Close();
     }
 
-    private void TakeOne(IConsumer<Ignore, byte[]> consumer)
+    private void TakeOne(IConsumer<Ignore, byte[]> consumer, CancellationToken stopping)
     {
         try
         {
-            var record = consumer.Consume(_thread.Stopping);
+            var record = consumer.Consume(stopping);
             MessagingMetrics.Read(record.Topic);
             var span = KafkaTracing.StartProcess(record);
             replies.Take(record.Message.Value);
             Tracing.End(span);
             _reading.TrySetResult();
         }
-        catch (OperationCanceledException) when (_thread.Stopping.IsCancellationRequested)
+        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {
             // The transport stops.
         }

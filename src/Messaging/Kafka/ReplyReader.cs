@@ -6,8 +6,6 @@ using Microsoft.Extensions.Logging;
 namespace Billing.Messaging.Kafka;
 
 /// <summary>Completes the waiting calls with the replies in the records of a reply topic.</summary>
-/// <param name="pending">The waiting calls.</param>
-/// <param name="logger">The log.</param>
 internal sealed class ReplyReader(PendingReplies pending, ILogger logger)
 {
     /// <summary>Processes a record's value; null and empty values are heartbeats.</summary>

@@ -1,3 +1,4 @@
+using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf;
 
@@ -30,13 +31,8 @@ public sealed record Request
     /// otherwise.</summary>
     public long? SentUnixUs { get; init; }
 
-    /// <summary>A request that was checked.</summary>
-    /// <param name="kind">Its kind.</param>
-    /// <param name="request">The request; fields that are not of the contract are left out.</param>
-    /// <param name="newId">Creates the transaction id of a request that has none of its own.</param>
-    /// <param name="receivedUnixUs">When the proxy received it, in microseconds since the Unix epoch.</param>
-    /// <param name="deadlineUnixUs">When its caller waits no more, likewise; 0 for never.</param>
-    /// <param name="sentUnixUs">When its client sent it, likewise; null if its steps are not timed.</param>
+    /// <summary>A request that was checked, without fields that are not of the contract, with the times of the properties above.
+    /// <paramref name="newId"/> creates the transaction id of a request that has none of its own.</summary>
     public static Request Of<TRequest, TAnswer>(
         RequestKind<TRequest, TAnswer> kind, TRequest request, Func<string> newId, long receivedUnixUs, long deadlineUnixUs, long? sentUnixUs)
         where TRequest : class, IMessage<TRequest>
@@ -79,4 +75,21 @@ public sealed record Request
         Kind.Write(command, _body);
         return command;
     }
+}
+
+/// <summary>The destination of a command: commands that change an account go to the write side, queries to the read side, both
+/// by the account's payment type and id. A query for the status of a payment goes to the write side, so that it is processed
+/// after that payment.</summary>
+public readonly record struct CommandRoute(bool IsWrite, PaymentType PaymentType, string AccountId)
+{
+    /// <summary>The route of a command.</summary>
+    /// <exception cref="ArgumentException">The command holds no request.</exception>
+    public static CommandRoute Of(Command command)
+    {
+        var kind = RequestKinds.Of(command) ?? throw new ArgumentException("The command holds no request.", nameof(command));
+        return kind.RouteOf(command);
+    }
+
+    /// <summary>The account's event stream.</summary>
+    public string StreamId => Contracts.StreamId.For(PaymentType, AccountId);
 }

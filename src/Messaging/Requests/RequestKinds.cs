@@ -1,28 +1,22 @@
+using Billing.V1;
 using Billing.Wire.V1;
 
 namespace Billing.Messaging.Requests;
 
-/// <summary>The kinds of requests.</summary>
-public static class RequestKinds
+/// <summary>The kinds of requests, each in a file of its own.</summary>
+public static partial class RequestKinds
 {
-    /// <summary>MakePayment.</summary>
-    public static PaymentKind Payment { get; } = new();
-
-    /// <summary>SetCreditLimit.</summary>
-    public static CreditLimitKind CreditLimit { get; } = new();
-
-    /// <summary>The question how a payment was decided.</summary>
-    public static PaymentStatusKind PaymentStatus { get; } = new();
-
-    /// <summary>CheckBalance.</summary>
-    public static BalanceKind Balance { get; } = new();
-
-    /// <summary>A page of GetStatement.</summary>
-    public static StatementKind Statement { get; } = new();
-
-    private static readonly Dictionary<Command.RequestOneofCase, RequestKind> ByField =
-        new RequestKind[] { Payment, CreditLimit, PaymentStatus, Balance, Statement }.ToDictionary(kind => kind.Field);
-
     /// <summary>The kind of a command's request; null if it contains none.</summary>
-    public static RequestKind? Of(Command command) => ByField.GetValueOrDefault(command.RequestCase);
+    public static RequestKind? Of(Command command) => command.RequestCase switch
+    {
+        Command.RequestOneofCase.Payment => Payment,
+        Command.RequestOneofCase.CreditLimit => CreditLimit,
+        Command.RequestOneofCase.PaymentStatus => PaymentStatus,
+        Command.RequestOneofCase.Balance => Balance,
+        Command.RequestOneofCase.Statement => Statement,
+        _ => null,
+    };
+
+    /// <summary>Copies an amount with the fields of the contract.</summary>
+    private static Money Known(Money money) => new() { CurrencyCode = money.CurrencyCode, Units = money.Units, Nanos = money.Nanos };
 }

@@ -11,10 +11,10 @@ public static class MessagingMetrics
     public const string MeterName = "Billing.Messaging";
 
     /// <summary>The tag with the name of the topic.</summary>
-    public const string Destination = "messaging.destination.name";
+    internal const string Destination = "messaging.destination.name";
 
     /// <summary>The tag with the id of the partition.</summary>
-    public const string Partition = "messaging.destination.partition.id";
+    internal const string Partition = "messaging.destination.partition.id";
 
     /// <summary>The common name for the reply topics of all proxies: with a name for each, the number of series would only
     /// grow.</summary>
@@ -47,17 +47,15 @@ public static class MessagingMetrics
         "billing.dead_letters", "{record}", "Records sent to the dead letters, by reason: refused, unreadable or unprocessable.");
 
     /// <summary>The start timestamp for <see cref="Sent"/> and <see cref="Processed"/>; 0 if both are disabled.</summary>
-    public static long Now => SendDuration.Enabled || ProcessDuration.Enabled ? Stopwatch.GetTimestamp() : 0;
+    internal static long Now => SendDuration.Enabled || ProcessDuration.Enabled ? Stopwatch.GetTimestamp() : 0;
 
     /// <summary>Returns the name of a topic in the tags.</summary>
     public static string NameOf(string topic) =>
         topic.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal) ? ReplyTopics : topic;
 
-    /// <summary>Records that a record was acknowledged or rejected by the brokers.</summary>
-    /// <param name="topic">Its topic.</param>
-    /// <param name="since">When the record was handed to the client; see <see cref="Now"/>.</param>
-    /// <param name="error">The error; null if the record was acknowledged.</param>
-    public static void Sent(string topic, long since, string? error)
+    /// <summary>Records that a record, handed to the client at <paramref name="since"/> (see <see cref="Now"/>), was acknowledged by the
+    /// brokers, or rejected with an error.</summary>
+    internal static void Sent(string topic, long since, string? error)
     {
         if (since == 0 || !SendDuration.Enabled)
         {
@@ -72,7 +70,7 @@ public static class MessagingMetrics
     }
 
     /// <summary>Counts records that were read.</summary>
-    public static void Read(string topic, int count = 1)
+    internal static void Read(string topic, int count = 1)
     {
         if (Consumed.Enabled)
         {
@@ -81,7 +79,7 @@ public static class MessagingMetrics
     }
 
     /// <summary>Measures the processing time of a command that is settled.</summary>
-    public static void Processed(string topic, long since)
+    internal static void Processed(string topic, long since)
     {
         if (since != 0 && ProcessDuration.Enabled)
         {
@@ -91,7 +89,7 @@ public static class MessagingMetrics
     }
 
     /// <summary>Initialises a topic's dead-letter counters with zero, so that they are exported before the first one.</summary>
-    public static void InitialiseDeadLetters(string topic)
+    internal static void InitialiseDeadLetters(string topic)
     {
         foreach (var reason in (string[])["refused", "unreadable", "unprocessable"])
         {
@@ -99,9 +97,7 @@ public static class MessagingMetrics
         }
     }
 
-    /// <summary>Counts a record that was sent to the dead letters.</summary>
-    /// <param name="topic">The topic from which it was read.</param>
-    /// <param name="reason">The reason: refused, unreadable or unprocessable.</param>
-    public static void CountDeadLetter(string topic, string reason) =>
+    /// <summary>Counts a record that was read from a topic and sent to the dead letters as refused, unreadable or unprocessable.</summary>
+    internal static void CountDeadLetter(string topic, string reason) =>
         DeadLettered.Add(1, new(Destination, topic), new("error.type", reason));
 }

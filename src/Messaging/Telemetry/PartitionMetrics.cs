@@ -4,13 +4,8 @@ using System.Runtime.CompilerServices;
 
 namespace Billing.Messaging.Telemetry;
 
-/// <summary>The progress of a member of a consumer group on one partition.</summary>
-/// <param name="Topic">The topic.</param>
-/// <param name="Number">The partition's number.</param>
-/// <param name="Lag">Number of records on the brokers that it has not read.</param>
-/// <param name="Unsettled">Number of records on the brokers from the first unsettled one on.</param>
-/// <param name="Age">Time since the oldest unsettled record was read, in seconds; 0 if there is none.
-/// </param>
+/// <summary>The progress of a member of a consumer group on one partition: the number of records on the brokers that it has not read,
+/// the number from the first unsettled one on, and the seconds since the oldest unsettled one was read, 0 if there is none.</summary>
 internal readonly record struct PartitionState(string Topic, int Number, long Lag, long Unsettled, double Age);
 
 /// <summary>Gauges per partition. Each member reports the state of its partitions periodically, on its own thread, so that
@@ -36,30 +31,15 @@ internal static class PartitionMetrics
     /// <summary>Whether any of the gauges is enabled.</summary>
     public static bool IsOn => Lag.Enabled || Unsettled.Enabled || Age.Enabled;
 
-    /// <summary>Sets the state of the partitions of a member; an empty array removes the member.</summary>
-    public static void Set(object member, PartitionState[] states)
-    {
-        if (states.Length > 0)
-        {
-            Members.AddOrUpdate(member, states);
-        }
-        else
-        {
-            Members.Remove(member);
-        }
-    }
+    /// <summary>Sets the state of the partitions of a member; one that leaves has none.</summary>
+    public static void Set(object member, PartitionState[] states) => Members.AddOrUpdate(member, states);
 
-    private static List<Measurement<T>> Read<T>(Func<PartitionState, T> value)
-        where T : struct
-    {
-        var measurements = new List<Measurement<T>>();
-        foreach (var state in Members.SelectMany(member => member.Value))
-        {
-            measurements.Add(new Measurement<T>(
-                value(state),
-                new(MessagingMetrics.Destination, state.Topic),
-                new(MessagingMetrics.Partition, state.Number.ToString(CultureInfo.InvariantCulture))));
-        }
-        return measurements;
-    }
+    private static IEnumerable<Measurement<T>> Read<T>(Func<PartitionState, T> value)
+        where T : struct =>
+        from member in Members
+        from state in member.Value
+        select new Measurement<T>(
+            value(state),
+            new(MessagingMetrics.Destination, state.Topic),
+            new(MessagingMetrics.Partition, state.Number.ToString(CultureInfo.InvariantCulture)));
 }

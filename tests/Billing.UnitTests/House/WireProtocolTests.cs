@@ -74,7 +74,7 @@ public sealed partial class WireProtocolTests
         var page = string.Join(' ', Page);
         Assert.All(
             [
-                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {StatementKind.EntriesMax} entries",
+                $"1 to {FieldRules.AccountIdLengthMax} of the same", $"1 to {RequestKinds.StatementEntriesMax} entries",
                 Bound($"at most {FieldRules.AmountUnitsMax} units"), Bound($"{FieldRules.LimitUnitsMax} units"),
                 Bound($"{KafkaAnswerPublisher.ReplyBatchBytesMax} bytes"), $"is not `{WireFormat.Version}`",
             ],

@@ -20,7 +20,7 @@ public sealed class OffsetWatermarkTests
     private static void SettleInOrder(List<long> offsets, int[] order)
     {
         var watermark = new OffsetWatermark();
-        var slots = offsets.ConvertAll(watermark.Track);
+        var slots = offsets.ConvertAll(offset => watermark.Track(offset));
         var settled = new bool[slots.Count];
         long committed = 0;
         foreach (var index in order)

@@ -27,7 +27,7 @@ public sealed class TracingTests : IDisposable
         using var call = Tracing.StartJoint("call", [Tracing.Start("caller", ActivityKind.Server, Caller)]);
 
         var send = KafkaTracing.StartSend("billing.payments.visa");
-        var read = KafkaTracing.Extract(WireHeaders.For(send));
+        var read = WireHeaders.TraceContext(WireHeaders.For(send));
 
         Assert.Same(call, Activity.Current);
         Assert.Equal((Caller.TraceId, send!.SpanId, "vendor=1"), (read.TraceId, read.SpanId, read.TraceState));
@@ -62,8 +62,8 @@ public sealed class TracingTests : IDisposable
     public void A_header_that_is_not_the_traceparent_of_a_sampled_trace_is_ignored(string header)
     {
         var headers = new Headers { { "traceparent", System.Text.Encoding.ASCII.GetBytes(header) } };
-        Assert.Equal(default, KafkaTracing.Extract(headers));
-        Assert.Null(Tracing.Start("process", ActivityKind.Consumer, KafkaTracing.Extract(headers)));
+        Assert.Equal(default, WireHeaders.TraceContext(headers));
+        Assert.Null(Tracing.Start("process", ActivityKind.Consumer, WireHeaders.TraceContext(headers)));
     }
 
     [Fact]

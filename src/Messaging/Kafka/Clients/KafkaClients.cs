@@ -3,23 +3,16 @@ using Microsoft.Extensions.Logging;
 
 namespace Billing.Messaging.Kafka.Clients;
 
-/// <summary>Builds Kafka clients, with their errors and their log where these are wanted. Without a handler of errors or a logger they are
-/// dropped: librdkafka would write them to standard error, which is for the errors of the program.</summary>
+/// <summary>Builds Kafka clients. Errors that concern the whole client and the client's log go to the given handler and logger; without these
+/// they are dropped: librdkafka would write them to standard error, which is for the errors of the program.</summary>
 public static class KafkaClients
 {
     /// <summary>Builds a producer.</summary>
-    /// <param name="config">Its configuration.</param>
-    /// <param name="onError">Called for errors that concern the whole client.</param>
-    /// <param name="logger">Receives the client's log.</param>
     public static IProducer<TKey, TValue> Producer<TKey, TValue>(ProducerConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
         new ProducerBuilder<TKey, TValue>(config)
             .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m)).Build();
 
     /// <summary>Builds a consumer.</summary>
-    /// <param name="config">Its configuration.</param>
-    /// <param name="onError">Called for errors that concern the whole client.</param>
-    /// <param name="logger">Receives the client's log.</param>
-    /// <param name="configure">Adds further handlers.</param>
     public static IConsumer<TKey, TValue> Consumer<TKey, TValue>(
         ConsumerConfig config, Action<Error>? onError = null, ILogger? logger = null, Action<ConsumerBuilder<TKey, TValue>>? configure = null)
     {
@@ -30,9 +23,6 @@ public static class KafkaClients
     }
 
     /// <summary>Builds a client for the administration of topics, groups and access.</summary>
-    /// <param name="config">Its configuration.</param>
-    /// <param name="onError">Called for errors that concern the whole client.</param>
-    /// <param name="logger">Receives the client's log.</param>
     public static IAdminClient Admin(AdminClientConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
         new AdminClientBuilder(config).SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m)).Build();
 
@@ -43,4 +33,16 @@ public static class KafkaClients
             KafkaLog.ClientLog(logger, message.Facility, message.Message);
         }
     }
+}
+
+/// <summary>Classifies errors of the Kafka client.</summary>
+internal static class KafkaErrors
+{
+    /// <summary>Whether the brokers or the client report that the topic or partition does not exist.</summary>
+    public static bool IsUnknownTopic(this Error error) => error.Code
+        is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic or ErrorCode.Local_UnknownPartition;
+
+    /// <summary>Whether the record is larger than the brokers or the client allow.</summary>
+    public static bool IsTooLarge(this Error error) => error.Code
+        is ErrorCode.MsgSizeTooLarge or ErrorCode.RecordListTooLarge or ErrorCode.InvalidMsgSize;
 }

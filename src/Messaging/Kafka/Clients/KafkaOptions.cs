@@ -82,12 +82,9 @@ public sealed class KafkaOptions
         {
             yield return $"Billing:Kafka:BootstrapServers: '{BootstrapServers}' contains no broker address.";
         }
-        foreach (var address in addresses)
+        foreach (var address in addresses.Where(address => !IsAddress(address)))
         {
-            if (!IsAddress(address))
-            {
-                yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
-            }
+            yield return $"Billing:Kafka:BootstrapServers: '{address}' is not of the form host:port.";
         }
         if (HeartbeatInterval <= TimeSpan.Zero || HeartbeatInterval * 3 > SessionTimeout)
         {
@@ -104,10 +101,8 @@ public sealed class KafkaOptions
     }
 
     /// <summary>Returns the configuration of an idempotent producer, which neither reorders nor duplicates records within its
-    /// session; a record is acknowledged when all in-sync replicas have it.</summary>
-    /// <param name="clientId">The client id.</param>
-    /// <param name="messageTimeout">How long a record may take to be acknowledged; zero for no limit.</param>
-    /// <param name="batches">Whether records are batched, for <see cref="Linger"/> and while a request is in flight.</param>
+    /// session; a record is acknowledged when all in-sync replicas have it, for which it may take <paramref name="messageTimeout"/>, or any
+    /// time if that is zero. Records are batched, if they are, for <see cref="Linger"/> and while a request is in flight.</summary>
     internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout, bool batches = true) => Add(new ProducerConfig
     {
         BootstrapServers = BootstrapServers,

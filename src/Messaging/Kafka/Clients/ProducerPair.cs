@@ -1,3 +1,4 @@
+using Billing.Hosting;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 
@@ -18,29 +19,28 @@ internal sealed class ProducerPair : IDisposable
     {
     }
 
-    /// <summary>Creates the pair with a producer that batches records and one that does not.</summary>
-    internal ProducerPair(IProducer<string, byte[]> batching, IProducer<string, byte[]> prompt)
-    {
-        Batching = batching;
-        _prompt = prompt;
-    }
+    internal ProducerPair(IProducer<string, byte[]> batching, IProducer<string, byte[]> prompt) => (Batching, _prompt) = (batching, prompt);
 
-    /// <summary>The producer that batches records.</summary>
     public IProducer<string, byte[]> Batching { get; }
 
-    /// <summary>Builds both producers, which connect in the background.</summary>
-    /// <param name="options">The settings of the brokers and the linger time.</param>
-    /// <param name="clientId">The client id.</param>
-    /// <param name="messageTimeout">How long a record may take to be acknowledged; zero for no limit.</param>
-    /// <param name="onError">Called for errors that concern the whole client.</param>
-    /// <param name="logger">Receives the client's log.</param>
+    /// <summary>Builds both producers, which connect in the background. A record may take <paramref name="messageTimeout"/> to be
+    /// acknowledged; zero for no limit. A fatal error of one is a failure of <paramref name="owner"/>, which stops the process.</summary>
     public static ProducerPair Build(
-        KafkaOptions options, string clientId, TimeSpan messageTimeout, Action<Error> onError, ILogger logger)
+        KafkaOptions options, string clientId, TimeSpan messageTimeout, string owner, Supervisor supervisor, ILogger logger)
     {
         return new ProducerPair(Build(clientId, batches: true), Build(clientId + "-prompt", batches: false));
 
         IProducer<string, byte[]> Build(string id, bool batches) =>
-            KafkaClients.Producer<string, byte[]>(options.Producer(id, messageTimeout, batches), onError, logger);
+            KafkaClients.Producer<string, byte[]>(options.Producer(id, messageTimeout, batches), FailIfFatal, logger);
+
+        void FailIfFatal(Error error)
+        {
+            KafkaLog.Error(logger, error);
+            if (error.IsFatal)
+            {
+                supervisor.Fail(owner, new KafkaException(error));
+            }
+        }
     }
 
     /// <summary>Counts a send as in flight until <see cref="End"/>.</summary>
@@ -57,7 +57,6 @@ internal sealed class ProducerPair : IDisposable
         Batching.Flush(timeout);
     }
 
-    /// <inheritdoc/>
     public void Dispose()
     {
         _prompt.Dispose();

@@ -4,40 +4,22 @@ using Confluent.Kafka;
 
 namespace Billing.Messaging.Kafka.DeadLetters;
 
-/// <summary>A record that was sent to the dead letters, with its origin and the reason.</summary>
-public sealed record DeadLetter
+/// <summary>A record that was sent to the dead letters, with its origin and the reason, each empty if the record has no header with it.
+/// </summary>
+/// <param name="Id">Its partition and offset in the dead-letter topic.</param>
+/// <param name="At">When it was sent to the dead letters.</param>
+/// <param name="Reason">The reason, as text for people.</param>
+/// <param name="Topic">The original topic.</param>
+/// <param name="Partition">The original partition.</param>
+/// <param name="Offset">The offset in the original partition.</param>
+/// <param name="Key">The original key; null if there was none.</param>
+/// <param name="Value">The original value; only its first bytes if it was truncated; null if there was none.</param>
+/// <param name="Headers">The original headers, in order.</param>
+/// <param name="TruncatedFrom">The size of the original value in bytes, if it was truncated; otherwise null.</param>
+public sealed record DeadLetter(
+    DeadLetterId Id, DateTimeOffset At, string Reason, string Topic, string Partition, string Offset, byte[]? Key, byte[]? Value,
+    IReadOnlyList<KeyValuePair<string, byte[]?>> Headers, long? TruncatedFrom)
 {
-    /// <summary>Its partition and offset in the dead-letter topic.</summary>
-    public required DeadLetterId Id { get; init; }
-
-    /// <summary>When it was sent to the dead letters.</summary>
-    public required DateTimeOffset At { get; init; }
-
-    /// <summary>The reason, as text for people; empty if the record has no such header.</summary>
-    public required string Reason { get; init; }
-
-    /// <summary>The original topic; empty if the record has no such header.</summary>
-    public required string Topic { get; init; }
-
-    /// <summary>The original partition; empty if the record has no such header.</summary>
-    public required string Partition { get; init; }
-
-    /// <summary>The offset in the original partition; empty if the record has no such header.</summary>
-    public required string Offset { get; init; }
-
-    /// <summary>The original key; null if there was none.</summary>
-    public required byte[]? Key { get; init; }
-
-    /// <summary>The original value; only its first bytes if <see cref="TruncatedFrom"/> is set; null if there was none.
-    /// </summary>
-    public required byte[]? Value { get; init; }
-
-    /// <summary>The original headers, in order.</summary>
-    public required IReadOnlyList<KeyValuePair<string, byte[]?>> Headers { get; init; }
-
-    /// <summary>The size of the original value in bytes, if it was truncated; otherwise null.</summary>
-    public required long? TruncatedFrom { get; init; }
-
     /// <summary>The earlier dead letter that this record was replayed from, before it was rejected again; null if it was not
     /// replayed.</summary>
     public string? ReplayedFrom => Headers.LastOrDefault(h => h.Key == DeadLetterReplay.ReplayedFromHeader).Value is { } id
@@ -48,22 +30,20 @@ public sealed record DeadLetter
     {
         var headers = (record.Message.Headers ?? [])
             .Select(h => KeyValuePair.Create(h.Key, (byte[]?)h.GetValueBytes())).ToList();
-        return new DeadLetter
-        {
-            Id = new DeadLetterId(record.Partition.Value, record.Offset.Value),
-            At = new DateTimeOffset(record.Message.Timestamp.UtcDateTime, TimeSpan.Zero),
-            Reason = Text(headers, DeadLetterPublisher.ReasonHeader),
-            Topic = Text(headers, DeadLetterPublisher.TopicHeader),
-            Partition = Text(headers, DeadLetterPublisher.PartitionHeader),
-            Offset = Text(headers, DeadLetterPublisher.OffsetHeader),
-            Key = headers.LastOrDefault(h => h.Key == DeadLetterPublisher.KeyHeader).Value ?? record.Message.Key,
-            Value = record.Message.Value,
-            Headers = [.. headers.Where(h => !h.Key.StartsWith(DeadLetterPublisher.HeaderPrefix, StringComparison.Ordinal))],
-            TruncatedFrom = long.TryParse(
+        return new DeadLetter(
+            Id: new DeadLetterId(record.Partition.Value, record.Offset.Value),
+            At: new DateTimeOffset(record.Message.Timestamp.UtcDateTime, TimeSpan.Zero),
+            Reason: Text(headers, DeadLetterPublisher.ReasonHeader),
+            Topic: Text(headers, DeadLetterPublisher.TopicHeader),
+            Partition: Text(headers, DeadLetterPublisher.PartitionHeader),
+            Offset: Text(headers, DeadLetterPublisher.OffsetHeader),
+            Key: headers.LastOrDefault(h => h.Key == DeadLetterPublisher.KeyHeader).Value ?? record.Message.Key,
+            Value: record.Message.Value,
+            Headers: [.. headers.Where(h => !h.Key.StartsWith(DeadLetterPublisher.HeaderPrefix, StringComparison.Ordinal))],
+            TruncatedFrom: long.TryParse(
                 Text(headers, DeadLetterPublisher.TruncatedHeader), NumberStyles.None, CultureInfo.InvariantCulture, out var bytes)
                 ? bytes
-                : null,
-        };
+                : null);
     }
 
     private static string Text(List<KeyValuePair<string, byte[]?>> headers, string name) =>

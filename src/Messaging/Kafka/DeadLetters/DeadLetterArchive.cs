@@ -92,14 +92,12 @@ public sealed class DeadLetterArchive : IDisposable
         var topic = admin.GetMetadata(Topics.DeadLetters, _options.StartTimeout).Topics
             .Find(t => t.Topic == Topics.DeadLetters && !t.Error.IsError)
             ?? throw new StartupException($"The brokers at '{_options.BootstrapServers}' have no topic {Topics.DeadLetters}: no backend has run there.");
-        var ranges = new List<Range>();
-        foreach (var partition in topic.Partitions)
-        {
-            var ends = _consumer.QueryWatermarkOffsets(
-                new TopicPartition(Topics.DeadLetters, partition.PartitionId), _options.StartTimeout);
-            ranges.Add(new Range(partition.PartitionId, ends.Low.Value, ends.High.Value));
-        }
-        return ranges;
+        return
+        [
+            .. from partition in topic.Partitions
+               let ends = _consumer.QueryWatermarkOffsets(new TopicPartition(Topics.DeadLetters, partition.PartitionId), _options.StartTimeout)
+               select new Range(partition.PartitionId, ends.Low.Value, ends.High.Value),
+        ];
     }
 
     /// <summary>A range of offsets in one partition; the end is exclusive.</summary>

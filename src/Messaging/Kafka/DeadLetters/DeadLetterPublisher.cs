@@ -53,7 +53,7 @@ public sealed class DeadLetterPublisher(IProducer<string, byte[]> producer, Time
     /// <param name="record">The record; its value may be null.</param>
     /// <param name="reason">Why it cannot be processed.</param>
     /// <param name="settle">Called when the broker has acknowledged the dead letter.</param>
-    public void Publish(ConsumeResult<byte[], byte[]> record, string reason, Action settle)
+    internal void Publish(ConsumeResult<byte[], byte[]> record, string reason, Action settle)
     {
         KafkaLog.DeadLetter(logger, record.Topic, record.Partition.Value, record.Offset.Value, reason);
         Send(record, reason, Form.Whole, settle);

@@ -19,7 +19,7 @@ public sealed class EmbeddedTransportTests : IAsyncLifetime
     {
         _payments.AddRange(Enumerable.Range(0, 4).Select(_ => new RecordingHandler(publisher)));
         _balances.AddRange(Enumerable.Range(0, 2).Select(_ => new RecordingHandler(publisher)));
-        return new EmbeddedHandlers(_payments, _balances);
+        return new EmbeddedHandlers(_payments, _balances, []);
     }, _supervisor);
 
     public async ValueTask InitializeAsync() => await _transport.StartAsync(CancellationToken.None);

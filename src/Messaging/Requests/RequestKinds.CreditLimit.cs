@@ -1,0 +1,27 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Messaging.Requests;
+
+public static partial class RequestKinds
+{
+    /// <summary>A change of a credit limit.</summary>
+    public static RequestKind<SetCreditLimitRequest, SetCreditLimitResponse> CreditLimit { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            Limit = Known(request.Limit),
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "credit_limit.transaction_id",
+        RequestIn = command => command.CreditLimit,
+        WriteTo = (command, request) => command.CreditLimit = request,
+        AnswerIn = reply => reply.CreditLimit,
+    };
+}

@@ -1,0 +1,27 @@
+using Billing.Contracts;
+using Billing.V1;
+
+namespace Billing.Messaging.Requests;
+
+public static partial class RequestKinds
+{
+    /// <summary>A payment.</summary>
+    public static RequestKind<MakePaymentRequest, MakePaymentResponse> Payment { get; } = new()
+    {
+        IsWrite = true,
+        Check = FieldRules.Check,
+        KnownFields = request => new()
+        {
+            TransactionId = request.TransactionId,
+            AccountId = request.AccountId,
+            PaymentType = request.PaymentType,
+            Amount = Known(request.Amount),
+        },
+        AccountOf = request => (request.PaymentType, request.AccountId),
+        TransactionIdOf = request => request.TransactionId,
+        TransactionIdField = "payment.transaction_id",
+        RequestIn = command => command.Payment,
+        WriteTo = (command, request) => command.Payment = request,
+        AnswerIn = reply => reply.Payment,
+    };
+}
