@@ -2,6 +2,8 @@ using System.CommandLine;
 using System.CommandLine.Help;
 using Billing.Auditing;
 using Billing.Cli.Background;
+using Billing.Cli.Commands.Measurements;
+using Billing.Cli.Commands.Operations;
 using Billing.Hosting;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Bursts;

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Chaos;
+using Billing.Cli.Commands.Measurements;
 using Billing.Measuring.Soaks;
 using Spectre.Console;
 

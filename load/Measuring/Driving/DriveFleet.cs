@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Billing.Contracts;
 using Billing.LocalStack.Processes;
+using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Driving;
 

@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Driving;
 
@@ -106,7 +107,7 @@ public sealed record DriveResult
     public IReadOnlyList<string> Timed { get; init; } = [];
 
     /// <summary>The resources that the worker used while it measured; null if its payments are not timed.</summary>
-    public Measuring.ProgramUse? Worker { get; init; }
+    public ProgramUse? Worker { get; init; }
 
     /// <summary>Seconds of processor time that the worker used while it measured.</summary>
     public required double CpuS { get; init; }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Driving;
 

@@ -1,6 +1,7 @@
 using Billing.Hosting.Telemetry;
 using Billing.LocalStack;
 using Billing.Measuring.Driving;
+using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Profiling;
 
@@ -28,13 +29,13 @@ internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests,
         _countsBefore = await requests.ReadAsync(cancellationToken);
         _runtimesBefore = await RuntimesAsync(cancellationToken);
         await statements.BeginAsync(cancellationToken);
-        _timesBefore = ProcessorTimes.Read(Measuring.Programs.Of(stack));
+        _timesBefore = ProcessorTimes.Read(Processes.Programs.Of(stack));
     }
 
     /// <inheritdoc/>
     public async Task EndAsync()
     {
-        var programs = ProcessorTimes.Read(Measuring.Programs.Of(stack)).Since(_timesBefore!);
+        var programs = ProcessorTimes.Read(Processes.Programs.Of(stack)).Since(_timesBefore!);
         Database = await statements.EndAsync(CancellationToken.None);
         var runtimes = await RuntimesAsync(CancellationToken.None);
         Programs = [.. programs.Select(p => runtimes.TryGetValue(p.Role, out var now) ? p with { Runtime = now - _runtimesBefore[p.Role] } : p)];
@@ -51,7 +52,7 @@ internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests,
         {
             // A proxy accepts HTTP/1.1 on its REST address only.
             var metrics = await _http.GetStringAsync(new Uri((service.RestAddress ?? service.Address) + ServiceTelemetry.MetricsPath), cancellationToken);
-            var role = Measuring.Programs.Role(service.Process.Name);
+            var role = Processes.Programs.Role(service.Process.Name);
             if (RuntimeUse.Parse(metrics) is { } its)
             {
                 use[role] = use.TryGetValue(role, out var others) ? others + its : its;

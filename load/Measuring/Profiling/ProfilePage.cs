@@ -1,3 +1,4 @@
+using Billing.Measuring.Processes;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
 using Billing.Reporting.Charts;

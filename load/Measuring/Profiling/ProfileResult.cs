@@ -1,5 +1,6 @@
 using System.Text.Json.Serialization;
 using Billing.Auditing;
+using Billing.Measuring.Processes;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
 

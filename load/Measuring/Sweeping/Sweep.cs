@@ -4,6 +4,7 @@ using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Comparing;
 using Billing.Measuring.Driving;
+using Billing.Measuring.Processes;
 using Spectre.Console;
 
 namespace Billing.Measuring.Sweeping;

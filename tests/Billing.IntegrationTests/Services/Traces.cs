@@ -1,4 +1,5 @@
 using Billing.Cli.Commands;
+using Billing.Cli.Commands.Measurements;
 using Billing.LocalStack;
 using Billing.Measuring;
 using Billing.Measuring.Tracing;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Measuring;
+using Billing.Measuring.Processes;
 
 namespace Billing.UnitTests.Measuring;
 

@@ -1,5 +1,6 @@
 using Billing.LocalStack.Processes;
 using Billing.Measuring;
+using Billing.Measuring.Processes;
 using Billing.Reporting;
 
 namespace Billing.UnitTests.Measuring;

@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Auditing;
 using Billing.LocalStack;
 using Billing.Measuring.Driving;
+using Billing.Measuring.Processes;
 using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Cost;

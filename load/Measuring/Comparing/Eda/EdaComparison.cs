@@ -3,6 +3,7 @@ using Billing.Auditing;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Driving;
+using Billing.Measuring.Processes;
 using Spectre.Console;
 
 namespace Billing.Measuring.Comparing.Eda;

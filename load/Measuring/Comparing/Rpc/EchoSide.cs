@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
 using Billing.LocalStack.Processes;
+using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Comparing.Rpc;
 

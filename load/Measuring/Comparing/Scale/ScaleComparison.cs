@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Auditing;
 using Billing.LocalStack;
 using Billing.Measuring.Driving;
+using Billing.Measuring.Processes;
 using Billing.Reporting;
 using Spectre.Console;
 

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
+using Billing.Cli.Commands.Measurements;
 using Billing.LocalStack;
 using Billing.Measuring.Profiling;
 using Spectre.Console;

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Commands;
+using Billing.Cli.Commands.Measurements;
 using Spectre.Console;
 
 namespace Billing.UnitTests.Cli.Commands;

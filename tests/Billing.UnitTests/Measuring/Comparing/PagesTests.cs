@@ -2,6 +2,7 @@ using System.Text.Json;
 using System.Xml.Linq;
 using Billing.Auditing;
 using Billing.Cli.Commands;
+using Billing.Cli.Commands.Measurements;
 using Billing.Measuring;
 using Billing.Measuring.Comparing.Ceiling;
 using Billing.Measuring.Comparing.Cost;

@@ -1,5 +1,6 @@
 using Billing.Auditing;
 using Billing.Measuring;
+using Billing.Measuring.Processes;
 using Billing.Measuring.Profiling;
 using Billing.Measuring.Tracing;
 

@@ -1,4 +1,5 @@
 using Billing.Measuring;
+using Billing.Measuring.Processes;
 
 namespace Billing.UnitTests.Measuring.Profiling;
 

@@ -6,7 +6,7 @@ using Billing.Hosting;
 using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary><c>schema</c>: creates the tables of the event store, as a backend does when it starts, for databases where the
 /// backends' role has no permission for it.</summary>

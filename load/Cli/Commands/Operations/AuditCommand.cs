@@ -8,7 +8,7 @@ using Billing.LocalStack.Processes;
 using Billing.Measuring;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary><c>audit</c>: compares clients' journals with the event store, and checks the consistency of the store.</summary>
 internal static class AuditCommand

@@ -2,7 +2,7 @@ using System.CommandLine;
 using Billing.Measuring.Tracing;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing trace</c>.</summary>
 internal static class TraceCommand

@@ -3,7 +3,7 @@ using Billing.Measuring.Scenarios;
 using Billing.ScenarioFiles;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing load SCENARIO</c>: NBomber against a stack of its own, or against running proxies.</summary>
 internal static class LoadCommand

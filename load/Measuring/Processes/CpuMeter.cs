@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Billing.Measuring;
+namespace Billing.Measuring.Processes;
 
 /// <summary>Measures the processor time that programs and their child processes use from this object's creation on. Child
 /// processes are included because PostgreSQL starts one process per connection.</summary>

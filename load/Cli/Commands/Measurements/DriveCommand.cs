@@ -1,7 +1,7 @@
 using System.CommandLine;
 using Billing.Measuring.Driving;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary>The hidden command that starts a worker process of a measurement: <c>drive SPEC RESULT</c>.</summary>
 internal static class DriveCommand

@@ -1,6 +1,6 @@
 using Billing.LocalStack;
 
-namespace Billing.Measuring;
+namespace Billing.Measuring.Processes;
 
 /// <summary>The programs of a stack, for measuring their processor time.</summary>
 internal static class Programs

@@ -3,7 +3,7 @@ using Billing.Measuring.Driving;
 using Billing.Measuring.Sweeping;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing sweep static|dynamic</c>.</summary>
 internal static class SweepCommand

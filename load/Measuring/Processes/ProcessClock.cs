@@ -2,7 +2,7 @@ using System.ComponentModel;
 using System.Runtime.InteropServices;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Measuring;
+namespace Billing.Measuring.Processes;
 
 /// <summary>Reads the processor time of one process to the nanosecond, including threads that have ended. The times in /proc have
 /// a resolution of a hundredth of a second, which is too coarse for short measurements.</summary>

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary>The commands of <c>./billing</c> that measure.</summary>
 internal static class MeasuringCommands

@@ -3,7 +3,7 @@ using Billing.LocalStack;
 using Billing.Measuring.Profiling;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing profile</c>.</summary>
 internal static class ProfileCommand

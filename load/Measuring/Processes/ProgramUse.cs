@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Billing.Measuring;
+namespace Billing.Measuring.Processes;
 
 /// <summary>The resources that all programs of one role used over a period, or per payment (see <see cref="Per"/>).</summary>
 /// <param name="Role">The role, e.g. <c>proxy</c>.</param>

@@ -2,7 +2,7 @@ using System.CommandLine;
 using Billing.Measuring;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary>The common options of the commands that measure: the folder of the results, and the measurement that they create.
 /// </summary>

@@ -4,7 +4,7 @@ using Billing.Measuring;
 using Billing.Measuring.Comparing.Rpc;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing compare rpc</c>, and the servers that it starts.</summary>
 internal static class CompareRpcCommand

@@ -3,7 +3,7 @@ using Billing.LocalStack.Processes;
 using Billing.Reporting.Pages;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing report</c>.</summary>
 internal static class ReportCommand

@@ -3,7 +3,7 @@ using Billing.Cli.DeadLetters;
 using Billing.Messaging.Kafka.DeadLetters;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary><c>dead-letters</c>: shows and replays records that could not be processed.</summary>
 internal static class DeadLettersCommand

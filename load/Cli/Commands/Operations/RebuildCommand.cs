@@ -5,7 +5,7 @@ using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary>Builds an empty view of the balances from the event store, as a balance backend does when it starts, and prints the
 /// time and memory that it takes.</summary>

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Billing.Measuring;
+namespace Billing.Measuring.Processes;
 
 /// <summary>Processor time, context switches and memory of programs, their child processes and their threads, read from Linux's
 /// /proc at one moment.</summary>

@@ -3,7 +3,7 @@ using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Clients;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary>The brokers of a command, and the settings for connecting to them.</summary>
 internal static class KafkaFlags

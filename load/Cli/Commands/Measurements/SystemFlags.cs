@@ -2,7 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using Billing.Measuring;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary>The common options of all measurements: the system to measure, and the folder of the results.</summary>
 internal sealed class SystemFlags

@@ -3,7 +3,7 @@ using System.Globalization;
 using Billing.Measuring.Scenarios;
 using Billing.ScenarioFiles;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary>The common options of all load scenarios.</summary>
 internal sealed class LoadFlags

@@ -13,7 +13,7 @@ using Billing.Measuring.Sweeping;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary>Creates reports from result files: traces, and JSON with the kind of result in its member <c>kind</c>.</summary>
 internal static class ResultFiles

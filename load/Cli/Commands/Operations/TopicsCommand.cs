@@ -7,7 +7,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary><c>topics</c>: creates the shared topics and the access rules for them, for brokers where the services have no
 /// permission to create topics.</summary>

@@ -9,7 +9,7 @@ using Billing.Measuring.Comparing.Paper;
 using Billing.Measuring.Comparing.Scale;
 using Spectre.Console;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Measurements;
 
 /// <summary><c>./billing compare ...</c>.</summary>
 internal static class CompareCommand

@@ -4,7 +4,7 @@ using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
 using Billing.Proxy.Security;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Commands.Operations;
 
 /// <summary><c>./billing token</c>: issues a token for the stack in the background.</summary>
 internal static class TokenCommand
