@@ -64,7 +64,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            while (payments.IsWaiting || await payments.Outbox.WaitToReadAsync(cancellationToken))
+            while (await payments.Outbox.WaitToReadAsync(cancellationToken))
             {
                 await streams.Retries.ExecuteAsync(static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
             }
@@ -115,6 +115,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             await broken.CancelAsync();
             await writing;
+            payments.SendUnansweredAgain();
         }
     }
 
@@ -129,7 +130,6 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
             }
             if (payments.Take(answers.Current) is { } again)
             {
-                streams.CountRetried(1);
                 _ = SendLaterAsync(again, payments, cancellationToken);
             }
         }
@@ -153,15 +153,15 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            var first = payments.BeginStream();
-            streams.CountRetried(first.Count(payment => payment.WasSent));
-            for (var i = 0; i < first.Count; i++)
-            {
-                await SendAsync(requests, first[i], flush: i == first.Count - 1, broken.Token);
-            }
             await foreach (var payment in payments.Outbox.ReadAllAsync(broken.Token))
             {
-                await SendAsync(requests, payment, flush: !payments.Outbox.TryPeek(out _), broken.Token);
+                if (payment.WasSent)
+                {
+                    streams.CountRetry();
+                }
+                payment.WasSent = true;
+                requests.WriteOptions = payments.Outbox.TryPeek(out _) ? Buffered : null;
+                await requests.WriteAsync(payment.Request, broken.Token);
             }
             await requests.CompleteAsync();
         }
@@ -173,13 +173,5 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             await broken.CancelAsync();
         }
-    }
-
-    private static Task SendAsync(
-        IClientStreamWriter<MakePaymentRequest> requests, InFlightPayment payment, bool flush, CancellationToken cancellationToken)
-    {
-        payment.WasSent = true;
-        requests.WriteOptions = flush ? null : Buffered;
-        return requests.WriteAsync(payment.Request, cancellationToken);
     }
 }

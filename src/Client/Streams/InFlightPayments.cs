@@ -4,9 +4,7 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>A payment in flight: read from the requests and not yet answered.</summary>
-/// <param name="number">Its position in the order of the requests.</param>
-/// <param name="request">The payment.</param>
+/// <summary>A payment in flight: read from the requests, of which it is the one with this number, and not yet answered.</summary>
 internal sealed class InFlightPayment(long number, MakePaymentRequest request)
 {
     public long Number => number;
@@ -57,18 +55,6 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
     /// <summary>Whether the requests have ended and all payments are answered.</summary>
     public bool IsDone => _outbox.Reader.Completion.IsCompleted;
 
-    /// <summary>Whether any payment is unanswered.</summary>
-    public bool IsWaiting
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _unanswered.Count > 0;
-            }
-        }
-    }
-
     /// <summary>Waits for a free slot in the window.</summary>
     public Task WaitForSlotAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
 
@@ -102,19 +88,20 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
         }
     }
 
-    /// <summary>Returns the payments that a new stream has to send first, in the order of the requests. The outbox then holds
-    /// only later payments.</summary>
-    public List<InFlightPayment> BeginStream()
+    /// <summary>Puts all unanswered payments into the outbox, in the order of the requests, after the end of a stream.</summary>
+    public void SendUnansweredAgain()
     {
         lock (_gate)
         {
             while (_outbox.Reader.TryRead(out _))
             {
-                // It is also in the list of unanswered payments.
+                // It is also among the unanswered payments.
             }
-            var all = _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number).ToList();
-            all.ForEach(payment => payment.IsBackingOff = false);
-            return all;
+            foreach (var payment in Unanswered())
+            {
+                payment.IsBackingOff = false;
+                _outbox.Writer.TryWrite(payment);
+            }
         }
     }
 
@@ -170,7 +157,7 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
                 Reason = BillingClient.Reason(failure),
                 Message = failure.Status.Detail,
             };
-            foreach (var payment in _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number))
+            foreach (var payment in Unanswered())
             {
                 Answer(new MakePaymentResponse
                 {
@@ -187,6 +174,9 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
     }
 
     public void Dispose() => _places.Dispose();
+
+    private IOrderedEnumerable<InFlightPayment> Unanswered() =>
+        _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number);
 
     private void Answer(MakePaymentResponse answer)
     {

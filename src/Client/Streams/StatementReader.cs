@@ -43,7 +43,10 @@ internal sealed class StatementReader : IDisposable
         if (_call is null)
         {
             _proxy = _streams.Take(ref _turn);
-            _streams.CountRetried(_again ? 1 : 0);
+            if (_again)
+            {
+                _streams.CountRetry();
+            }
             _call = _proxy.Billing.GetStatement(_rest, await _streams.OptionsAsync(cancellationToken));
         }
         try

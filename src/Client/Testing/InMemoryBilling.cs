@@ -9,6 +9,8 @@ namespace Billing.Client.Testing;
 /// <param name="time">The clock; the system clock if null.</param>
 public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null) : IBillingClient
 {
+    private const string Lost = "The answer was lost, as requested with LoseNextAnswer.";
+
     private readonly decimal _creditLimit = creditLimit >= 0
         ? creditLimit
         : throw new ArgumentOutOfRangeException(nameof(creditLimit), creditLimit, "A credit limit is not negative.");
@@ -41,8 +43,8 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         return Task.FromResult(Answer<PaymentResult>(
             payment.Id, payment,
             () => AccountOf(payment.Account).Pay(payment, _time.GetUtcNow()),
-            (reason, message) => new PaymentResult.Rejected(payment.Id, reason, "", message),
-            (reason, message) => new PaymentResult.Unknown(payment.Id, reason, message)));
+            reused: new PaymentResult.Rejected(payment.Id, RejectionReason.IdReused, "", Reused(payment.Id)),
+            lost: new PaymentResult.Unknown(payment.Id, "", Lost)));
     }
 
     /// <inheritdoc/>
@@ -102,11 +104,13 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         return Task.FromResult(Answer<CreditLimitResult>(
             limit.Id, limit,
             () => AccountOf(limit.Account).Set(limit, _time.GetUtcNow()),
-            (reason, message) => new CreditLimitResult.Rejected(limit.Id, reason, "", message),
-            (reason, message) => new CreditLimitResult.Unknown(limit.Id, reason, message)));
+            reused: new CreditLimitResult.Rejected(limit.Id, RejectionReason.IdReused, "", Reused(limit.Id)),
+            lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
     }
 
-    private T Answer<T>(Guid id, object request, Func<T> decide, Func<RejectionReason, string, T> reject, Func<string, string, T> lose)
+    private static string Reused(Guid id) => $"The id {id} was already used for a different request.";
+
+    private T Answer<T>(Guid id, object request, Func<T> decide, T reused, T lost)
         where T : class
     {
         lock (_gate)
@@ -114,21 +118,19 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             var isLost = _lost.TryDequeue(out var recorded);
             if (isLost && !recorded)
             {
-                return lose("", "The answer was lost, as requested with LoseNextAnswer.");
+                return lost;
             }
-            var result = AnswerOnce(id, request, decide)
-                ?? reject(RejectionReason.IdReused, $"The id {id} was already used for a different request.");
-            return isLost ? lose("", "The answer was lost, as requested with LoseNextAnswer.") : result;
+            var result = AnswerOnce(id, request, decide, reused);
+            return isLost ? lost : result;
         }
     }
 
-    /// <returns>Null if the id was already used for a different request.</returns>
-    private T? AnswerOnce<T>(Guid id, object request, Func<T> decide)
+    private T AnswerOnce<T>(Guid id, object request, Func<T> decide, T reused)
         where T : class
     {
         if (_receipts.TryGetValue(id, out var receipt))
         {
-            return receipt.Request.Equals(request) ? (T)receipt.Result : null;
+            return receipt.Request.Equals(request) ? (T)receipt.Result : reused;
         }
         var result = decide();
         // Rejected requests are not recorded, so their ids can be used again.

@@ -49,13 +49,10 @@ internal sealed class ClientTelemetry : IDisposable
         Activities.HasListeners() ? Activities.StartActivity(method, ActivityKind.Client) : null,
         _duration.Enabled ? _time.GetTimestamp() : 0);
 
-    public void Retried(string method, int calls)
+    public void Retried(string method)
     {
-        if (calls > 0)
-        {
-            Interlocked.Add(ref _retried, calls);
-            _retries.Add(calls, new KeyValuePair<string, object?>("rpc.method", method));
-        }
+        Interlocked.Increment(ref _retried);
+        _retries.Add(1, new KeyValuePair<string, object?>("rpc.method", method));
     }
 
     public void RetryRefused() => _refused.Add(1);
