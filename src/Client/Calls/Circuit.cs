@@ -34,7 +34,6 @@ internal sealed class Circuit
         }).Build();
     }
 
-    /// <summary>Whether the circuit is open.</summary>
     public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
 
     /// <summary>Returns whether the next call may go to the proxy. While the circuit is open, one trial call is allowed after

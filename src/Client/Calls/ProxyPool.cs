@@ -11,7 +11,6 @@ internal sealed class ProxyPool(BillingClientOptions options, TimeProvider time)
 
     public IReadOnlyList<Proxy> All => _proxies;
 
-    /// <summary>Returns the turn of a new call.</summary>
     public uint NextTurn() => (uint)Interlocked.Increment(ref _turn);
 
     /// <summary>Returns the proxy of a turn. Proxies with an open circuit are skipped, which advances the turn. If all circuits
@@ -42,10 +41,8 @@ internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) :
 
     public Circuit Circuit => circuit;
 
-    /// <summary>The service for all clients.</summary>
     public V1.Billing.BillingClient Billing { get; } = new(channel);
 
-    /// <summary>The service for operators.</summary>
     public BillingAdmin.BillingAdminClient Admin { get; } = new(channel);
 
     public static Proxy At(Uri address, BillingClientOptions options, TimeProvider time)

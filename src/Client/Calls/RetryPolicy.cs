@@ -24,7 +24,6 @@ internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider tim
     public static bool IsRetriedStream(RpcException failure) =>
         IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted;
 
-    /// <summary>Returns whether the policy retries a failure.</summary>
     public bool Handles(RpcException failure) => options.RetriesMax > 0 && handles(failure);
 
     /// <summary>Returns whether a payment that was answered with this error is retried, after this number of failures.</summary>
@@ -78,7 +77,6 @@ internal sealed class RetryBudget(double? share, int reserve, Action? refused = 
     private readonly long _earned = (long)((share ?? 0) * Retry);
     private long _left = reserve * Retry;
 
-    /// <summary>Adds the share of one call.</summary>
     public void AddShare()
     {
         // One read if nothing fails. Concurrent calls may exceed the reserve by their shares.
@@ -88,7 +86,6 @@ internal sealed class RetryBudget(double? share, int reserve, Action? refused = 
         }
     }
 
-    /// <summary>Takes one retry.</summary>
     /// <returns>False if none is left.</returns>
     public bool TrySpend()
     {

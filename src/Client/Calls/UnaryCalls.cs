@@ -22,12 +22,12 @@ internal sealed class UnaryCalls(
         try
         {
             var answer = await TryAsync(call, cancellationToken);
-            measured.Answered();
+            measured.Ended(failure: null);
             return answer;
         }
         catch (Exception e)
         {
-            measured.Failed(e);
+            measured.Ended(e);
             throw;
         }
     }
@@ -64,7 +64,6 @@ internal sealed class UnaryCall<TRequest, TAnswer>(
 {
     public string Method => method;
 
-    /// <summary>Number of attempts so far.</summary>
     public int Tries { get; private set; }
 
     /// <summary>Deadline, headers and token, the same for all attempts.</summary>

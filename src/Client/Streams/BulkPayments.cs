@@ -15,16 +15,18 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     public async IAsyncEnumerable<MakePaymentResponse> RunAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        using var payments = new InFlightPayments(window, streams.Retries);
+        var payments = new InFlightPayments(streams.Retries);
+        // One for each payment that may be in flight, until its answer was returned to the caller.
+        using var slots = new SemaphoreSlim(window);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var taking = TakeAsync(requests, payments, ended.Token);
+        var taking = TakeAsync(requests, payments, slots, ended.Token);
         var sending = KeepSendingAsync(payments, ended.Token);
         try
         {
             await foreach (var answer in payments.Answers.ReadAllAsync(cancellationToken))
             {
                 yield return answer;
-                payments.ReleaseSlot();
+                slots.Release();
             }
         }
         finally
@@ -36,16 +38,16 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task TakeAsync(
-        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments, CancellationToken cancellationToken)
+        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments, SemaphoreSlim slots, CancellationToken cancellationToken)
     {
         try
         {
-            await payments.WaitForSlotAsync(cancellationToken);
+            await slots.WaitAsync(cancellationToken);
             await foreach (var request in requests.WithCancellation(cancellationToken))
             {
                 payments.Add(request ?? throw new ArgumentException("A request is null.", nameof(requests)));
                 budget.AddShare();
-                await payments.WaitForSlotAsync(cancellationToken);
+                await slots.WaitAsync(cancellationToken);
             }
             payments.CompleteRequests(fault: null);
         }

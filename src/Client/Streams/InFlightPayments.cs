@@ -21,12 +21,11 @@ internal sealed class InFlightPayment(long number, MakePaymentRequest request)
     public bool IsBackingOff { get; set; }
 }
 
-/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered, at most one
-/// window of them. Thread-safe.</summary>
-internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDisposable
+/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered. Thread-safe.
+/// </summary>
+internal sealed class InFlightPayments(RetryPolicy retries)
 {
     private readonly Lock _gate = new();
-    private readonly SemaphoreSlim _places = new(window);
 
     // A list for each id, because a caller may send the same payment twice: then two answers are expected.
     private readonly Dictionary<string, List<InFlightPayment>> _unanswered = new(StringComparer.Ordinal);
@@ -49,19 +48,11 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
     /// one.</summary>
     public ChannelReader<MakePaymentResponse> Answers => _answers.Reader;
 
-    /// <summary>Number of payments answered so far.</summary>
     public long Answered => Interlocked.Read(ref _answered);
 
     /// <summary>Whether the requests have ended and all payments are answered.</summary>
     public bool IsDone => _outbox.Reader.Completion.IsCompleted;
 
-    /// <summary>Waits for a free slot in the window.</summary>
-    public Task WaitForSlotAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
-
-    /// <summary>Frees a slot in the window after an answer was returned to the caller.</summary>
-    public void ReleaseSlot() => _places.Release();
-
-    /// <summary>Adds a payment to send.</summary>
     public void Add(MakePaymentRequest request)
     {
         lock (_gate)
@@ -76,7 +67,6 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
         }
     }
 
-    /// <summary>Marks the end of the requests.</summary>
     /// <param name="fault">The exception that ended them early, if any.</param>
     public void CompleteRequests(Exception? fault)
     {
@@ -172,8 +162,6 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
             CompleteIfDone();
         }
     }
-
-    public void Dispose() => _places.Dispose();
 
     private IOrderedEnumerable<InFlightPayment> Unanswered() =>
         _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number);

@@ -26,16 +26,13 @@ internal sealed class StatementReader : IDisposable
     {
         using var reader = new StatementReader(streams, request);
         var left = request.Limit == 0 ? long.MaxValue : request.Limit;
-        while (left-- > 0 && await reader.NextAsync(cancellationToken))
+        while (left-- > 0 && await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, cancellationToken))
         {
             yield return reader._call!.ResponseStream.Current;
         }
     }
 
     public void Dispose() => _call?.Dispose();
-
-    private ValueTask<bool> NextAsync(CancellationToken cancellationToken) =>
-        _streams.Retries.ExecuteAsync(static (reader, token) => reader.MoveAsync(token), this, cancellationToken);
 
     private async ValueTask<bool> MoveAsync(CancellationToken cancellationToken)
     {
