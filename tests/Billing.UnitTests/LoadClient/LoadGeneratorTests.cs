@@ -1,3 +1,5 @@
+using Billing.Auditing.Journals;
+using Billing.Chaos;
 using Billing.Client;
 using Billing.Contracts;
 using Billing.LoadClient;
@@ -117,7 +119,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
             await generator.WarmUpAsync(CancellationToken.None);
             result = await generator.RunAsync(stopped, CancellationToken.None);
         }
-        return (result, [.. Journal.Read(_journal)]);
+        return (result, [.. JournalReader.Read(_journal)]);
     }
 
     private static Reply Answered(Command command) => command.RequestCase == Command.RequestOneofCase.Balance
