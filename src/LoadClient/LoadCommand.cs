@@ -18,7 +18,8 @@ internal static class LoadCommand
             CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
         var requests = Number("--requests", "Number of payments, all sent at once", 5000, 0);
-        var rate = Number("--rate", "Payments per second, evenly spaced; 0 for all at once. With --wait-for-go they end early when standard input is closed", 0, 0, 100_000);
+        var rate = Number(
+            "--rate", "Payments per second, evenly spaced; 0 for all at once. With --wait-for-go they end early when standard input is closed", 0, 0, 100_000);
         var streams = Number("--streams", "Number of streams that share the payments; 0 for one call per payment, all at once", 0, 0, 1000);
         var balances = Number("--balances", "Number of balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Number of payments before the measured ones", 0, 0);

@@ -68,7 +68,8 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             while (await payments.Outbox.WaitToReadAsync(cancellationToken))
             {
-                await streams.Retries.ExecuteAsync(static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
+                await streams.Retries.ExecuteAsync(
+                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
             }
         }
         catch (RpcException e)

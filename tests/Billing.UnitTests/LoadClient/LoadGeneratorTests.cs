@@ -60,6 +60,26 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Payments_over_streams_are_answered_timed_and_in_the_journal()
+    {
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Streams = 4, Journal = _journal });
+
+        Assert.Equal((30L, 30, 0), (result.PaymentsAnswered, result.Payments.SinceStartUs.Count, result.Payments.Errors.Count));
+        Assert.Equal(30, entries.DistinctBy(e => e.TransactionId).Count(e => e.Outcome == PaymentOutcome.Accepted));
+    }
+
+    [Fact]
+    public async Task Payments_that_fail_on_a_stream_are_counted_as_errors_and_may_or_may_not_be_recorded()
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
+
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 5, Streams = 2, Journal = _journal });
+
+        Assert.Equal((0L, 5), (result.PaymentsAnswered, Assert.Single(result.Payments.Errors).Value));
+        Assert.Equal(5, entries.Count(e => e.Outcome == PaymentOutcome.Unspecified));
+    }
+
+    [Fact]
     public async Task The_share_of_payments_in_another_currency_is_as_configured()
     {
         var (_, none) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 50, Journal = _journal });
