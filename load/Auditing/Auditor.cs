@@ -1,3 +1,4 @@
+using Billing.Auditing.Journals;
 using Billing.Backends;
 using Billing.LoadClient;
 using Npgsql;

@@ -1,6 +1,6 @@
 using System.Globalization;
-using Billing.LoadClient;
 using Billing.Measuring;
+using Billing.Measuring.Bursts;
 using Billing.Measuring.Comparing.Paper;
 using Spectre.Console;
 

@@ -71,7 +71,7 @@ public sealed partial class BillingClient
 
     /// <summary>Returns the machine-readable reason of a failure, one of <see cref="ErrorReasons"/>; empty if it has none.
     /// </summary>
-    public static string Reason(RpcException failure) => ErrorDetails.Reason(failure);
+    public static string Reason(RpcException failure) => ProxyFailure.Reason(failure);
 
     private static UnaryCall<MakePaymentRequest, MakePaymentResponse> MakePayment(MakePaymentRequest request) => new(
         "billing.v1.Billing/MakePayment", request,
@@ -103,3 +103,8 @@ public sealed partial class BillingClient
         return new TimedPayment(answer, (known ? times! : new StepTimes(Sent: sent)) with { Returned = returned });
     }
 }
+
+/// <summary>The answer to a timed payment.</summary>
+/// <param name="Answer">Accepted or declined.</param>
+/// <param name="Times">The times of the processing steps.</param>
+public sealed record TimedPayment(MakePaymentResponse Answer, StepTimes Times);

@@ -32,11 +32,11 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         _options = options;
         _time = time ?? TimeProvider.System;
         _telemetry = new ClientTelemetry(_time);
-        _budget = new RetryBudget(options.RetryShare, options.RetryReserve);
+        _budget = new RetryBudget(options.RetryShare, options.RetryReserve, _telemetry.RetryRefused);
         _token = new BearerToken(options);
         _proxies = new ProxyPool(options, _time);
         _calls = new UnaryCalls(options, _time, _proxies, _budget, _token, _telemetry);
-        _streamRetries = RetryPolicy.ForStreams(options, _time, _budget, _telemetry);
+        _streamRetries = new RetryPolicy(options, _time, _budget, RetryPolicy.IsRetriedStream);
         _telemetry.Observe(_proxies.All);
     }
 
@@ -54,7 +54,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         var call = MakePayment(payment.Message);
         try
         {
-            return Outcomes.Of(payment, await _calls.RunAsync(call, deadline, cancellationToken));
+            return Outcomes.Of(payment.Id, await _calls.RunAsync(call, deadline, cancellationToken));
         }
         catch (RpcException e)
         {
@@ -71,7 +71,7 @@ public sealed partial class BillingClient : IBillingClient, IDisposable
         var answers = Translated(MakePaymentsAsync(MessagesOf(payments, cancellationToken), cancellationToken), cancellationToken);
         await foreach (var answer in answers)
         {
-            yield return Outcomes.Of(answer);
+            yield return Outcomes.Of(Guid.Parse(answer.TransactionId), answer);
         }
     }
 

@@ -56,26 +56,30 @@ public sealed class BillingClientOptions
     /// <summary>Returns one message for each invalid setting, with its name.</summary>
     public IEnumerable<string> ValidationErrors()
     {
-        if (Proxies.Count == 0)
-        {
-            yield return "Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.";
-        }
-        foreach (var problem in Proxies.Select(ProblemOf).OfType<string>().Concat(ProblemsOfNumbers()).Concat(Tls.ValidationErrors()))
-        {
-            yield return problem;
-        }
-        if (Token is not null && TokenProvider is not null)
-        {
-            yield return "Billing:Client:Token and TokenProvider are both set; set only one of them.";
-        }
-        if (Token is not null && (Token.Length == 0 || Token.AsSpan().ContainsAnyExceptInRange('!', '~')))
-        {
-            yield return "Billing:Client:Token must consist of visible ASCII characters without spaces and without the prefix 'Bearer'.";
-        }
+        string?[] problems =
+        [
+            Proxies.Count > 0 ? null : "Billing:Client:Proxies is empty; give at least one address, e.g. http://localhost:5000.",
+            .. Proxies.Select(ProblemOf),
+            Deadline > TimeSpan.Zero ? null : $"Billing:Client:Deadline ({Deadline}) must be above zero.",
+            OutOfRange(nameof(RetriesMax), RetriesMax, 0, 100),
+            OutOfRange(nameof(RetryShare), RetryShare ?? 0, 0, 100),
+            OutOfRange(nameof(RetryReserve), RetryReserve, 1, 1_000_000),
+            OutOfRange(nameof(CircuitCallsMin), CircuitCallsMin, 2, 100_000),
+            OutOfRange(nameof(StreamWindow), StreamWindow, 1, 100_000),
+            RetryDelay >= TimeSpan.Zero && RetryDelay <= TimeSpan.FromMinutes(1)
+                ? null
+                : $"Billing:Client:RetryDelay ({RetryDelay}) must be between zero and a minute.",
+            CircuitBreak >= TimeSpan.FromSeconds(0.5) && CircuitBreak <= TimeSpan.FromDays(1)
+                ? null
+                : $"Billing:Client:CircuitBreak ({CircuitBreak}) must be between half a second and a day.",
+            .. Tls.ValidationErrors(),
+            Token is null || TokenProvider is null ? null : "Billing:Client:Token and TokenProvider are both set; set only one of them.",
+            Token is null || (Token.Length > 0 && !Token.AsSpan().ContainsAnyExceptInRange('!', '~'))
+                ? null
+                : "Billing:Client:Token must consist of visible ASCII characters without spaces and without the prefix 'Bearer'.",
+        ];
+        return problems.OfType<string>();
     }
-
-    private static bool IsAddress(string proxy, out Uri? address) =>
-        Uri.TryCreate(proxy, UriKind.Absolute, out address) && address.Scheme is "http" or "https";
 
     private static string? OutOfRange(string name, double value, double min, double max) => value >= min && value <= max
         ? null
@@ -83,40 +87,41 @@ public sealed class BillingClientOptions
 
     private string? ProblemOf(string proxy)
     {
-        if (!IsAddress(proxy, out var address))
+        if (!Uri.TryCreate(proxy, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
         {
             return $"Billing:Client:Proxies: '{proxy}' is not an address of the form http://host:port.";
         }
-        return (Token is not null || TokenProvider is not null) && address!.Scheme == "http" && !address.IsLoopback && !AllowTokenOverHttp
+        return (Token is not null || TokenProvider is not null) && address.Scheme == "http" && !address.IsLoopback && !AllowTokenOverHttp
             ? $"Billing:Client:Proxies: '{proxy}' is plain http, where a token can be read in transit; use https, or set Billing:Client:AllowTokenOverHttp."
             : null;
     }
+}
 
-    private IEnumerable<string> ProblemsOfNumbers()
+/// <summary>Certificates, as PEM files that are read when the client is created; section <c>Billing:Client:Tls</c>.</summary>
+public sealed class TlsOptions
+{
+    /// <summary>The only certificate authorities trusted for the proxies' certificates; null for those that the machine trusts.
+    /// </summary>
+    public string? CaFile { get; set; }
+
+    /// <summary>The client's certificate for mutual TLS, followed by its intermediate certificates; none if null.</summary>
+    public string? CertificateFile { get; set; }
+
+    /// <summary>The unencrypted private key of <see cref="CertificateFile"/>.</summary>
+    public string? KeyFile { get; set; }
+
+    internal IEnumerable<string> ValidationErrors()
     {
-        if (Deadline <= TimeSpan.Zero)
+        foreach (var (name, path) in new[] { (nameof(CaFile), CaFile), (nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile) })
         {
-            yield return $"Billing:Client:Deadline ({Deadline}) must be above zero.";
+            if (path is not null && !File.Exists(path))
+            {
+                yield return $"Billing:Client:Tls:{name}: there is no file '{path}'.";
+            }
         }
-        string?[] ranges =
-        [
-            OutOfRange(nameof(RetriesMax), RetriesMax, 0, 100),
-            OutOfRange(nameof(RetryShare), RetryShare ?? 0, 0, 100),
-            OutOfRange(nameof(RetryReserve), RetryReserve, 1, 1_000_000),
-            OutOfRange(nameof(CircuitCallsMin), CircuitCallsMin, 2, 100_000),
-            OutOfRange(nameof(StreamWindow), StreamWindow, 1, 100_000),
-        ];
-        foreach (var problem in ranges.OfType<string>())
+        if (CertificateFile is null != KeyFile is null)
         {
-            yield return problem;
-        }
-        if (RetryDelay < TimeSpan.Zero || RetryDelay > TimeSpan.FromMinutes(1))
-        {
-            yield return $"Billing:Client:RetryDelay ({RetryDelay}) must be between zero and a minute.";
-        }
-        if (CircuitBreak < TimeSpan.FromSeconds(0.5) || CircuitBreak > TimeSpan.FromDays(1))
-        {
-            yield return $"Billing:Client:CircuitBreak ({CircuitBreak}) must be between half a second and a day.";
+            yield return "Billing:Client:Tls:CertificateFile and KeyFile must be set together: one is missing.";
         }
     }
 }

@@ -31,3 +31,33 @@ public sealed record CardAccount
     /// <summary>The account as it appears in the platform's logs and events, e.g. <c>visa/acct-42</c>.</summary>
     public override string ToString() => StreamId.For(Type, Id);
 }
+
+/// <summary>The balance, the available credit and the credit limit of an account.</summary>
+/// <param name="Balance">The amount owed: the sum of the accepted payments.</param>
+/// <param name="Available">The available credit: the limit less the balance.</param>
+/// <param name="CreditLimit">The maximum balance.</param>
+/// <param name="Version">The version of the account that was read; 0 if the account has no events yet.</param>
+/// <param name="AsOf">The time of the reading.</param>
+public sealed record AccountBalance(Amount Balance, Amount Available, Amount CreditLimit, long Version, DateTimeOffset AsOf)
+{
+    internal static AccountBalance Of(CheckBalanceResponse answer) => new(
+        Amount.Of(answer.Balance), Amount.Of(answer.Available), Amount.Of(answer.CreditLimit), answer.Version,
+        answer.AsOf?.ToDateTimeOffset() ?? default);
+}
+
+/// <summary>One event of an account.</summary>
+/// <param name="Version">The version of the account after the event, from 1.</param>
+/// <param name="Type">The type of event.</param>
+/// <param name="Id">The id of the payment or of the limit change; null for limit changes recorded before they had ids.</param>
+/// <param name="DecidedAt">The time of the decision.</param>
+/// <param name="Amount">The payment's amount, or the new limit.</param>
+/// <param name="Balance">The account's balance after the event.</param>
+/// <param name="DeclineReason">Why the payment was declined; unspecified if it was not.</param>
+public sealed record StatementLine(
+    long Version, StatementEntryType Type, Guid? Id, DateTimeOffset DecidedAt, Amount Amount, Amount Balance,
+    DeclineReason DeclineReason = DeclineReason.Unspecified)
+{
+    internal static StatementLine Of(StatementEntry entry) => new(
+        entry.Version, entry.Type, Guid.TryParse(entry.TransactionId, out var id) ? id : null,
+        entry.DecidedAt?.ToDateTimeOffset() ?? default, Amount.Of(entry.Amount), Amount.Of(entry.Balance), entry.DeclineReason);
+}

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using System.Threading.Channels;
 using Billing.Contracts;
 using Billing.V1;
@@ -41,14 +40,7 @@ public readonly record struct JournalEntry(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), response.Balance.CurrencyCode, 0,
         PaymentOutcome.Unspecified, response.Version, response.Balance.ToDecimal());
 
-    /// <summary>Parses a line: the fields in order, separated by commas; the last two may be absent.</summary>
-    /// <exception cref="FormatException">It is not a line of a journal.</exception>
-    public static JournalEntry Parse(string line) =>
-        JournalReader.TryParse(Encoding.UTF8.GetBytes(line), new TextPool(), out var entry)
-            ? entry
-            : throw new FormatException($"'{line}' is not a line of a journal.");
-
-    /// <inheritdoc/>
+    /// <summary>The line: the fields in order, separated by commas; the last two may be absent.</summary>
     public override string ToString()
     {
         var line = string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
@@ -73,18 +65,6 @@ public sealed class Journal : IAsyncDisposable
 
     /// <summary>Adds an entry. Thread-safe.</summary>
     public void Add(JournalEntry entry) => _entries.Writer.TryWrite(entry);
-
-    /// <summary>Reads a journal. A last line without a line break is ignored: a client that was killed may have written part of
-    /// an entry, and that part may look complete.</summary>
-    /// <exception cref="FormatException">The file is not a journal; the message names file and line.</exception>
-    public static IEnumerable<JournalEntry> Read(string path)
-    {
-        using var reader = new JournalReader(path);
-        while (reader.TryRead(out var entry))
-        {
-            yield return entry;
-        }
-    }
 
     /// <summary>Writes the remaining entries and closes the file.</summary>
     public async ValueTask DisposeAsync()

@@ -5,11 +5,10 @@ using System.Text.Json;
 namespace Billing.LoadClient;
 
 /// <summary>The load-generating client's command line.</summary>
-public static class LoadCommand
+internal static class LoadCommand
 {
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>Creates the command.</summary>
     public static RootCommand Create()
     {
         var proxies = new Option<string[]>("--proxies")
@@ -19,7 +18,8 @@ public static class LoadCommand
             CustomParser = result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
         var requests = Number("--requests", "Number of payments, all sent at once", 5000, 0);
-        var rate = Number("--rate", "Payments per second, evenly spaced; 0 for all at once. With --wait-for-go they end early when standard input is closed", 0, 0, 100_000);
+        var rate = Number(
+            "--rate", "Payments per second, evenly spaced; 0 for all at once. With --wait-for-go they end early when standard input is closed", 0, 0, 100_000);
         var streams = Number("--streams", "Number of streams that share the payments; 0 for one call per payment, all at once", 0, 0, 1000);
         var balances = Number("--balances", "Number of balance checks, sent with the payments", 0, 0);
         var warmUp = Number("--warm-up", "Number of payments before the measured ones", 0, 0);
@@ -113,24 +113,28 @@ public static class LoadCommand
     {
         foreach (var (kind, figures) in new[] { ("payments", result.Payments), ("balances", result.Balances) })
         {
-            var summary = Summary.Of([figures]);
-            if (summary.Count > 0)
+            var errors = figures.Errors.Values.Sum();
+            if (figures.LatenciesUs.Count + errors is > 0 and var count)
             {
-                Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                    $"{kind}: {summary.Count} requests, shortest {summary.Shortest:0.000000} s, longest {summary.Longest:0.000000} s, average {summary.Average:0.000000} s, errors {summary.Errors}"));
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{kind}: {count} requests, {Times(figures.LatenciesUs)}, errors {errors}"));
             }
             if (figures.SinceStartUs.Count > 0)
             {
-                var burst = Summary.Of([figures with { LatenciesUs = figures.SinceStartUs }]);
-                Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                    $"  since the burst began: shortest {burst.Shortest:0.000000} s, longest {burst.Longest:0.000000} s, average {burst.Average:0.000000} s"));
+                Console.WriteLine($"  since the burst began: {Times(figures.SinceStartUs)}");
             }
-            foreach (var (error, count) in figures.Errors)
+            foreach (var (error, times) in figures.Errors)
             {
-                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {count} x {error}"));
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {times} x {error}"));
             }
         }
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"total time {(result.EndedUnixUs - result.StartedUnixUs) / 1e6:0.000000} s, calls sent again {result.Retried}"));
+    }
+
+    private static string Times(IReadOnlyList<long> latenciesUs)
+    {
+        var seconds = latenciesUs.Select(us => us / 1e6).DefaultIfEmpty().ToList();
+        return string.Create(CultureInfo.InvariantCulture,
+            $"shortest {seconds.Min():0.000000} s, longest {seconds.Max():0.000000} s, average {seconds.Average():0.000000} s");
     }
 }

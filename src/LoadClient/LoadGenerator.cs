@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 using Billing.Client;
 using Billing.Contracts;
 using Billing.V1;
@@ -7,39 +9,18 @@ namespace Billing.LoadClient;
 
 /// <summary>A load generator like the billing prototype's client: sends all of its requests at once, to the proxies in turn, and
 /// measures each request and the whole run. Payments may also be sent over streams or at a constant rate.</summary>
-public sealed class LoadGenerator : IAsyncDisposable
+internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IAsyncDisposable
 {
     // Concurrent requests of the warm-up: enough to open every connection.
     private const int WarmUpConcurrency = 64;
     private static readonly TimeSpan PaceInterval = TimeSpan.FromMilliseconds(10);
 
-    private readonly LoadOptions _options;
-    private readonly TimeProvider _time;
-    private readonly BillingClient _client;
-    private readonly Journal? _journal;
-    private readonly RequestMeter _payments;
-    private readonly RequestMeter _balances;
-    private readonly RequestMeter _warmUp;
-    private readonly RandomRequests _requests;
-
-    /// <summary>Creates a generator.</summary>
-    public LoadGenerator(LoadOptions options, TimeProvider time)
-    {
-        _options = options;
-        _time = time;
-        // Retries are not limited: a run that overloads the platform on purpose still has to get every answer.
-        var client = new BillingClientOptions { Deadline = options.Deadline, RetryShare = null };
-        foreach (var proxy in options.Proxies)
-        {
-            client.Proxies.Add(proxy);
-        }
-        _client = new BillingClient(client, time);
-        _journal = options.Journal is { } path ? new Journal(path) : null;
-        _payments = new RequestMeter(options.Requests, time);
-        _balances = new RequestMeter(options.Balances, time);
-        _warmUp = new RequestMeter(options.WarmUp, time);
-        _requests = new RandomRequests(options.Accounts, new Random(options.Seed), options.OtherCurrencyPercent);
-    }
+    private readonly BillingClient _client = Connect(options, time);
+    private readonly Journal? _journal = options.Journal is { } path ? new Journal(path) : null;
+    private readonly RequestMeter _payments = new(options.Requests, time);
+    private readonly RequestMeter _balances = new(options.Balances, time);
+    private readonly RequestMeter _warmUp = new(options.WarmUp, time);
+    private readonly RandomRequests _requests = new(options.Accounts, new Random(options.Seed), options.OtherCurrencyPercent);
 
     /// <summary>Number of requests answered or failed so far.</summary>
     public int Done => _payments.Done + _balances.Done;
@@ -47,9 +28,9 @@ public sealed class LoadGenerator : IAsyncDisposable
     /// <summary>Sends the payments of the warm-up, which are not measured.</summary>
     public async Task WarmUpAsync(CancellationToken cancellationToken)
     {
-        for (var sent = 0; sent < _options.WarmUp; sent += WarmUpConcurrency)
+        for (var sent = 0; sent < options.WarmUp; sent += WarmUpConcurrency)
         {
-            var round = Math.Min(WarmUpConcurrency, _options.WarmUp - sent);
+            var round = Math.Min(WarmUpConcurrency, options.WarmUp - sent);
             await Task.WhenAll(Enumerable.Range(0, round).Select(_ => PayAsync(_requests.Payment(), _warmUp, cancellationToken)));
         }
     }
@@ -59,37 +40,37 @@ public sealed class LoadGenerator : IAsyncDisposable
     /// <param name="cancellationToken">Stops waiting for answers.</param>
     public async Task<LoadResult> RunAsync(CancellationToken enough, CancellationToken cancellationToken)
     {
-        var payments = Enumerable.Range(0, _options.Requests).Select(_ => _requests.Payment()).ToArray();
-        var balances = Enumerable.Range(0, _options.Balances).Select(_ => _requests.Balance()).ToArray();
+        var payments = Enumerable.Range(0, options.Requests).Select(_ => _requests.Payment()).ToArray();
+        var balances = Enumerable.Range(0, options.Balances).Select(_ => _requests.Balance()).ToArray();
         var answers = new List<Task>(payments.Length + balances.Length);
-        var started = _time.Microseconds();
+        var started = time.Microseconds();
         // Every request of a burst is due at this moment, however long the loops below take; payments at a rate are not.
-        var burst = _time.GetTimestamp();
+        var burst = time.GetTimestamp();
         _balances.BeginAt(burst);
-        if (_options.Rate == 0 || _options.Streams > 0)
+        if (options.Rate == 0 || options.Streams > 0)
         {
             _payments.BeginAt(burst);
         }
-        if (_options.Streams > 0)
+        if (options.Streams > 0)
         {
-            answers.Add(new StreamedPayments(_client, _payments, Note, _time).SendAsync(payments, _options.Streams, cancellationToken));
+            answers.AddRange(Enumerable.Range(0, options.Streams).Select(stream =>
+                StreamAsync([.. payments.Where((_, i) => i % options.Streams == stream)], cancellationToken)));
         }
-        else if (_options.Rate == 0)
+        else if (options.Rate == 0)
         {
             answers.AddRange(payments.Select(request => PayAsync(request, _payments, cancellationToken)));
         }
         answers.AddRange(balances.Select(request => CheckAsync(request, cancellationToken)));
-        if (_options is { Streams: 0, Rate: > 0 })
+        if (options is { Streams: 0, Rate: > 0 })
         {
             answers.AddRange(await PayEvenlyAsync(payments, enough, cancellationToken));
         }
         await Task.WhenAll(answers);
         return new LoadResult(
-            started, _time.Microseconds(), _client.Retried, _payments.Figures(), _balances.Figures(),
+            started, time.Microseconds(), _client.Retried, _payments.Figures(), _balances.Figures(),
             _warmUp.Answers + _payments.Answers);
     }
 
-    /// <summary>Writes the rest of the journal and closes the connections.</summary>
     public async ValueTask DisposeAsync()
     {
         if (_journal is not null)
@@ -99,16 +80,27 @@ public sealed class LoadGenerator : IAsyncDisposable
         _client.Dispose();
     }
 
+    private static BillingClient Connect(LoadOptions options, TimeProvider time)
+    {
+        // Retries are not limited: a run that overloads the platform on purpose still has to get every answer.
+        var client = new BillingClientOptions { Deadline = options.Deadline, RetryShare = null };
+        foreach (var proxy in options.Proxies)
+        {
+            client.Proxies.Add(proxy);
+        }
+        return new BillingClient(client, time);
+    }
+
     private async Task<List<Task>> PayEvenlyAsync(
         MakePaymentRequest[] payments, CancellationToken enough, CancellationToken cancellationToken)
     {
         var answers = new List<Task>(payments.Length);
-        using var pace = new PeriodicTimer(PaceInterval, _time);
-        var start = _time.GetTimestamp();
+        using var pace = new PeriodicTimer(PaceInterval, time);
+        var start = time.GetTimestamp();
         while (answers.Count < payments.Length && !enough.IsCancellationRequested)
         {
             await pace.WaitForNextTickAsync(cancellationToken);
-            var due = Math.Min(payments.Length, (int)(_time.GetElapsedTime(start).TotalSeconds * _options.Rate));
+            var due = Math.Min(payments.Length, (int)(time.GetElapsedTime(start).TotalSeconds * options.Rate));
             while (answers.Count < due)
             {
                 answers.Add(PayAsync(payments[answers.Count], _payments, cancellationToken));
@@ -119,23 +111,64 @@ public sealed class LoadGenerator : IAsyncDisposable
 
     private async Task PayAsync(MakePaymentRequest request, RequestMeter meter, CancellationToken cancellationToken)
     {
-        var start = _time.GetTimestamp();
+        var start = time.GetTimestamp();
         try
         {
-            var response = await _client.MakePaymentAsync(request, cancellationToken);
-            meter.Answered(start, response.Outcome == PaymentOutcome.Declined);
-            Note(request, response);
+            Answer(request, meter, start, await _client.MakePaymentAsync(request, cancellationToken));
         }
         catch (RpcException e)
         {
-            meter.Failed(e);
-            Note(request, null);
+            Fail(request, meter, e);
         }
+    }
+
+    /// <summary>Sends payments over a stream and measures each, from when its stream takes it until its answer arrives.</summary>
+    private async Task StreamAsync(MakePaymentRequest[] payments, CancellationToken cancellationToken)
+    {
+        var unanswered = payments.ToDictionary(payment => payment.TransactionId, StringComparer.Ordinal);
+        var started = new ConcurrentDictionary<string, long>(StringComparer.Ordinal);
+        try
+        {
+            await foreach (var answer in _client.MakePaymentsAsync(StartingEachAsync(payments, started, cancellationToken), cancellationToken))
+            {
+                if (!unanswered.Remove(answer.TransactionId, out var payment))
+                {
+                    continue;
+                }
+                if (answer.Outcome == PaymentOutcome.Failed)
+                {
+                    Fail(payment, _payments, new RpcException(new Status((StatusCode)answer.Error.StatusCode, answer.Error.Message)));
+                }
+                else
+                {
+                    Answer(payment, _payments, started[answer.TransactionId], answer);
+                }
+            }
+        }
+        catch (RpcException e)
+        {
+            foreach (var payment in unanswered.Values)
+            {
+                Fail(payment, _payments, e);
+            }
+        }
+    }
+
+    private async IAsyncEnumerable<MakePaymentRequest> StartingEachAsync(
+        MakePaymentRequest[] payments, ConcurrentDictionary<string, long> started, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        foreach (var payment in payments)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            started[payment.TransactionId] = time.GetTimestamp();
+            yield return payment;
+        }
+        await Task.CompletedTask;
     }
 
     private async Task CheckAsync(CheckBalanceRequest request, CancellationToken cancellationToken)
     {
-        var start = _time.GetTimestamp();
+        var start = time.GetTimestamp();
         try
         {
             var response = await _client.CheckBalanceAsync(request, cancellationToken);
@@ -148,6 +181,15 @@ public sealed class LoadGenerator : IAsyncDisposable
         }
     }
 
-    private void Note(MakePaymentRequest request, MakePaymentResponse? response) =>
-        _journal?.Add(JournalEntry.Of(request, response));
+    private void Answer(MakePaymentRequest payment, RequestMeter meter, long start, MakePaymentResponse answer)
+    {
+        meter.Answered(start, answer.Outcome == PaymentOutcome.Declined);
+        _journal?.Add(JournalEntry.Of(payment, answer));
+    }
+
+    private void Fail(MakePaymentRequest payment, RequestMeter meter, RpcException failure)
+    {
+        meter.Failed(failure);
+        _journal?.Add(JournalEntry.Of(payment, response: null));
+    }
 }

@@ -12,32 +12,7 @@ namespace Billing.LoadClient;
 /// </param>
 public sealed record LoadResult(
     long StartedUnixUs, long EndedUnixUs, long Retried, RequestFigures Payments, RequestFigures Balances,
-    long PaymentsAnswered)
-{
-    /// <summary>When the first of several clients sent its first request, in microseconds since the Unix epoch: the start of their
-    /// burst.</summary>
-    public static long FirstStartUnixUs(IReadOnlyCollection<LoadResult> results) => results.Min(r => r.StartedUnixUs);
-
-    /// <summary>The figures of one kind of request of several clients that started together, with latencies measured from the start
-    /// of the burst instead of from each call.</summary>
-    /// <param name="results">The clients' results.</param>
-    /// <param name="kind">Selects the kind of request from a client's result.</param>
-    /// <returns>The figures; without latencies if the clients did not send everything at once.</returns>
-    public static Summary SinceStart(IReadOnlyCollection<LoadResult> results, Func<LoadResult, RequestFigures> kind)
-    {
-        var burst = FirstStartUnixUs(results);
-        return Summary.Of([.. results.Select(result =>
-        {
-            var figures = kind(result);
-            var late = result.StartedUnixUs - burst;
-            return figures with { LatenciesUs = [.. figures.SinceStartUs.Select(us => us + late)] };
-        })]);
-    }
-
-    /// <summary>The time from the first start of several clients to their last end, in seconds.</summary>
-    public static double SpanS(IReadOnlyCollection<LoadResult> results) =>
-        (results.Max(r => r.EndedUnixUs) - FirstStartUnixUs(results)) / 1e6;
-}
+    long PaymentsAnswered);
 
 /// <summary>The figures of one kind of request.</summary>
 /// <param name="Ok">Number of requests answered; for payments, accepted.</param>

@@ -24,7 +24,7 @@ internal sealed record Burst(Summary Payments, Summary SinceStart, double TotalS
         await fleet.WaitUntilReadyAsync(cancellationToken);
         var results = await fleet.RunAsync(cancellationToken);
         return new Burst(
-            Summary.Of([.. results.Select(r => r.Payments)]), LoadResult.SinceStart(results, r => r.Payments), LoadResult.SpanS(results),
+            Summary.Of([.. results.Select(r => r.Payments)]), Summary.SinceStart(results, r => r.Payments), Summary.SpanS(results),
             fleet.Journals, results.Sum(r => r.PaymentsAnswered));
     }
 }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
+using Billing.Chaos;
 using Billing.Client;
 using Billing.LoadClient;
 using Billing.LocalStack;
@@ -99,7 +100,7 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
     {
         var payments = Summary.Of([.. results.Select(r => r.Payments)]);
         var balances = Summary.Of([.. results.Select(r => r.Balances)]);
-        var total = LoadResult.SpanS(results);
+        var total = Summary.SpanS(results);
         return new RunResult
         {
             Run = new RunInfo(options.CommandLine, startedAt, Complete: true, Machine.This()),
@@ -110,8 +111,8 @@ internal sealed class PaperExperiment(RunOptions options, IAnsiConsole console, 
             Backends = new BackendCounts(
                 options.Stack.PaymentBackends, stack.Protocol is null ? options.Stack.BalanceBackends : options.Stack.PaymentBackends),
             Jitter = options.Stack.Jitter,
-            Payments = KindReport.Of(payments, LoadResult.SinceStart(results, r => r.Payments)),
-            Balances = KindReport.Of(balances, LoadResult.SinceStart(results, r => r.Balances)),
+            Payments = KindReport.Of(payments, Summary.SinceStart(results, r => r.Payments)),
+            Balances = KindReport.Of(balances, Summary.SinceStart(results, r => r.Balances)),
             TotalS = total,
             RequestsPerS = total > 0 ? (payments.Count + balances.Count) / total : 0,
             Retried = results.Sum(r => r.Retried),

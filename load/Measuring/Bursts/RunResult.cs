@@ -1,6 +1,5 @@
 using System.Text.Json.Serialization;
 using Billing.Auditing;
-using Billing.LoadClient;
 using Billing.Reporting;
 
 namespace Billing.Measuring.Bursts;

@@ -1,5 +1,3 @@
-using Billing.LoadClient;
-
 namespace Billing.Measuring.Tracing;
 
 /// <summary>The interval between two steps of a payment.</summary>

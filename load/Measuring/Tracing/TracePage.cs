@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.LoadClient;
 using Billing.Reporting;
 using Billing.Reporting.Charts;
 

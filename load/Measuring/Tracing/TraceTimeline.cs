@@ -1,4 +1,3 @@
-using Billing.LoadClient;
 using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;

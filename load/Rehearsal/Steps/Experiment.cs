@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.LoadClient;
+using Billing.Measuring.Bursts;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
@@ -76,7 +77,7 @@ internal sealed record LoadRun(string Name, Summary Payments, Summary? SinceStar
 {
     public static LoadRun Of(string name, IReadOnlyList<LoadResult> results) => new(
         name, Summary.Of([.. results.Select(r => r.Payments)]),
-        results.Any(r => r.Payments.SinceStartUs.Count > 0) ? LoadResult.SinceStart(results, r => r.Payments) : null, LoadResult.SpanS(results), results.Sum(r => r.Retried),
+        results.Any(r => r.Payments.SinceStartUs.Count > 0) ? Summary.SinceStart(results, r => r.Payments) : null, Summary.SpanS(results), results.Sum(r => r.Retried),
         results.Sum(r => r.PaymentsAnswered),
         results.SelectMany(r => r.Payments.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()));
 }

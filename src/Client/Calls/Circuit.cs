@@ -29,18 +29,12 @@ internal sealed class Circuit
             MinimumThroughput = options.CircuitCallsMin,
             SamplingDuration = Window,
             BreakDuration = options.CircuitBreak,
-            OnOpened = _ =>
-            {
-                Volatile.Write(ref _openUntil, time.GetTimestamp() + _break);
-                return default;
-            },
-            OnClosed = _ =>
-            {
-                Volatile.Write(ref _openUntil, 0);
-                return default;
-            },
+            OnOpened = _ => SetAsync(time.GetTimestamp() + _break),
+            OnClosed = _ => SetAsync(0),
         }).Build();
     }
+
+    public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
 
     /// <summary>Returns whether the next call may go to the proxy. While the circuit is open, one trial call is allowed after
     /// each break.</summary>
@@ -55,9 +49,6 @@ internal sealed class Circuit
         return now >= until && Interlocked.CompareExchange(ref _openUntil, now + _break, until) == until;
     }
 
-    /// <summary>Whether the circuit is open.</summary>
-    public bool IsOpen => Volatile.Read(ref _openUntil) != 0;
-
     /// <summary>Records the outcome of a call or a stream; null if it was answered.</summary>
     public async ValueTask RecordOutcomeAsync(RpcException? failure)
     {
@@ -71,6 +62,12 @@ internal sealed class Circuit
         await _pipeline.ExecuteOutcomeAsync(
             static (_, e) => ValueTask.FromResult(e is null ? Outcome.FromResult(true) : Outcome.FromException<bool>(e)), context, failure);
         ResilienceContextPool.Shared.Return(context);
+    }
+
+    private ValueTask SetAsync(long openUntil)
+    {
+        Volatile.Write(ref _openUntil, openUntil);
+        return default;
     }
 
     /// <summary>A monotonic clock: adjustments of the system clock do not change the length of a break.</summary>

@@ -1,11 +1,29 @@
 using Billing.Contracts;
+using Google.Rpc;
 using Grpc.Core;
+using Status = Grpc.Core.Status;
 
 namespace Billing.Client;
 
-/// <summary>Classifies failures by whether the called proxy causes them.</summary>
+/// <summary>Reads what a failure tells programs (from the details of google.rpc.Status, otherwise from the trailers with which a
+/// platform of the version before says the same), and whether the called proxy causes it.</summary>
 internal static class ProxyFailure
 {
+    /// <summary>Returns one of <see cref="ErrorReasons"/>; empty if the failure has none.</summary>
+    public static string Reason(RpcException failure) =>
+        Details(failure)?.GetDetail<ErrorInfo>()?.Reason ?? failure.Trailers.GetValue(Trailers.Reason) ?? "";
+
+    /// <summary>Returns the path of the invalid field; empty if no field is.</summary>
+    public static string Field(RpcException failure) =>
+        Details(failure)?.GetDetail<BadRequest>()?.FieldViolations.FirstOrDefault()?.Field ?? failure.Trailers.GetValue(Trailers.Field) ?? "";
+
+    /// <summary>Returns how long to wait before a retry; null if nothing says so.</summary>
+    public static TimeSpan? RetryAfter(RpcException failure) =>
+        Details(failure)?.GetDetail<RetryInfo>()?.RetryDelay?.ToTimeSpan() is { } delay && delay >= TimeSpan.Zero ? delay
+        : int.TryParse(failure.Trailers.GetValue(Trailers.RetryPushback), out var milliseconds) && milliseconds >= 0
+            ? TimeSpan.FromMilliseconds(milliseconds)
+            : null;
+
     /// <summary>Returns whether the connection broke. The status is then set by the client side, not by the proxy: if a proxy
     /// stops or is cut off during a call, gRPC reports Internal; if it does not answer the handshake of TLS in time, Cancelled,
     /// and only the cause differs from that of a caller that cancels.</summary>
@@ -19,11 +37,14 @@ internal static class ProxyFailure
     public static bool IsProxySpecific(RpcException failure) =>
         IsBrokenConnection(failure.Status)
         || (failure.StatusCode == StatusCode.Unavailable
-            && BillingClient.Reason(failure) is "" or ErrorReasons.ShuttingDown or ErrorReasons.BrokerUnavailable);
+            && Reason(failure) is "" or ErrorReasons.ShuttingDown or ErrorReasons.BrokerUnavailable);
 
     /// <summary>Returns whether the call ended before an answer of the proxy, by its own deadline or its caller, which says nothing
     /// about the proxy: it may be slow, or away.</summary>
     public static bool IsUnanswered(RpcException failure) =>
         failure.StatusCode is StatusCode.DeadlineExceeded or StatusCode.Cancelled
-        && BillingClient.Reason(failure) is "" && !IsBrokenConnection(failure.Status);
+        && Reason(failure) is "" && !IsBrokenConnection(failure.Status);
+
+    // Details of another form come from something between the client and the platform.
+    private static Google.Rpc.Status? Details(RpcException failure) => failure.Trailers.GetRpcStatus(ignoreParseError: true);
 }

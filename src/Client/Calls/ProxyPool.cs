@@ -1,17 +1,16 @@
+using Billing.V1;
+using Grpc.Net.Client;
+
 namespace Billing.Client;
 
 /// <summary>All proxies, selected by round robin. Thread-safe.</summary>
-internal sealed class ProxyPool : IDisposable
+internal sealed class ProxyPool(BillingClientOptions options, TimeProvider time) : IDisposable
 {
-    private readonly Proxy[] _proxies;
+    private readonly Proxy[] _proxies = [.. options.Proxies.Select(address => Proxy.At(new Uri(address), options, time))];
     private int _turn;
-
-    public ProxyPool(BillingClientOptions options, TimeProvider time) =>
-        _proxies = [.. options.Proxies.Select(address => new Proxy(address, options, time))];
 
     public IReadOnlyList<Proxy> All => _proxies;
 
-    /// <summary>Returns the turn of a new call.</summary>
     public uint NextTurn() => (uint)Interlocked.Increment(ref _turn);
 
     /// <summary>Returns the proxy of a turn. Proxies with an open circuit are skipped, which advances the turn. If all circuits
@@ -30,11 +29,42 @@ internal sealed class ProxyPool : IDisposable
         return _proxies[turn % (uint)_proxies.Length];
     }
 
-    public void Dispose()
+    public void Dispose() => Array.ForEach(_proxies, proxy => proxy.Dispose());
+}
+
+/// <summary>One proxy: its gRPC services and its circuit breaker.</summary>
+internal sealed class Proxy(Uri address, GrpcChannel channel, Circuit circuit) : IDisposable
+{
+    private static readonly TimeSpan HungMax = TimeSpan.FromMinutes(1);
+
+    public Uri Address => address;
+
+    public Circuit Circuit => circuit;
+
+    public V1.Billing.BillingClient Billing { get; } = new(channel);
+
+    public BillingAdmin.BillingAdminClient Admin { get; } = new(channel);
+
+    public static Proxy At(Uri address, BillingClientOptions options, TimeProvider time)
     {
-        foreach (var proxy in _proxies)
+        var handler = new SocketsHttpHandler
         {
-            proxy.Dispose();
-        }
+            // A burst needs more streams than one connection has.
+            EnableMultipleHttp2Connections = true,
+            PooledConnectionIdleTimeout = TimeSpan.FromMinutes(5),
+            ConnectCallback = new Connector().ConnectAsync,
+            // For a process that hangs, whose kernel still answers, and streams, which have no deadline. Nothing shorter: a busy proxy
+            // on a slow machine takes its time, and retries would add to its load.
+            KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
+            KeepAlivePingDelay = HungMax,
+            KeepAlivePingTimeout = HungMax,
+            // The same for the handshake of TLS, which is the work of the process.
+            ConnectTimeout = HungMax,
+            SslOptions = Certificates.Load(options.Tls),
+        };
+        var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
+        return new Proxy(address, channel, new Circuit(options, time));
     }
+
+    public void Dispose() => channel.Dispose();
 }

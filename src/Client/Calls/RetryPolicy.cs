@@ -5,49 +5,35 @@ using Polly.Retry;
 
 namespace Billing.Client;
 
-/// <summary>Which failures are retried, how often, and after what delay.</summary>
-internal sealed class RetryPolicy
+/// <summary>Which failures are retried (see <see cref="IsRetriedCall"/> and <see cref="IsRetriedStream"/>), how often, and after what
+/// delay.</summary>
+internal sealed class RetryPolicy(BillingClientOptions options, TimeProvider time, RetryBudget budget, Func<RpcException, bool> handles)
 {
     private static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(2);
 
-    private readonly BillingClientOptions _options;
-    private readonly RetryBudget _budget;
-    private readonly ClientTelemetry _telemetry;
-    private readonly Func<RpcException, bool> _handles;
-    private readonly ResiliencePipeline _pipeline;
+    private readonly ResiliencePipeline _pipeline =
+        options.RetriesMax == 0 ? ResiliencePipeline.Empty : Pipeline(options, time, budget, handles);
 
-    private RetryPolicy(
-        BillingClientOptions options, TimeProvider time, RetryBudget budget, ClientTelemetry telemetry, Func<RpcException, bool> handles)
-    {
-        _options = options;
-        _budget = budget;
-        _telemetry = telemetry;
-        _handles = handles;
-        _pipeline = Pipeline(time);
-    }
+    /// <summary>Returns whether a unary call is retried: one that the proxy did not process, or whose outcome is unknown because the
+    /// connection broke. The transaction id makes both safe to retry.</summary>
+    public static bool IsRetriedCall(RpcException failure) =>
+        IsTransient(failure.StatusCode) || ProxyFailure.IsBrokenConnection(failure.Status);
 
-    /// <summary>Returns the policy for unary calls: retries calls that the proxy did not process, and calls whose outcome is
-    /// unknown because the connection broke. The transaction id makes both safe to retry.</summary>
-    public static RetryPolicy ForCalls(BillingClientOptions options, TimeProvider time, RetryBudget budget, ClientTelemetry telemetry) =>
-        new(options, time, budget, telemetry, e => IsTransient(e.StatusCode) || ProxyFailure.IsBrokenConnection(e.Status));
+    /// <summary>Returns whether a stream is continued on another proxy, also after the failures of a connection that breaks during
+    /// a stream. The requests in flight are sent again with the same ids, so nothing is processed twice.</summary>
+    public static bool IsRetriedStream(RpcException failure) =>
+        IsTransient(failure.StatusCode) || failure.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted;
 
-    /// <summary>Returns the policy for streams: also retries the failures of a connection that breaks during a stream. The
-    /// requests in flight are sent again with the same ids, so nothing is processed twice.</summary>
-    public static RetryPolicy ForStreams(BillingClientOptions options, TimeProvider time, RetryBudget budget, ClientTelemetry telemetry) =>
-        new(options, time, budget, telemetry, e => IsTransient(e.StatusCode)
-            || e.StatusCode is StatusCode.Internal or StatusCode.Unknown or StatusCode.Cancelled or StatusCode.Aborted);
-
-    /// <summary>Returns whether the policy retries a failure.</summary>
-    public bool Handles(RpcException failure) => _options.RetriesMax > 0 && _handles(failure);
+    public bool Handles(RpcException failure) => options.RetriesMax > 0 && handles(failure);
 
     /// <summary>Returns whether a payment that was answered with this error is retried, after this number of failures.</summary>
     public bool Handles(PaymentError error, int failures) =>
-        failures <= _options.RetriesMax && IsTransient((StatusCode)error.StatusCode) && MayRetry();
+        failures <= options.RetriesMax && IsTransient((StatusCode)error.StatusCode) && budget.TrySpend();
 
     /// <summary>Returns the delay before the retry of a payment, by its number of failures, from 1.</summary>
     public TimeSpan DelayAfter(int failures)
     {
-        var delay = _options.RetryDelay * Math.Pow(2, failures - 1);
+        var delay = options.RetryDelay * Math.Pow(2, failures - 1);
         return delay < DelayMax ? delay : DelayMax;
     }
 
@@ -57,37 +43,67 @@ internal sealed class RetryPolicy
         Func<TState, CancellationToken, ValueTask<T>> attempt, TState state, CancellationToken cancellationToken) =>
         _pipeline.ExecuteAsync(attempt, state, cancellationToken);
 
-    private ResiliencePipeline Pipeline(TimeProvider time)
+    private static ResiliencePipeline Pipeline(
+        BillingClientOptions options, TimeProvider time, RetryBudget budget, Func<RpcException, bool> handles)
     {
-        if (_options.RetriesMax == 0)
-        {
-            return ResiliencePipeline.Empty;
-        }
         var retries = new RetryStrategyOptions
         {
             // Also called after the last attempt, which must not take a retry from the budget.
             ShouldHandle = a => ValueTask.FromResult(
-                a.Outcome.Exception is RpcException e && _handles(e) && a.AttemptNumber < _options.RetriesMax && MayRetry()),
-            MaxRetryAttempts = _options.RetriesMax,
+                a.Outcome.Exception is RpcException e && handles(e) && a.AttemptNumber < options.RetriesMax && budget.TrySpend()),
+            MaxRetryAttempts = options.RetriesMax,
             BackoffType = DelayBackoffType.Exponential,
-            Delay = _options.RetryDelay,
+            Delay = options.RetryDelay,
             MaxDelay = DelayMax,
             UseJitter = true,
             DelayGenerator = a => ValueTask.FromResult(
-                (a.Outcome.Exception is RpcException e ? ErrorDetails.RetryAfter(e) : null) ?? (a.AttemptNumber == 0 ? _options.RetryDelay : null)),
+                (a.Outcome.Exception is RpcException e ? ProxyFailure.RetryAfter(e) : null) ?? (a.AttemptNumber == 0 ? options.RetryDelay : null)),
         };
         return new ResiliencePipelineBuilder { TimeProvider = time }.AddRetry(retries).Build();
     }
 
-    private bool MayRetry()
+    private static bool IsTransient(StatusCode status) => status is StatusCode.Unavailable or StatusCode.ResourceExhausted;
+}
+
+/// <summary>The number of retries still allowed: each call adds its share, each retry takes one. Thread-safe.</summary>
+/// <param name="share">Retries that each call adds; null for no limit.</param>
+/// <param name="reserve">The maximum and initial number of retries.</param>
+/// <param name="refused">Called for each retry that is not allowed.</param>
+internal sealed class RetryBudget(double? share, int reserve, Action? refused = null)
+{
+    private const long Retry = 1_000_000;
+
+    private readonly long _max = reserve * Retry;
+    private readonly long _earned = (long)((share ?? 0) * Retry);
+    private long _left = reserve * Retry;
+
+    public void AddShare()
     {
-        if (_budget.TrySpend())
+        // One read if nothing fails. Concurrent calls may exceed the reserve by their shares.
+        if (Volatile.Read(ref _left) < _max)
+        {
+            Interlocked.Add(ref _left, _earned);
+        }
+    }
+
+    /// <returns>False if none is left.</returns>
+    public bool TrySpend()
+    {
+        if (share is null)
         {
             return true;
         }
-        _telemetry.RetryRefused();
+        var left = Volatile.Read(ref _left);
+        while (left >= Retry)
+        {
+            var before = Interlocked.CompareExchange(ref _left, left - Retry, left);
+            if (before == left)
+            {
+                return true;
+            }
+            left = before;
+        }
+        refused?.Invoke();
         return false;
     }
-
-    private static bool IsTransient(StatusCode status) => status is StatusCode.Unavailable or StatusCode.ResourceExhausted;
 }

@@ -7,7 +7,7 @@ namespace Billing.Client;
 internal sealed class UnaryCalls(
     BillingClientOptions options, TimeProvider time, ProxyPool proxies, RetryBudget budget, BearerToken token, ClientTelemetry telemetry)
 {
-    private readonly RetryPolicy _retries = RetryPolicy.ForCalls(options, time, budget, telemetry);
+    private readonly RetryPolicy _retries = new(options, time, budget, RetryPolicy.IsRetriedCall);
 
     /// <exception cref="RpcException">The last attempt failed, or one with a failure that is not retried.</exception>
     public async Task<TAnswer> RunAsync<TRequest, TAnswer>(
@@ -16,19 +16,18 @@ internal sealed class UnaryCalls(
         using var measured = telemetry.Begin(call.Method);
         // One deadline for all attempts, so that retries never exceed the caller's deadline.
         call.Options = new CallOptions(
-            token.IsFixed ? token.FixedHeaders : await token.HeadersAsync(cancellationToken),
-            (time.GetUtcNow() + (deadline ?? options.Deadline)).UtcDateTime, cancellationToken);
+            await token.HeadersAsync(cancellationToken), (time.GetUtcNow() + (deadline ?? options.Deadline)).UtcDateTime, cancellationToken);
         call.Turn = proxies.NextTurn();
         budget.AddShare();
         try
         {
             var answer = await TryAsync(call, cancellationToken);
-            measured.Answered();
+            measured.Ended(failure: null);
             return answer;
         }
         catch (Exception e)
         {
-            measured.Failed(e);
+            measured.Ended(e);
             throw;
         }
     }
@@ -54,7 +53,45 @@ internal sealed class UnaryCalls(
             call.FirstFailure = null;
             ExceptionDispatchInfo.Throw(failure);
         }
-        telemetry.Retried(call.Method, 1);
+        telemetry.Retried(call.Method);
         return await call.TryAsync(proxies);
+    }
+}
+
+/// <summary>One call of a gRPC method, <c>service/method</c>, with all its attempts.</summary>
+internal sealed class UnaryCall<TRequest, TAnswer>(
+    string method, TRequest request, Func<Proxy, TRequest, CallOptions, Task<TAnswer>> send)
+{
+    public string Method => method;
+
+    public int Tries { get; private set; }
+
+    /// <summary>Deadline, headers and token, the same for all attempts.</summary>
+    public CallOptions Options { get; set; }
+
+    public uint Turn { get; set; }
+
+    /// <summary>The failure of the first attempt, until the retry pipeline has received it.</summary>
+    public RpcException? FirstFailure { get; set; }
+
+    /// <summary>Makes an attempt on the next proxy.</summary>
+    public async Task<TAnswer> TryAsync(ProxyPool proxies)
+    {
+        // A retry goes to the proxy after the failed one. The shared turn could lead back to the failed proxy, because other
+        // calls advance it in between.
+        var turn = Tries++ == 0 ? Turn : Turn + 1;
+        var proxy = proxies.Choose(ref turn);
+        Turn = turn;
+        try
+        {
+            var answer = await send(proxy, request, Options);
+            await proxy.Circuit.RecordOutcomeAsync(failure: null);
+            return answer;
+        }
+        catch (RpcException e)
+        {
+            await proxy.Circuit.RecordOutcomeAsync(e);
+            throw;
+        }
     }
 }

@@ -15,16 +15,18 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     public async IAsyncEnumerable<MakePaymentResponse> RunAsync(
         IAsyncEnumerable<MakePaymentRequest> requests, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        using var payments = new InFlightPayments(window, streams.Retries);
+        var payments = new InFlightPayments(streams.Retries);
+        // One for each payment that may be in flight, until its answer was returned to the caller.
+        using var slots = new SemaphoreSlim(window);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var taking = TakeAsync(requests, payments, ended.Token);
+        var taking = TakeAsync(requests, payments, slots, ended.Token);
         var sending = KeepSendingAsync(payments, ended.Token);
         try
         {
             await foreach (var answer in payments.Answers.ReadAllAsync(cancellationToken))
             {
                 yield return answer;
-                payments.ReleaseSlot();
+                slots.Release();
             }
         }
         finally
@@ -36,16 +38,16 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     }
 
     private async Task TakeAsync(
-        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments, CancellationToken cancellationToken)
+        IAsyncEnumerable<MakePaymentRequest> requests, InFlightPayments payments, SemaphoreSlim slots, CancellationToken cancellationToken)
     {
         try
         {
-            await payments.WaitForSlotAsync(cancellationToken);
+            await slots.WaitAsync(cancellationToken);
             await foreach (var request in requests.WithCancellation(cancellationToken))
             {
                 payments.Add(request ?? throw new ArgumentException("A request is null.", nameof(requests)));
                 budget.AddShare();
-                await payments.WaitForSlotAsync(cancellationToken);
+                await slots.WaitAsync(cancellationToken);
             }
             payments.CompleteRequests(fault: null);
         }
@@ -64,9 +66,10 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            while (payments.IsWaiting || await payments.Outbox.WaitToReadAsync(cancellationToken))
+            while (await payments.Outbox.WaitToReadAsync(cancellationToken))
             {
-                await streams.Retries.ExecuteAsync(static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
+                await streams.Retries.ExecuteAsync(
+                    static (s, token) => s.Run.StreamAsync(s.Payments, token), (Run: this, Payments: payments), cancellationToken);
             }
         }
         catch (RpcException e)
@@ -115,6 +118,7 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             await broken.CancelAsync();
             await writing;
+            payments.SendUnansweredAgain();
         }
     }
 
@@ -129,7 +133,6 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
             }
             if (payments.Take(answers.Current) is { } again)
             {
-                streams.CountRetried(1);
                 _ = SendLaterAsync(again, payments, cancellationToken);
             }
         }
@@ -153,15 +156,15 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
     {
         try
         {
-            var first = payments.BeginStream();
-            streams.CountRetried(first.Count(payment => payment.WasSent));
-            for (var i = 0; i < first.Count; i++)
-            {
-                await SendAsync(requests, first[i], flush: i == first.Count - 1, broken.Token);
-            }
             await foreach (var payment in payments.Outbox.ReadAllAsync(broken.Token))
             {
-                await SendAsync(requests, payment, flush: !payments.Outbox.TryPeek(out _), broken.Token);
+                if (payment.WasSent)
+                {
+                    streams.CountRetry();
+                }
+                payment.WasSent = true;
+                requests.WriteOptions = payments.Outbox.TryPeek(out _) ? Buffered : null;
+                await requests.WriteAsync(payment.Request, broken.Token);
             }
             await requests.CompleteAsync();
         }
@@ -173,13 +176,5 @@ internal sealed class BulkPayments(StreamCalls streams, RetryBudget budget, int 
         {
             await broken.CancelAsync();
         }
-    }
-
-    private static Task SendAsync(
-        IClientStreamWriter<MakePaymentRequest> requests, InFlightPayment payment, bool flush, CancellationToken cancellationToken)
-    {
-        payment.WasSent = true;
-        requests.WriteOptions = flush ? null : Buffered;
-        return requests.WriteAsync(payment.Request, cancellationToken);
     }
 }

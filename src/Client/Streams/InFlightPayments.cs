@@ -4,9 +4,7 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>A payment in flight: read from the requests and not yet answered.</summary>
-/// <param name="number">Its position in the order of the requests.</param>
-/// <param name="request">The payment.</param>
+/// <summary>A payment in flight: read from the requests, of which it is the one with this number, and not yet answered.</summary>
 internal sealed class InFlightPayment(long number, MakePaymentRequest request)
 {
     public long Number => number;
@@ -23,12 +21,11 @@ internal sealed class InFlightPayment(long number, MakePaymentRequest request)
     public bool IsBackingOff { get; set; }
 }
 
-/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered, at most one
-/// window of them. Thread-safe.</summary>
-internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDisposable
+/// <summary>The payments in flight of one bulk run: read from the requests, sent, and kept until they are answered. Thread-safe.
+/// </summary>
+internal sealed class InFlightPayments(RetryPolicy retries)
 {
     private readonly Lock _gate = new();
-    private readonly SemaphoreSlim _places = new(window);
 
     // A list for each id, because a caller may send the same payment twice: then two answers are expected.
     private readonly Dictionary<string, List<InFlightPayment>> _unanswered = new(StringComparer.Ordinal);
@@ -51,31 +48,11 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
     /// one.</summary>
     public ChannelReader<MakePaymentResponse> Answers => _answers.Reader;
 
-    /// <summary>Number of payments answered so far.</summary>
     public long Answered => Interlocked.Read(ref _answered);
 
     /// <summary>Whether the requests have ended and all payments are answered.</summary>
     public bool IsDone => _outbox.Reader.Completion.IsCompleted;
 
-    /// <summary>Whether any payment is unanswered.</summary>
-    public bool IsWaiting
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _unanswered.Count > 0;
-            }
-        }
-    }
-
-    /// <summary>Waits for a free slot in the window.</summary>
-    public Task WaitForSlotAsync(CancellationToken cancellationToken) => _places.WaitAsync(cancellationToken);
-
-    /// <summary>Frees a slot in the window after an answer was returned to the caller.</summary>
-    public void ReleaseSlot() => _places.Release();
-
-    /// <summary>Adds a payment to send.</summary>
     public void Add(MakePaymentRequest request)
     {
         lock (_gate)
@@ -90,7 +67,6 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
         }
     }
 
-    /// <summary>Marks the end of the requests.</summary>
     /// <param name="fault">The exception that ended them early, if any.</param>
     public void CompleteRequests(Exception? fault)
     {
@@ -102,19 +78,20 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
         }
     }
 
-    /// <summary>Returns the payments that a new stream has to send first, in the order of the requests. The outbox then holds
-    /// only later payments.</summary>
-    public List<InFlightPayment> BeginStream()
+    /// <summary>Puts all unanswered payments into the outbox, in the order of the requests, after the end of a stream.</summary>
+    public void SendUnansweredAgain()
     {
         lock (_gate)
         {
             while (_outbox.Reader.TryRead(out _))
             {
-                // It is also in the list of unanswered payments.
+                // It is also among the unanswered payments.
             }
-            var all = _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number).ToList();
-            all.ForEach(payment => payment.IsBackingOff = false);
-            return all;
+            foreach (var payment in Unanswered())
+            {
+                payment.IsBackingOff = false;
+                _outbox.Writer.TryWrite(payment);
+            }
         }
     }
 
@@ -170,7 +147,7 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
                 Reason = BillingClient.Reason(failure),
                 Message = failure.Status.Detail,
             };
-            foreach (var payment in _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number))
+            foreach (var payment in Unanswered())
             {
                 Answer(new MakePaymentResponse
                 {
@@ -186,7 +163,8 @@ internal sealed class InFlightPayments(int window, RetryPolicy retries) : IDispo
         }
     }
 
-    public void Dispose() => _places.Dispose();
+    private IOrderedEnumerable<InFlightPayment> Unanswered() =>
+        _unanswered.Values.SelectMany(copies => copies).OrderBy(payment => payment.Number);
 
     private void Answer(MakePaymentResponse answer)
     {

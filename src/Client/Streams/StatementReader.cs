@@ -26,7 +26,7 @@ internal sealed class StatementReader : IDisposable
     {
         using var reader = new StatementReader(streams, request);
         var left = request.Limit == 0 ? long.MaxValue : request.Limit;
-        while (left-- > 0 && await reader.NextAsync(cancellationToken))
+        while (left-- > 0 && await streams.Retries.ExecuteAsync(static (r, token) => r.MoveAsync(token), reader, cancellationToken))
         {
             yield return reader._call!.ResponseStream.Current;
         }
@@ -34,16 +34,16 @@ internal sealed class StatementReader : IDisposable
 
     public void Dispose() => _call?.Dispose();
 
-    private ValueTask<bool> NextAsync(CancellationToken cancellationToken) =>
-        _streams.Retries.ExecuteAsync(static (reader, token) => reader.MoveAsync(token), this, cancellationToken);
-
     private async ValueTask<bool> MoveAsync(CancellationToken cancellationToken)
     {
         var isNew = _call is null;
         if (_call is null)
         {
             _proxy = _streams.Take(ref _turn);
-            _streams.CountRetried(_again ? 1 : 0);
+            if (_again)
+            {
+                _streams.CountRetry();
+            }
             _call = _proxy.Billing.GetStatement(_rest, await _streams.OptionsAsync(cancellationToken));
         }
         try

@@ -2,14 +2,8 @@ using Grpc.Core;
 
 namespace Billing.Client;
 
-/// <summary>Common settings and services of all streams of one method.</summary>
-/// <param name="method">The gRPC method, as <c>service/method</c>.</param>
-/// <param name="proxies">The proxies to call.</param>
-/// <param name="retries">The retry policy.</param>
-/// <param name="token">The bearer token of the caller.</param>
-/// <param name="telemetry">The client's telemetry.</param>
-internal sealed class StreamCalls(
-    string method, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)
+/// <summary>Common settings and services of all streams of one gRPC method, <c>service/method</c>.</summary>
+internal sealed class StreamCalls(string method, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)
 {
     public RetryPolicy Retries => retries;
 
@@ -28,5 +22,5 @@ internal sealed class StreamCalls(
     public async ValueTask<CallOptions> OptionsAsync(CancellationToken cancellationToken) =>
         new(await token.HeadersAsync(cancellationToken), cancellationToken: cancellationToken);
 
-    public void CountRetried(int calls) => telemetry.Retried(method, calls);
+    public void CountRetry() => telemetry.Retried(method);
 }

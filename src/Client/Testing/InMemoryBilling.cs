@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Billing.V1;
 
 namespace Billing.Client.Testing;
 
@@ -9,6 +10,8 @@ namespace Billing.Client.Testing;
 /// <param name="time">The clock; the system clock if null.</param>
 public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? time = null) : IBillingClient
 {
+    private const string Lost = "The answer was lost, as requested with LoseNextAnswer.";
+
     private readonly decimal _creditLimit = creditLimit >= 0
         ? creditLimit
         : throw new ArgumentOutOfRangeException(nameof(creditLimit), creditLimit, "A credit limit is not negative.");
@@ -41,8 +44,8 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         return Task.FromResult(Answer<PaymentResult>(
             payment.Id, payment,
             () => AccountOf(payment.Account).Pay(payment, _time.GetUtcNow()),
-            (reason, message) => new PaymentResult.Rejected(payment.Id, reason, "", message),
-            (reason, message) => new PaymentResult.Unknown(payment.Id, reason, message)));
+            reused: new PaymentResult.Rejected(payment.Id, RejectionReason.IdReused, "", Reused(payment.Id)),
+            lost: new PaymentResult.Unknown(payment.Id, "", Lost)));
     }
 
     /// <inheritdoc/>
@@ -102,11 +105,13 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
         return Task.FromResult(Answer<CreditLimitResult>(
             limit.Id, limit,
             () => AccountOf(limit.Account).Set(limit, _time.GetUtcNow()),
-            (reason, message) => new CreditLimitResult.Rejected(limit.Id, reason, "", message),
-            (reason, message) => new CreditLimitResult.Unknown(limit.Id, reason, message)));
+            reused: new CreditLimitResult.Rejected(limit.Id, RejectionReason.IdReused, "", Reused(limit.Id)),
+            lost: new CreditLimitResult.Unknown(limit.Id, "", Lost)));
     }
 
-    private T Answer<T>(Guid id, object request, Func<T> decide, Func<RejectionReason, string, T> reject, Func<string, string, T> lose)
+    private static string Reused(Guid id) => $"The id {id} was already used for a different request.";
+
+    private T Answer<T>(Guid id, object request, Func<T> decide, T reused, T lost)
         where T : class
     {
         lock (_gate)
@@ -114,21 +119,19 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             var isLost = _lost.TryDequeue(out var recorded);
             if (isLost && !recorded)
             {
-                return lose("", "The answer was lost, as requested with LoseNextAnswer.");
+                return lost;
             }
-            var result = AnswerOnce(id, request, decide)
-                ?? reject(RejectionReason.IdReused, $"The id {id} was already used for a different request.");
-            return isLost ? lose("", "The answer was lost, as requested with LoseNextAnswer.") : result;
+            var result = AnswerOnce(id, request, decide, reused);
+            return isLost ? lost : result;
         }
     }
 
-    /// <returns>Null if the id was already used for a different request.</returns>
-    private T? AnswerOnce<T>(Guid id, object request, Func<T> decide)
+    private T AnswerOnce<T>(Guid id, object request, Func<T> decide, T reused)
         where T : class
     {
         if (_receipts.TryGetValue(id, out var receipt))
         {
-            return receipt.Request.Equals(request) ? (T)receipt.Result : null;
+            return receipt.Request.Equals(request) ? (T)receipt.Result : reused;
         }
         var result = decide();
         // Rejected requests are not recorded, so their ids can be used again.
@@ -146,5 +149,68 @@ public sealed class InMemoryBilling(decimal creditLimit = 10_000, TimeProvider? 
             _accounts[account] = found = new InMemoryAccount(_creditLimit);
         }
         return found;
+    }
+}
+
+/// <summary>One account of <see cref="InMemoryBilling"/>, which serializes the calls.</summary>
+internal sealed class InMemoryAccount(decimal creditLimit)
+{
+    private readonly List<StatementLine> _lines = [];
+    private decimal _limit = creditLimit;
+    private decimal _balance;
+
+    // Set by the first accepted payment or limit.
+    private string? _currency;
+
+    public IReadOnlyList<StatementLine> Lines => _lines;
+
+    public PaymentResult Pay(Payment payment, DateTimeOffset now)
+    {
+        var (reason, message) = ReasonToDecline(payment.Amount);
+        if (reason == DeclineReason.Unspecified)
+        {
+            _currency = payment.Amount.Currency;
+            _balance += payment.Amount.Value;
+        }
+        var type = reason == DeclineReason.Unspecified ? StatementEntryType.PaymentAccepted : StatementEntryType.PaymentDeclined;
+        var line = Add(type, payment.Id, now, payment.Amount, reason);
+        return reason == DeclineReason.Unspecified
+            ? new PaymentResult.Accepted(payment.Id, line.Balance, line.Version)
+            : new PaymentResult.Declined(payment.Id, reason, message, line.Balance, line.Version);
+    }
+
+    public CreditLimitResult Set(CreditLimit limit, DateTimeOffset now)
+    {
+        if (_currency is { } currency && currency != limit.Limit.Currency)
+        {
+            return new CreditLimitResult.Rejected(
+                limit.Id, RejectionReason.CurrencyMismatch, "limit.currency_code",
+                $"limit.currency_code must be {currency}: the account is kept in it.");
+        }
+        _currency = limit.Limit.Currency;
+        _limit = limit.Limit.Value;
+        var line = Add(StatementEntryType.CreditLimitChanged, limit.Id, now, limit.Limit, DeclineReason.Unspecified);
+        return new CreditLimitResult.Applied(limit.Id, limit.Limit, line.Balance, line.Version);
+    }
+
+    public AccountBalance BalanceAsOf(DateTimeOffset now) => new(
+        Amount.Of(_balance, _currency), Amount.Of(Math.Max(0, _limit - _balance), _currency), Amount.Of(_limit, _currency), _lines.Count, now);
+
+    private (DeclineReason Reason, string Message) ReasonToDecline(Amount amount)
+    {
+        if (_currency is { } currency && currency != amount.Currency)
+        {
+            return (DeclineReason.CurrencyMismatch, "The account is kept in another currency.");
+        }
+        return amount.Value > _limit - _balance
+            ? (DeclineReason.CreditLimitExceeded, "The amount is more than the account may still spend.")
+            : default;
+    }
+
+    private StatementLine Add(StatementEntryType type, Guid id, DateTimeOffset now, Amount amount, DeclineReason reason)
+    {
+        var line = new StatementLine(_lines.Count + 1, type, id, now, amount, Amount.Of(_balance, _currency), reason);
+        _lines.Add(line);
+        return line;
     }
 }

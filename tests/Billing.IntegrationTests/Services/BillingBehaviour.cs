@@ -1,4 +1,5 @@
 using Billing.Auditing;
+using Billing.Auditing.Journals;
 using Billing.Contracts;
 using Billing.LoadClient;
 using Billing.V1;
@@ -191,7 +192,7 @@ public abstract class BillingBehaviour
             {
                 await load.RunAsync(CancellationToken.None, CancellationToken.None);
             }
-            var entries = Journal.Read(journal).ToList();
+            var entries = JournalReader.Read(journal).ToList();
             var auditor = new Auditor(_stack.ConnectionString);
 
             var clean = await auditor.RunAsync([journal], CancellationToken.None);

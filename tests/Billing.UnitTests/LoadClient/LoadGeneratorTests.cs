@@ -1,3 +1,5 @@
+using Billing.Auditing.Journals;
+using Billing.Chaos;
 using Billing.Client;
 using Billing.Contracts;
 using Billing.LoadClient;
@@ -55,6 +57,26 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
         Assert.Equal((0L, 0), (result.PaymentsAnswered, result.Balances.Ok));
         Assert.Equal(10, entries.Count(e => !e.IsBalance && e.Outcome == PaymentOutcome.Unspecified));
         Assert.DoesNotContain(entries, e => e.IsBalance);
+    }
+
+    [Fact]
+    public async Task Payments_over_streams_are_answered_timed_and_in_the_journal()
+    {
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 30, Streams = 4, Journal = _journal });
+
+        Assert.Equal((30L, 30, 0), (result.PaymentsAnswered, result.Payments.SinceStartUs.Count, result.Payments.Errors.Count));
+        Assert.Equal(30, entries.DistinctBy(e => e.TransactionId).Count(e => e.Outcome == PaymentOutcome.Accepted));
+    }
+
+    [Fact]
+    public async Task Payments_that_fail_on_a_stream_are_counted_as_errors_and_may_or_may_not_be_recorded()
+    {
+        _backend.Answer = command => Task.FromResult(new Reply { Error = new Error { StatusCode = 13, Message = "no" } });
+
+        var (result, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 5, Streams = 2, Journal = _journal });
+
+        Assert.Equal((0L, 5), (result.PaymentsAnswered, Assert.Single(result.Payments.Errors).Value));
+        Assert.Equal(5, entries.Count(e => e.Outcome == PaymentOutcome.Unspecified));
     }
 
     [Fact]
@@ -117,7 +139,7 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
             await generator.WarmUpAsync(CancellationToken.None);
             result = await generator.RunAsync(stopped, CancellationToken.None);
         }
-        return (result, [.. Journal.Read(_journal)]);
+        return (result, [.. JournalReader.Read(_journal)]);
     }
 
     private static Reply Answered(Command command) => command.RequestCase == Command.RequestOneofCase.Balance

@@ -65,9 +65,9 @@ public sealed class FailureTests
         Assert.All([details, trailers], metadata =>
         {
             var failure = new RpcException(now.Status, metadata);
-            Assert.Equal(ErrorReasons.TooManyInFlight, ErrorDetails.Reason(failure));
-            Assert.Equal(TimeSpan.FromSeconds(1.5), ErrorDetails.RetryAfter(failure));
-            Assert.Equal("", ErrorDetails.Field(failure));
+            Assert.Equal(ErrorReasons.TooManyInFlight, ProxyFailure.Reason(failure));
+            Assert.Equal(TimeSpan.FromSeconds(1.5), ProxyFailure.RetryAfter(failure));
+            Assert.Equal("", ProxyFailure.Field(failure));
         });
     }
 

@@ -4,21 +4,16 @@ using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.LoadClient;
+namespace Billing.Chaos;
 
 /// <summary>Sets low credit limits for some accounts of a load test: without them every payment is accepted, and declines are not
 /// tested.</summary>
 public static class LowLimits
 {
-    /// <summary>One in this many accounts has a low limit.</summary>
-    public const int OneIn = 20;
+    // One in this many accounts has a low limit.
+    private const int OneIn = 20;
 
     private const int ConcurrencyMax = 64;
-
-    /// <summary>The low limit of an account: 10 to 100, less than the sum of a few payments.</summary>
-    /// <param name="account">The account's number.</param>
-    /// <returns>The limit; null if the account keeps its own.</returns>
-    public static decimal? Of(int account) => account % OneIn == 0 ? 10m * (1 + (account / OneIn % 10)) : null;
 
     /// <summary>Sets the low limits, in US dollars, of the accounts of all payment types.</summary>
     /// <param name="client">The client.</param>
@@ -47,6 +42,9 @@ public static class LowLimits
             async (request, token) => await SetAsync(client, request, token));
         return requests.Count;
     }
+
+    // 10 to 100, less than the sum of a few payments; null if the account keeps its own.
+    private static decimal? Of(int account) => account % OneIn == 0 ? 10m * (1 + (account / OneIn % 10)) : null;
 
     private static async Task SetAsync(BillingClient client, SetCreditLimitRequest request, CancellationToken cancellationToken)
     {

@@ -1,9 +1,10 @@
 using System.Buffers.Text;
 using System.Globalization;
 using System.Text;
+using Billing.LoadClient;
 using Billing.V1;
 
-namespace Billing.LoadClient;
+namespace Billing.Auditing.Journals;
 
 /// <summary>Reads a journal entry by entry, without allocating a string for each line: journals have millions of them. Not
 /// thread-safe.</summary>
@@ -30,6 +31,16 @@ public sealed class JournalReader : IDisposable
         _path = path;
         _unread = length;
         _file = new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+    }
+
+    /// <summary>Reads a whole journal; see <see cref="TryRead"/>.</summary>
+    public static IEnumerable<JournalEntry> Read(string path)
+    {
+        using var reader = new JournalReader(path);
+        while (reader.TryRead(out var entry))
+        {
+            yield return entry;
+        }
     }
 
     /// <summary>Number of bytes in the lines read so far.</summary>

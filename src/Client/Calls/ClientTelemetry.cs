@@ -33,29 +33,23 @@ internal sealed class ClientTelemetry : IDisposable
         _refused = _meter.CreateCounter<long>("billing.client.retries.refused", "{retry}", "Number of retries refused for lack of retry budget.");
     }
 
-    /// <summary>Number of retries, of calls and of payments on streams.</summary>
     public long Retries => Interlocked.Read(ref _retried);
 
-    /// <summary>Registers the gauge of the proxies' circuit breakers.</summary>
     public void Observe(IReadOnlyList<Proxy> proxies) => _meter.CreateObservableGauge(
         "billing.client.circuit.open",
         () => proxies.Select(proxy => new Measurement<int>(
             proxy.Circuit.IsOpen ? 1 : 0, new("server.address", proxy.Address.Host), new("server.port", proxy.Address.Port))),
         null, "State of a proxy's circuit breaker: 1 while it is open, otherwise 0.");
 
-    /// <summary>Starts measuring a call.</summary>
     public Measured Begin(string method) => new(
         this, method,
         Activities.HasListeners() ? Activities.StartActivity(method, ActivityKind.Client) : null,
         _duration.Enabled ? _time.GetTimestamp() : 0);
 
-    public void Retried(string method, int calls)
+    public void Retried(string method)
     {
-        if (calls > 0)
-        {
-            Interlocked.Add(ref _retried, calls);
-            _retries.Add(calls, new KeyValuePair<string, object?>("rpc.method", method));
-        }
+        Interlocked.Increment(ref _retried);
+        _retries.Add(1, new KeyValuePair<string, object?>("rpc.method", method));
     }
 
     public void RetryRefused() => _refused.Add(1);
@@ -65,41 +59,29 @@ internal sealed class ClientTelemetry : IDisposable
     /// <summary>A call that is being measured.</summary>
     internal readonly struct Measured(ClientTelemetry telemetry, string method, Activity? activity, long start) : IDisposable
     {
-        public void Answered()
+        /// <param name="failure">Null if the call was answered.</param>
+        public void Ended(Exception? failure)
         {
-            if (start != 0 || activity is not null)
+            if (start == 0 && activity is null)
             {
-                End("OK", null);
+                return;
             }
-        }
-
-        public void Failed(Exception failure)
-        {
-            if (start != 0 || activity is not null)
+            var status = failure switch
             {
-                var status = failure switch
-                {
-                    RpcException e => Named(e.StatusCode),
-                    OperationCanceledException => "CANCELLED",
-                    _ => null,
-                };
-                End(status, status ?? failure.GetType().FullName);
-                activity?.SetStatus(ActivityStatusCode.Error, failure is RpcException rpc ? rpc.Status.Detail : failure.Message);
-            }
-        }
-
-        public void Dispose() => activity?.Dispose();
-
-        private void End(string? status, string? error)
-        {
+                null => "OK",
+                RpcException e => Named(e.StatusCode),
+                OperationCanceledException => "CANCELLED",
+                _ => null,
+            };
             var tags = new TagList { { "rpc.system.name", "grpc" }, { "rpc.method", method } };
             if (status is not null)
             {
                 tags.Add("rpc.response.status_code", status);
             }
-            if (error is not null)
+            if (failure is not null)
             {
-                tags.Add("error.type", error);
+                tags.Add("error.type", status ?? failure.GetType().FullName);
+                activity?.SetStatus(ActivityStatusCode.Error, failure is RpcException rpc ? rpc.Status.Detail : failure.Message);
             }
             if (start != 0)
             {
@@ -113,6 +95,8 @@ internal sealed class ClientTelemetry : IDisposable
                 }
             }
         }
+
+        public void Dispose() => activity?.Dispose();
 
         // As gRPC spells them in its specification: DEADLINE_EXCEEDED.
         private static string Named(StatusCode status) => string.Concat(

@@ -1,8 +1,9 @@
 using Billing.LoadClient;
+using Billing.Measuring.Bursts;
 using Billing.UnitTests.Testing;
 using FsCheck.Fluent;
 
-namespace Billing.UnitTests.LoadClient;
+namespace Billing.UnitTests.Measuring.Bursts;
 
 public sealed class SummaryTests
 {
@@ -51,7 +52,7 @@ public sealed class SummaryTests
     {
         LoadResult[] results = [Client(startedUnixUs: 5_000_000, sinceStartUs: 1_000_000), Client(startedUnixUs: 5_400_000, sinceStartUs: 2_000_000)];
 
-        var summary = LoadResult.SinceStart(results, r => r.Payments);
+        var summary = Summary.SinceStart(results, r => r.Payments);
 
         Assert.Equal((1, 2.4), (summary.Shortest, summary.Longest));
         // The latency of each call is a separate figure.

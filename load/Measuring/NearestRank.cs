@@ -1,7 +1,7 @@
-namespace Billing.LoadClient;
+namespace Billing.Measuring;
 
 /// <summary>Exact percentiles of a list of values, by nearest rank: a percentile is always one of the values.</summary>
-public static class NearestRank
+internal static class NearestRank
 {
     // In binary floating point, share times count may be slightly above the whole number that it should be.
     private const double Rounding = 1e-9;

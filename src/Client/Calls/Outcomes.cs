@@ -1,0 +1,63 @@
+using Billing.Contracts;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Client;
+
+/// <summary>Converts answers and failures of the wire to the results of the SDK.</summary>
+internal static class Outcomes
+{
+    public static PaymentResult Of(Guid paymentId, MakePaymentResponse answer) => answer.Outcome switch
+    {
+        PaymentOutcome.Accepted => new PaymentResult.Accepted(paymentId, Amount.Of(answer.Balance), answer.Version),
+        PaymentOutcome.Declined => new PaymentResult.Declined(
+            paymentId, answer.DeclineReason, answer.Message, Amount.Of(answer.Balance), answer.Version),
+        // Of a stream: it may have been sent more than once.
+        PaymentOutcome.Failed when answer.Error is { } error =>
+            RejectionOf((StatusCode)error.StatusCode, error.Reason, isFirstTry: false) is { } reason
+                ? new PaymentResult.Rejected(paymentId, reason, error.Field, error.Message)
+                : new PaymentResult.Unknown(paymentId, error.Reason, error.Message),
+        // Of a platform that is newer than this client.
+        _ => new PaymentResult.Unknown(paymentId, "", $"The answer has an unknown outcome ({(int)answer.Outcome})."),
+    };
+
+    /// <param name="payment">The payment.</param>
+    /// <param name="failure">The failure of the last attempt.</param>
+    /// <param name="isFirstTry">Whether it was the only attempt.</param>
+    public static PaymentResult Of(Payment payment, RpcException failure, bool isFirstTry) =>
+        RejectionOf(failure, isFirstTry) is { } reason
+            ? new PaymentResult.Rejected(payment.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
+            : new PaymentResult.Unknown(payment.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
+
+    public static CreditLimitResult Of(CreditLimit limit, SetCreditLimitResponse answer) =>
+        new CreditLimitResult.Applied(limit.Id, Amount.Of(answer.Limit), Amount.Of(answer.Balance), answer.Version);
+
+    public static CreditLimitResult Of(CreditLimit limit, RpcException failure, bool isFirstTry) =>
+        RejectionOf(failure, isFirstTry) is { } reason
+            ? new CreditLimitResult.Rejected(limit.Id, reason, ProxyFailure.Field(failure), failure.Status.Detail)
+            : new CreditLimitResult.Unknown(limit.Id, ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure));
+
+    /// <summary>Returns the exception for a failed query.</summary>
+    public static BillingException ToException(RpcException failure) =>
+        RejectionOf(failure, isFirstTry: true) is { } reason
+            ? new BillingException(reason, ProxyFailure.Field(failure), failure.Status.Detail, failure)
+            : new BillingException(ProxyFailure.Reason(failure), failure.Status.Detail, ProxyFailure.RetryAfter(failure), failure);
+
+    private static RejectionReason? RejectionOf(RpcException failure, bool isFirstTry) =>
+        RejectionOf(failure.StatusCode, ProxyFailure.Reason(failure), isFirstTry);
+
+    // Null if a retry may have another outcome. That the caller has no permission now says nothing about earlier attempts, which
+    // may have been recorded.
+    private static RejectionReason? RejectionOf(StatusCode status, string reason, bool isFirstTry) => status switch
+    {
+        StatusCode.InvalidArgument => RejectionReason.InvalidField,
+        StatusCode.AlreadyExists => RejectionReason.IdReused,
+        StatusCode.FailedPrecondition when reason == ErrorReasons.CurrencyMismatch => RejectionReason.CurrencyMismatch,
+        StatusCode.OutOfRange when reason == ErrorReasons.VersionNotReached => RejectionReason.VersionNotReached,
+        StatusCode.FailedPrecondition or StatusCode.OutOfRange or StatusCode.NotFound => RejectionReason.Other,
+        StatusCode.Unauthenticated when isFirstTry => RejectionReason.NotAuthenticated,
+        StatusCode.PermissionDenied when isFirstTry => RejectionReason.NotAllowed,
+        StatusCode.Unimplemented when isFirstTry => RejectionReason.Other,
+        _ => null,
+    };
+}
