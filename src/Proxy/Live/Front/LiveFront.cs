@@ -9,7 +9,7 @@ namespace Billing.Proxy.Live.Front;
 
 /// <summary>Serves the requests of the live page.</summary>
 internal sealed class LiveFront(
-    Watchers watchers, LiveWatch watch, LiveView view, Admission admission, RestFront rest, IOptions<LiveOptions> options)
+    Watchers watchers, LiveWatch watch, LiveView view, Admission admission, PaymentRoute payments, IOptions<LiveOptions> options)
 {
     /// <summary>The response header with the steps of a payment, as JSON.</summary>
     public const string StepsHeader = "billing-steps";
@@ -46,7 +46,7 @@ internal sealed class LiveFront(
     public async Task<IResult> PayAsync(string transactionId, HttpContext http)
     {
         var own = LiveRecord.TimeNext();
-        var answer = await rest.PayAsync(transactionId, http);
+        var answer = await payments.PayAsync(transactionId, http);
         if (own.Steps is { } steps)
         {
             http.Response.Headers[StepsHeader] = JsonSerializer.Serialize(steps, LiveJson.Default.TimedPayment);

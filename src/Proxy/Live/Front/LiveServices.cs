@@ -8,7 +8,7 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 namespace Billing.Proxy.Live.Front;
 
 /// <summary>Registers the services of the live page, which is part of the REST front.</summary>
-public static class LiveServices
+internal static class LiveServices
 {
     private const string Page = "index.html";
 
