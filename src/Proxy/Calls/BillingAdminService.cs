@@ -8,9 +8,8 @@ namespace Billing.Proxy.Calls;
 
 /// <summary>The API for the operators of the platform, over gRPC.</summary>
 [Authorize(Scopes.Admin)]
-public sealed class BillingAdminService(RequestHandler handler, TimeProvider time) : BillingAdmin.BillingAdminBase
+internal sealed class BillingAdminService(RequestHandler handler, TimeProvider time) : BillingAdmin.BillingAdminBase
 {
-    /// <inheritdoc/>
     public override async Task<SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request, ServerCallContext context) =>
-        (await handler.HandleAsync(RequestKinds.CreditLimit, request, GrpcCall.Of(context, time))).Value;
+        (await handler.HandleAsync(RequestKinds.CreditLimit, request, IncomingCall.Of(context, time))).Value;
 }

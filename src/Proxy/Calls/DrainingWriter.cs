@@ -31,7 +31,6 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
         await write;
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _abandoned.Dispose();
 
     private async Task WaitAsync(Task write)

@@ -10,7 +10,7 @@ namespace Billing.Proxy.Failures;
 /// <param name="Status">The gRPC status code.</param>
 /// <param name="Reason">One of <see cref="ErrorReasons"/>, for programs.</param>
 /// <param name="Message">What happened, for people.</param>
-public sealed record Failure(StatusCode Status, string Reason, string Message)
+internal sealed record Failure(StatusCode Status, string Reason, string Message)
 {
     /// <summary>The path of the invalid field; empty if there is none.</summary>
     public string Field { get; init; } = "";
@@ -43,7 +43,7 @@ public sealed record Failure(StatusCode Status, string Reason, string Message)
 
 /// <summary>Carries a failure to the edge through code that answers with a value of its own, such as a parser of a request.</summary>
 /// <param name="failure">The failure.</param>
-public sealed class FailureException(Failure failure) : Exception(failure.Message)
+internal sealed class FailureException(Failure failure) : Exception(failure.Message)
 {
     /// <summary>The failure.</summary>
     public Failure Failure => failure;

@@ -1,7 +1,7 @@
 namespace Billing.Proxy.Failures;
 
 /// <summary>A value, or the failure that there is instead.</summary>
-public readonly struct Outcome<T>
+internal readonly struct Outcome<T>
     where T : class
 {
     private readonly T? _value;

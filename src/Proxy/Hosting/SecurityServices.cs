@@ -9,7 +9,7 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Hosting;
 
 /// <summary>Registers who may call a proxy, and what each caller may do.</summary>
-public static class SecurityServices
+internal static class SecurityServices
 {
     private const string EitherScheme = "TokenOrCertificate";
 
@@ -84,7 +84,8 @@ public static class SecurityServices
         {
             foreach (var scope in Scopes.All)
             {
-                authorization.AddPolicy(scope, policy => policy.AddRequirements(new ScopeRequirement(scope)));
+                authorization.AddPolicy(scope, policy => policy.RequireAssertion(
+                    context => context.User.Identity is Caller caller && caller.Has(scope)));
             }
             // An endpoint without a policy requires an authenticated caller.
             authorization.FallbackPolicy = new AuthorizationPolicyBuilder().RequireAuthenticatedUser().Build();

@@ -1,18 +1,18 @@
-using System.Diagnostics.Metrics;
 using Billing.Hosting;
+using Billing.Proxy.Limits;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
 /// <summary>Records calls while somebody watches the live page, and for <see cref="LiveOptions.KeepFor"/> after that, and sends
 /// the watching pages a snapshot each second.</summary>
 internal sealed partial class LiveFeed(
-    LiveWatch watch, Watchers watchers, LiveView view, IMeterFactory meters, Microsoft.Extensions.Options.IOptions<LiveOptions> options,
-    TimeProvider time, Supervisor supervisor, ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
+    LiveWatch watch, Watchers watchers, LiveView view, Admission admission, IOptions<LiveOptions> options, TimeProvider time, Supervisor supervisor,
+    ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
     : Worker(supervisor)
 {
     private static readonly TimeSpan Turn = TimeSpan.FromSeconds(1);
 
-    /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
         while (true)
@@ -27,7 +27,6 @@ internal sealed partial class LiveFeed(
         var record = watch.Begin();
         try
         {
-            using var meter = new CallMeter(record.Calls, meters);
             using var turns = new PeriodicTimer(Turn, time);
             var watchedAt = time.GetTimestamp();
             do
@@ -56,7 +55,7 @@ internal sealed partial class LiveFeed(
     {
         try
         {
-            view.Note(record);
+            record.Calls.Ended(admission.InFlight);
             if (!isWatched)
             {
                 kafka?.Disconnect();

@@ -5,7 +5,7 @@ using Billing.Wire.V1;
 namespace Billing.Proxy.Live;
 
 /// <summary>The last payments whose steps were timed. Thread-safe.</summary>
-internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
+internal sealed class TimedPayments(int samplesPerSecond, TimeProvider time)
 {
     private const int Kept = 10;
 
@@ -17,6 +17,8 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
     private long _second;
     private int _sampled;
     private int _shown;
+
+    private long Now => time.GetUtcNow().ToUnixTimeSeconds();
 
     /// <summary>Whether one more payment may be timed: not if enough payments of this second have been sampled.</summary>
     public bool TrySample() => samplesPerSecond > 0 && TryCount(ref _sampled, samplesPerSecond);
@@ -50,13 +52,13 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
     private bool TryCount(ref int count, int max)
     {
         // Usually this second's count is used up, which is seen without the lock.
-        if (Volatile.Read(ref _second) == seconds.Now && Volatile.Read(ref count) >= max)
+        if (Volatile.Read(ref _second) == Now && Volatile.Read(ref count) >= max)
         {
             return false;
         }
         lock (_gate)
         {
-            if (seconds.Now is var now && now != _second)
+            if (Now is var now && now != _second)
             {
                 (_second, _sampled, _shown) = (now, 0, 0);
             }
@@ -65,17 +67,11 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
     }
 }
 
-/// <summary>A payment and the times of its steps.</summary>
-/// <param name="TransactionId">Its transaction id.</param>
-/// <param name="Account">Its account.</param>
-/// <param name="PaymentType">Its payment type.</param>
-/// <param name="Outcome">Its outcome, or the reason of the error.</param>
-/// <param name="FromHere">Whether it was made on the page.</param>
-/// <param name="Times">When each step was taken, in microseconds since the Unix epoch; steps not taken are missing.</param>
+/// <summary>A payment, with its outcome or the reason of the error, whether it was made on the page (FromHere), and when each of its
+/// steps was taken, in microseconds since the Unix epoch; steps not taken are missing.</summary>
 internal sealed record TimedPayment(
     string TransactionId, string Account, string PaymentType, string Outcome, bool FromHere, IReadOnlyDictionary<string, long> Times)
 {
-    /// <summary>The timed payment of an answered request.</summary>
     public static TimedPayment Of(Request request, Reply reply, StepTimes times, bool fromHere) => new(
         request.TransactionId, request.Route.AccountId, request.Route.PaymentType.ToString(),
         reply.Payment?.Outcome.ToString() ?? reply.Error?.Reason ?? "", fromHere,

@@ -21,8 +21,9 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
         }
     }
 
-    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many.</summary>
-    public Watcher? TryEnter()
+    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many. If it falls too far behind, it is cut
+    /// off, possibly more than once.</summary>
+    public Watcher? TryEnter(Action cutOff)
     {
         lock (_gate)
         {
@@ -30,7 +31,7 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
             {
                 return null;
             }
-            var watcher = new Watcher(Leave);
+            var watcher = new Watcher(cutOff, Leave);
             _watchers.Add(watcher);
             if (_came.CurrentCount == 0)
             {
@@ -43,7 +44,6 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
     /// <summary>Completes when a page has come since the last call; it may have left already.</summary>
     public Task WaitForPageAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
 
-    /// <summary>Sends a message to all pages.</summary>
     public void Publish(ReadOnlyMemory<byte> message)
     {
         lock (_gate)
@@ -52,7 +52,6 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
         }
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _came.Dispose();
 
     private void Leave(Watcher watcher)
@@ -65,35 +64,23 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
 }
 
 /// <summary>A page that watches.</summary>
-internal sealed class Watcher(Action<Watcher> leave) : IDisposable
+internal sealed class Watcher(Action cutOff, Action<Watcher> leave) : IDisposable
 {
     // The most unread messages, of which there is one per second.
     private const int BehindMax = 5;
 
     private readonly Channel<ReadOnlyMemory<byte>> _messages = Channel.CreateBounded<ReadOnlyMemory<byte>>(BehindMax);
-    private readonly CancellationTokenSource _tooSlow = new();
 
-    /// <summary>The messages for it.</summary>
     public IAsyncEnumerable<ReadOnlyMemory<byte>> Messages(CancellationToken cancellationToken) =>
         _messages.Reader.ReadAllAsync(cancellationToken);
 
-    /// <summary>Cancelled when it is so far behind that it has to be cut off.</summary>
-    public CancellationToken TooSlow => _tooSlow.Token;
-
-    /// <summary>Queues a message for it.</summary>
     public void Publish(ReadOnlyMemory<byte> message)
     {
         if (!_messages.Writer.TryWrite(message))
         {
-            // Asynchronously, so that the callbacks do not run on this thread.
-            _ = _tooSlow.CancelAsync();
+            cutOff();
         }
     }
 
-    /// <summary>Removes the page.</summary>
-    public void Dispose()
-    {
-        leave(this);
-        _tooSlow.Dispose();
-    }
+    public void Dispose() => leave(this);
 }

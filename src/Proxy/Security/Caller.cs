@@ -1,11 +1,10 @@
 using System.Security.Claims;
-using Grpc.Core;
 
 namespace Billing.Proxy.Security;
 
 /// <summary>The caller of a request, with its permissions. Without authentication, all callers from one address are one caller,
 /// which may do everything.</summary>
-public sealed class Caller : ClaimsIdentity
+internal sealed class Caller : ClaimsIdentity
 {
     private readonly bool _mayDoEverything;
     private readonly HashSet<string> _scopes = new(StringComparer.Ordinal);
@@ -49,9 +48,6 @@ public sealed class Caller : ClaimsIdentity
     /// <summary>The caller of a request.</summary>
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
-
-    /// <summary>The caller of a gRPC call.</summary>
-    public static Caller Of(ServerCallContext call) => Of(call.GetHttpContext());
 
     /// <summary>Whether the caller has a scope.</summary>
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);

@@ -4,11 +4,6 @@ namespace Billing.Proxy.Security;
 /// at most once per second, and compared by content: a file behind a symbolic link may change without a change of its date. If
 /// changed files cannot be used, such as a new certificate with the old key, that is logged once and the last valid value kept.
 /// </summary>
-/// <typeparam name="T">The type of the value.</typeparam>
-/// <param name="paths">The files.</param>
-/// <param name="make">Creates the value from the files' contents, given in the order of the files.</param>
-/// <param name="time">The clock.</param>
-/// <param name="logger">Logs changes and their errors.</param>
 internal sealed partial class ReloadedFiles<T>(
     IReadOnlyList<string> paths, Func<IReadOnlyList<byte[]>, T> make, TimeProvider time, ILogger logger)
     where T : class
@@ -27,16 +22,14 @@ internal sealed partial class ReloadedFiles<T>(
     {
         get
         {
-            if (_value is not { } value)
+            var known = _value;
+            if (known is null)
             {
-                lock (_gate)
-                {
-                    return Look();
-                }
+                _gate.Enter();
             }
-            if (time.GetElapsedTime(Interlocked.Read(ref _looked)) < LookInterval || !_gate.TryEnter())
+            else if (IsFresh || !_gate.TryEnter())
             {
-                return value;
+                return known;
             }
             try
             {
@@ -49,10 +42,12 @@ internal sealed partial class ReloadedFiles<T>(
         }
     }
 
+    private bool IsFresh => time.GetElapsedTime(Interlocked.Read(ref _looked)) < LookInterval;
+
     private T Look()
     {
         var known = _value;
-        if (known is not null && time.GetElapsedTime(Interlocked.Read(ref _looked)) < LookInterval)
+        if (known is not null && IsFresh)
         {
             return known;
         }

@@ -2,9 +2,8 @@ namespace Billing.Proxy.Security;
 
 /// <summary>The certificates of a proxy and of its callers; section <c>Billing:Tls</c>. TLS is used at the addresses that begin
 /// with <c>https</c>. The files may be replaced while the proxy runs: new connections use the new ones.</summary>
-public sealed class TlsOptions
+internal sealed class TlsOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Tls";
 
     /// <summary>The certificate in PEM, followed by its intermediate certificates; empty for no TLS.</summary>

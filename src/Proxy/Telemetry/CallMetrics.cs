@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Billing.Messaging.Telemetry;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
@@ -10,7 +11,7 @@ namespace Billing.Proxy.Telemetry;
 
 /// <summary>Measures every gRPC call to the proxy, including calls refused before they reach a service, and names its span. Also
 /// reports how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
-public sealed class CallMetrics : IDisposable
+internal sealed class CallMetrics : IDisposable
 {
     /// <summary>The meter's name.</summary>
     public const string MeterName = "Billing.Proxy";
@@ -38,7 +39,6 @@ public sealed class CallMetrics : IDisposable
             "billing.proxy.places.limit", () => admission.Places, "{place}", "The limit on places; calls above it are refused.");
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _meter.Dispose();
 
     /// <summary>The middleware.</summary>
@@ -92,13 +92,9 @@ public sealed class CallMetrics : IDisposable
         _durations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
     }
 
-    /// <summary>The status in the trailers, or in the headers if the call was answered without a message.</summary>
     private static string StatusOf(HttpContext http, bool failed)
     {
-        var trailers = http.Features.Get<Microsoft.AspNetCore.Http.Features.IHttpResponseTrailersFeature>()?.Trailers;
-        var text = trailers is not null && trailers.TryGetValue("grpc-status", out var trailer) ? (string?)trailer
-            : (string?)http.Response.Headers["grpc-status"];
-        if (int.TryParse(text, System.Globalization.CultureInfo.InvariantCulture, out var code) && code >= 0 && code < StatusNames.Length)
+        if (int.TryParse(GrpcFailure.TrailerOf(http, "grpc-status"), System.Globalization.CultureInfo.InvariantCulture, out var code) && code >= 0 && code < StatusNames.Length)
         {
             return StatusNames[code];
         }

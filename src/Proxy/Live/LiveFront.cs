@@ -5,7 +5,7 @@ using Billing.Proxy.Rest;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Proxy.Live.Front;
+namespace Billing.Proxy.Live;
 
 /// <summary>Serves the requests of the live page.</summary>
 internal sealed class LiveFront(
@@ -17,7 +17,7 @@ internal sealed class LiveFront(
     /// <summary>Sends the events, second by second, until the page is closed or the proxy shuts down.</summary>
     public async Task WatchAsync(HttpContext http)
     {
-        using var watcher = watchers.TryEnter();
+        using var watcher = watchers.TryEnter(http.Features.GetRequiredFeature<IHttpRequestLifetimeFeature>().Abort);
         if (watcher is null)
         {
             RestFailure.Write(http.Response, StatusCodes.Status503ServiceUnavailable, null,
@@ -27,17 +27,14 @@ internal sealed class LiveFront(
         http.Response.ContentType = "text/event-stream";
         http.Response.Headers.CacheControl = "no-store";
         http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing, watcher.TooSlow);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing);
         try
         {
             await WriteEventsAsync(http.Response, watcher, end.Token);
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested)
         {
-            if (watcher.TooSlow.IsCancellationRequested)
-            {
-                http.Abort();
-            }
+            // The page is closed or was cut off, or the proxy shuts down.
         }
     }
 

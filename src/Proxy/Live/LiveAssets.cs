@@ -2,7 +2,7 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using Microsoft.Net.Http.Headers;
 
-namespace Billing.Proxy.Live.Front;
+namespace Billing.Proxy.Live;
 
 /// <summary>The files of the live page, which are embedded in the program.</summary>
 internal static class LiveAssets
