@@ -44,3 +44,11 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         await new StatementStream(handler, call, responses, place, admission.Closing).RunAsync(request);
     }
 }
+
+/// <summary>The API for the operators of the platform, over gRPC.</summary>
+[Authorize(Scopes.Admin)]
+internal sealed class BillingAdminService(RequestHandler handler, TimeProvider time) : BillingAdmin.BillingAdminBase
+{
+    public override async Task<SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.CreditLimit, request, IncomingCall.Of(context, time))).Value;
+}

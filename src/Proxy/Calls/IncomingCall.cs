@@ -8,10 +8,7 @@ using Grpc.Core;
 
 namespace Billing.Proxy.Calls;
 
-/// <summary>What a front knows of a call besides its request.</summary>
-/// <param name="Caller">The caller.</param>
-/// <param name="Deadline">How long the caller waits.</param>
-/// <param name="Gone">Cancelled when the caller is gone; a command that was sent is still processed.</param>
+/// <summary>What a front knows of a call besides its request. When the caller is gone, a command that was sent is still processed.</summary>
 internal sealed record IncomingCall(Caller Caller, CallerDeadline Deadline, CancellationToken Gone)
 {
     /// <summary>When the client sent the request, in microseconds since the Unix epoch, if the caller asks for the times of its

@@ -198,13 +198,9 @@ internal sealed class PaymentStream(
     }
 }
 
-/// <summary>The conditions under which the proxy ends a stream of payments.</summary>
-/// <param name="Time">The clock.</param>
-/// <param name="IdleMax">How long it may be open with no payment in flight.</param>
-/// <param name="Closing">Cancelled when the proxy begins to shut down.</param>
+/// <summary>When the proxy ends a stream of payments: if it shuts down, or none was in flight for IdleMax.</summary>
 internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
 {
-    /// <summary>The failure that ends a stream that was idle for too long.</summary>
     public Failure Idle() => new(
         StatusCode.Unavailable, ErrorReasons.StreamIdle,
         $"The stream was idle for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");

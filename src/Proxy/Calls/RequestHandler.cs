@@ -25,11 +25,6 @@ internal sealed class RequestHandler(
     public bool StoresCommands => transport.Description.StoresCommands;
 
     /// <summary>Checks a request, authorises its caller, and admits the call.</summary>
-    /// <param name="request">The request.</param>
-    /// <param name="violation">The first rule that it breaks, or null.</param>
-    /// <param name="accountId">Its account.</param>
-    /// <param name="caller">Its caller.</param>
-    /// <param name="isTimed">Whether the call's duration counts towards the latency target.</param>
     /// <returns>The place of the call; INVALID_ARGUMENT if the request is too large or breaks a rule, PERMISSION_DENIED if the account
     /// is not the caller's, or the failure of <see cref="Admission.Enter"/>.</returns>
     public Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, string accountId, Caller caller, bool isTimed = true) =>

@@ -36,7 +36,6 @@ internal sealed class Drain(
         return Task.CompletedTask;
     }
 
-    /// <summary>Refuses new calls and waits for those in flight.</summary>
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _whyNotReady = "the proxy is shutting down";

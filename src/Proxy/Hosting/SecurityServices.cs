@@ -59,10 +59,7 @@ internal static class SecurityServices
         {
             return;
         }
-        if (auth.JwksFile.Length > 0)
-        {
-            Load(auth.JwksFile);
-        }
+        app.Services.GetRequiredService<TokenCallers>().Load();
         var admin = app.Services.GetRequiredService<IOptions<AdminOptions>>().Value;
         app.UseMiddleware<ListenerGate>((object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
         app.UseAuthentication();
@@ -71,7 +68,9 @@ internal static class SecurityServices
 
     private static void AddCallers(IServiceCollection services, AuthOptions auth)
     {
-        services.AddSingleton<IConfigureOptions<JwtBearerOptions>, TokenCallers>();
+        services.AddSingleton<TokenCallers>();
+        services.AddOptions<JwtBearerOptions>(JwtBearerDefaults.AuthenticationScheme)
+            .Configure<TokenCallers>((bearer, callers) => callers.Configure(bearer));
         services.AddSingleton<IAuthorizationMiddlewareResultHandler, Refusals>();
         services.AddAuthentication(EitherScheme)
             .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>
@@ -98,16 +97,4 @@ internal static class SecurityServices
         tls.IsOn ? [] : Exposure.Addresses(configuration)
             .Where(a => ServiceAddresses.HasTls(a.Url))
             .Select(a => $"{a.Setting}: '{a.Url}' needs {TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)}.");
-
-    private static void Load(string jwksFile)
-    {
-        try
-        {
-            TokenCallers.ReadKeys([File.ReadAllBytes(jwksFile)]);
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException or InvalidDataException)
-        {
-            throw new StartupException($"{AuthOptions.Section}:{nameof(AuthOptions.JwksFile)} ('{jwksFile}') cannot be used: {e.Message}");
-        }
-    }
 }

@@ -36,13 +36,10 @@ internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOp
     /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>
     public CancellationToken Closing => _closing.Token;
 
-    /// <summary>Number of places taken by streams.</summary>
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
-    /// <summary>Admits a call; dispose of the result when the call ends.</summary>
-    /// <param name="caller">Who calls.</param>
-    /// <param name="isTimed">Whether the call's duration counts towards the latency target; false if it depends on how fast the
-    /// caller reads.</param>
+    /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target if it is timed:
+    /// not if it depends on how fast the caller reads.</summary>
     /// <returns>The place of the call; or RESOURCE_EXHAUSTED if there are too many calls already, or too many of this caller,
     /// UNAVAILABLE if the proxy is shutting down.</returns>
     public Outcome<Admitted> Enter(Caller caller, bool isTimed = true)

@@ -29,16 +29,7 @@ internal sealed class StreamPlaces : IDisposable
     }
 
     /// <summary>Number of payments in flight, including the one to be read next.</summary>
-    public int Held
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _held;
-            }
-        }
-    }
+    public int Held => Volatile.Read(ref _held);
 
     /// <summary>Takes a place for the payment to be read next. If there is none, waits until a place of this stream is released;
     /// it has at least one payment in flight then, so this happens eventually.</summary>

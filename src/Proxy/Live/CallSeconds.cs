@@ -2,7 +2,8 @@ using HdrHistogram;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Counts the calls of each of the last seconds. Thread-safe.</summary>
+/// <summary>Counts, for each of the last seconds, the commands that were answered, the calls that failed, and how long answered calls took.
+/// Thread-safe.</summary>
 internal sealed class CallSeconds(TimeProvider time)
 {
     /// <summary>How many seconds are kept.</summary>
@@ -11,16 +12,12 @@ internal sealed class CallSeconds(TimeProvider time)
     private readonly Lock _gate = new();
     private readonly Second[] _seconds = [.. Enumerable.Range(0, Kept + 1).Select(_ => new Second(-1))];
 
-    /// <summary>The number of the present second.</summary>
     public long Now => time.GetUtcNow().ToUnixTimeSeconds();
 
-    /// <summary>Counts a command that was answered.</summary>
     public void Answered() => Interlocked.Increment(ref Get(Now).Answered);
 
-    /// <summary>Counts a call that failed.</summary>
     public void Failed() => Interlocked.Increment(ref Get(Now).Failed);
 
-    /// <summary>Counts how long an answered call took.</summary>
     public void Took(TimeSpan duration) => Get(Now).Durations.Add(duration);
 
     /// <summary>Notes the number of calls in flight at the end of the last second.</summary>

@@ -7,7 +7,6 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>Serves the requests of the live page.</summary>
 internal sealed class LiveFront(
     Watchers watchers, LiveWatch watch, LiveView view, Admission admission, PaymentRoute payments, IOptions<LiveOptions> options)
 {

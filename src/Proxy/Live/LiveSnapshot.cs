@@ -5,23 +5,12 @@ namespace Billing.Proxy.Live;
 // The events of the live page. Every time named At or Since is in milliseconds since the Unix epoch, and every latency in milliseconds;
 // percentiles are null if nothing was answered.
 
-/// <summary>The first event sent to a page.</summary>
-/// <param name="Transport">The transport of commands: kafka, direct or embedded.</param>
-/// <param name="Instead">The text to show in place of topics and consumer groups; null over Kafka.</param>
-/// <param name="InFlightMax">The limit on calls in flight.</param>
-/// <param name="Since">When recording began.</param>
-/// <param name="History">The previous seconds, the oldest first.</param>
+/// <summary>The first event sent to a page: the transport, the text to show in place of topics and consumer groups (null over Kafka), when
+/// recording began, and the previous seconds, the oldest first.</summary>
 internal sealed record LiveHello(string Transport, string? Instead, int InFlightMax, long Since, IReadOnlyList<LiveSecond> History);
 
-/// <summary>The event sent to every watching page each second.</summary>
-/// <param name="At">When it was taken.</param>
-/// <param name="InFlight">Number of calls in flight.</param>
-/// <param name="OfStreams">How many of them belong to streams.</param>
-/// <param name="Second">The last complete second.</param>
-/// <param name="Latency">Of the last ten seconds.</param>
-/// <param name="Kafka">Null if there are no brokers, or there is no result yet.</param>
-/// <param name="Payments">The last timed payments, the latest first.</param>
-/// <param name="Failures">The recent failures, the latest first.</param>
+/// <summary>The event sent to every watching page each second: the last complete second, the latency of the last ten, the state of the
+/// brokers (null if there are none, or it is not known yet), and the last timed payments and failures, the latest first.</summary>
 internal sealed record LiveSnapshot(
     long At, int InFlight, int OfStreams, LiveSecond Second, LiveLatency Latency, KafkaView? Kafka, IReadOnlyList<TimedPayment> Payments,
     IReadOnlyList<Failed> Failures);

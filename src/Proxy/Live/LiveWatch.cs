@@ -13,7 +13,6 @@ internal sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time
 {
     private volatile LiveRecord? _record;
 
-    /// <summary>The record; null while nobody watches.</summary>
     public LiveRecord? Record => _record;
 
     /// <summary>Starts a record if there is none.</summary>
@@ -48,7 +47,6 @@ internal sealed class LiveRecord(int samplesPerSecond, TimeProvider time)
 
     public TimeProvider Time => time;
 
-    /// <summary>When the record was started.</summary>
     public DateTimeOffset Since { get; } = time.GetUtcNow();
 
     public CallSeconds Calls { get; } = new(time);

@@ -1,5 +1,6 @@
 using Billing.Contracts;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Limits;
 using Billing.Wire.V1;
 
 namespace Billing.Proxy.Live;
@@ -14,19 +15,16 @@ internal sealed class TimedPayments(int samplesPerSecond, TimeProvider time)
 
     private readonly Lock _gate = new();
     private readonly Queue<TimedPayment> _payments = new(Kept);
-    private long _second;
-    private int _sampled;
-    private int _shown;
-
-    private long Now => time.GetUtcNow().ToUnixTimeSeconds();
+    private readonly TokenBucket? _sampled = samplesPerSecond > 0 ? new(samplesPerSecond, samplesPerSecond, time) : null;
+    private readonly TokenBucket _shown = new(ShownPerSecondMax, ShownPerSecondMax, time);
 
     /// <summary>Whether one more payment may be timed: not if enough payments of this second have been sampled.</summary>
-    public bool TrySample() => samplesPerSecond > 0 && TryCount(ref _sampled, samplesPerSecond);
+    public bool TrySample() => _sampled is not null && _sampled.Take() is null;
 
     /// <summary>Adds an answered payment.</summary>
     public void Add(TimedPayment payment)
     {
-        if (!payment.FromHere && !TryCount(ref _shown, ShownPerSecondMax))
+        if (!payment.FromHere && _shown.Take() is not null)
         {
             return;
         }
@@ -46,23 +44,6 @@ internal sealed class TimedPayments(int samplesPerSecond, TimeProvider time)
         lock (_gate)
         {
             return [.. _payments.Reverse()];
-        }
-    }
-
-    private bool TryCount(ref int count, int max)
-    {
-        // Usually this second's count is used up, which is seen without the lock.
-        if (Volatile.Read(ref _second) == Now && Volatile.Read(ref count) >= max)
-        {
-            return false;
-        }
-        lock (_gate)
-        {
-            if (Now is var now && now != _second)
-            {
-                (_second, _sampled, _shown) = (now, 0, 0);
-            }
-            return count++ < max;
         }
     }
 }

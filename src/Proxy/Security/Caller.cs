@@ -12,18 +12,14 @@ internal sealed class Caller : ClaimsIdentity
     private readonly List<string> _beginnings = [];
 
     /// <summary>Creates an unauthenticated caller, which may do everything.</summary>
-    /// <param name="id">What identifies it, such as its address.</param>
     public Caller(string id)
     {
         Id = id;
         _mayDoEverything = true;
     }
 
-    /// <summary>Creates an authenticated caller.</summary>
-    /// <param name="scheme">The authentication scheme.</param>
-    /// <param name="id">What identifies it; the same in all of its tokens.</param>
-    /// <param name="scopes">Its scopes.</param>
-    /// <param name="accounts">The accounts that it may access: account ids, or prefixes of ids followed by <c>*</c>.</param>
+    /// <summary>Creates an authenticated caller, which may access the accounts: account ids, or prefixes of ids followed by <c>*</c>.
+    /// </summary>
     public Caller(string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts)
         : base(scheme)
     {
@@ -42,17 +38,14 @@ internal sealed class Caller : ClaimsIdentity
         }
     }
 
-    /// <summary>What identifies the caller.</summary>
+    /// <summary>What identifies the caller; the same in all of its tokens.</summary>
     public string Id { get; }
 
-    /// <summary>The caller of a request.</summary>
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
 
-    /// <summary>Whether the caller has a scope.</summary>
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
 
-    /// <summary>Whether the caller may access an account.</summary>
     public bool MayAccess(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
         || _beginnings.Exists(beginning => accountId.StartsWith(beginning, StringComparison.Ordinal));
 

@@ -1,3 +1,6 @@
+using System.Security.Cryptography;
+using Billing.Hosting;
+
 namespace Billing.Proxy.Security;
 
 /// <summary>A value loaded from files that may be replaced while the process runs. The files are checked when the value is read,
@@ -39,6 +42,20 @@ internal sealed partial class ReloadedFiles<T>(
             {
                 _gate.Exit();
             }
+        }
+    }
+
+    /// <summary>Reads the files for the first time; <paramref name="what"/> says in an error what they are.</summary>
+    /// <exception cref="StartupException">They cannot be used.</exception>
+    public void Load(string what)
+    {
+        try
+        {
+            _ = Value;
+        }
+        catch (Exception e) when (e is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException or InvalidDataException)
+        {
+            throw new StartupException($"{what} cannot be used: {e.Message}");
         }
     }
 

@@ -13,7 +13,6 @@ namespace Billing.Proxy.Telemetry;
 /// reports how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
 internal sealed class CallMetrics : IDisposable
 {
-    /// <summary>The meter's name.</summary>
     public const string MeterName = "Billing.Proxy";
 
     private const string OtherMethod = "_OTHER";
@@ -24,7 +23,6 @@ internal sealed class CallMetrics : IDisposable
     private readonly Meter _meter;
     private readonly Histogram<double> _durations;
 
-    /// <summary>Creates the instruments.</summary>
     public CallMetrics(IMeterFactory meters, Admission admission)
     {
         _meter = meters.Create(MeterName);
