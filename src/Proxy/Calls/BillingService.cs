@@ -26,7 +26,7 @@ internal sealed class BillingService(RequestHandler handler, Admission admission
         using var places = new StreamPlaces(admission, call.Caller, options.Value.StreamWindow);
         using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, admission.Closing);
         using var stream = new PaymentStream(
-            handler, call, requestStream, responses, places, new StreamEnds(time, options.Value.StreamIdleMax, admission.Closing));
+            handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, admission.Closing);
         await stream.RunAsync();
     }
 

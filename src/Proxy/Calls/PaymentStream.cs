@@ -13,7 +13,7 @@ namespace Billing.Proxy.Calls;
 /// back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
 internal sealed class PaymentStream(
     RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
-    DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, StreamEnds ends) : IDisposable
+    DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, CancellationToken closing) : IDisposable
 {
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
@@ -31,21 +31,21 @@ internal sealed class PaymentStream(
 
     // The number of payments whose answer is not written yet.
     private int _inHand;
-    private long _lastUsed = ends.Time.GetTimestamp();
+    private long _lastUsed = time.GetTimestamp();
 
     /// <summary>Answers every payment until the caller has no more.</summary>
     /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down, or the stream was idle for too long; the payments
     /// already read have been answered.</exception>
     public async Task RunAsync()
     {
-        _watch = ends.Time.CreateTimer(_ => EndIfIdle(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        _watch.Change(ends.IdleMax, Timeout.InfiniteTimeSpan);
+        _watch = time.CreateTimer(_ => EndIfIdle(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _watch.Change(idleMax, Timeout.InfiniteTimeSpan);
         var reading = EndingAllAsync(ReadAsync());
         var writing = EndingAllAsync(WriteAsync());
         await Task.WhenAll(reading, writing);
         if (!await reading)
         {
-            throw new FailureException(ends.Closing.IsCancellationRequested ? Admission.Closed() : ends.Idle());
+            throw new FailureException(closing.IsCancellationRequested ? Admission.Closed() : Idle());
         }
     }
 
@@ -72,7 +72,7 @@ internal sealed class PaymentStream(
     /// <summary>Reads the requests; false if it stopped because the proxy is shutting down or the stream was idle.</summary>
     private async Task<bool> ReadAsync()
     {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, ends.Closing, _unused.Token);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, closing, _unused.Token);
         var free = 0;
         try
         {
@@ -148,7 +148,7 @@ internal sealed class PaymentStream(
                     if (flush)
                     {
                         // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
-                        Volatile.Write(ref _lastUsed, ends.Time.GetTimestamp());
+                        Volatile.Write(ref _lastUsed, time.GetTimestamp());
                         Interlocked.Add(ref _inHand, -written);
                         places.Release(written);
                         written = 0;
@@ -173,14 +173,14 @@ internal sealed class PaymentStream(
     {
         try
         {
-            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : ends.Time.GetElapsedTime(Volatile.Read(ref _lastUsed));
-            if (unused >= ends.IdleMax)
+            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : time.GetElapsedTime(Volatile.Read(ref _lastUsed));
+            if (unused >= idleMax)
             {
                 _unused.Cancel();
             }
             else
             {
-                _watch!.Change(ends.IdleMax - unused, Timeout.InfiniteTimeSpan);
+                _watch!.Change(idleMax - unused, Timeout.InfiniteTimeSpan);
             }
         }
         catch (ObjectDisposedException)
@@ -189,6 +189,10 @@ internal sealed class PaymentStream(
         }
     }
 
+    private Failure Idle() => new(
+        StatusCode.Unavailable, ErrorReasons.StreamIdle,
+        $"The stream was idle for {idleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
+
     private void Leave()
     {
         if (Interlocked.Decrement(ref _active) == 0)
@@ -196,12 +200,4 @@ internal sealed class PaymentStream(
             _answers.Writer.TryComplete();
         }
     }
-}
-
-/// <summary>When the proxy ends a stream of payments: if it shuts down, or none was in flight for IdleMax.</summary>
-internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
-{
-    public Failure Idle() => new(
-        StatusCode.Unavailable, ErrorReasons.StreamIdle,
-        $"The stream was idle for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
 }

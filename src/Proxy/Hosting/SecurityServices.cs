@@ -20,11 +20,10 @@ internal static class SecurityServices
         var (services, configuration) = (builder.Services, builder.Configuration);
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
         var auth = services.AddSettings<AuthOptions>(configuration, AuthOptions.Section, options => options.ValidationErrors());
-        var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors());
+        var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors()
+            .Concat(HttpsProblems(configuration, options)).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, options))));
         var admin = services.AddSettings<AdminOptions>(configuration, AdminOptions.Section, options => options.ValidationErrors(urls));
         services.AddSettings<LimitOptions>(configuration, LimitOptions.Section, options => options.ValidationErrors());
-        services.AddSingleton<IValidateOptions<TlsOptions>>(new ProblemValidation<TlsOptions>(
-            _ => HttpsProblems(configuration, tls).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, tls)))));
         foreach (var url in admin.Addresses)
         {
             builder.AlsoListen(url);

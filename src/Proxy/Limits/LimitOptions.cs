@@ -37,7 +37,6 @@ internal sealed class LimitOptions
     [Range(1_024, 1_000_000)]
     public int HeaderBytesMax { get; set; } = 16 * 1024;
 
-    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> ValidationErrors() => new[]
     {
         Burst > 0 && RequestsPerSecond == 0 ? $"{Section}:Burst needs {Section}:RequestsPerSecond." : null,

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using HdrHistogram;
 
 namespace Billing.Proxy.Live;
@@ -9,8 +10,7 @@ internal sealed class CallSeconds(TimeProvider time)
     /// <summary>How many seconds are kept.</summary>
     public const int Kept = 120;
 
-    private readonly Lock _gate = new();
-    private readonly Second[] _seconds = [.. Enumerable.Range(0, Kept + 1).Select(_ => new Second(-1))];
+    private readonly ConcurrentDictionary<long, Second> _seconds = new();
 
     public long Now => time.GetUtcNow().ToUnixTimeSeconds();
 
@@ -28,27 +28,23 @@ internal sealed class CallSeconds(TimeProvider time)
     {
         for (var number = from; number < to; number++)
         {
-            yield return Find(number) ?? new Second(number);
+            yield return _seconds.GetValueOrDefault(number) ?? new Second(number);
         }
     }
 
     private Second Get(long number)
     {
-        if (Find(number) is { } known)
+        if (_seconds.TryGetValue(number, out var known))
         {
             return known;
         }
-        lock (_gate)
+        var second = _seconds.GetOrAdd(number, new Second(number));
+        foreach (var old in _seconds.Keys.Where(old => old < number - Kept))
         {
-            var second = Find(number) ?? new Second(number);
-            Volatile.Write(ref _seconds[Index(number)], second);
-            return second;
+            _seconds.TryRemove(old, out _);
         }
+        return second;
     }
-
-    private Second? Find(long number) => Volatile.Read(ref _seconds[Index(number)]) is var found && found.Number == number ? found : null;
-
-    private int Index(long number) => (int)(number % _seconds.Length);
 
     internal sealed class Second(long number)
     {

@@ -15,54 +15,41 @@ internal sealed partial class LiveFeed(
 
     public override async Task RunAsync(CancellationToken stopping)
     {
-        while (true)
-        {
-            await watchers.WaitForPageAsync(stopping);
-            await RecordAsync(stopping);
-        }
-    }
-
-    private async Task RecordAsync(CancellationToken stopping)
-    {
-        var record = watch.Begin();
+        using var turns = new PeriodicTimer(Turn, time);
         try
         {
-            using var turns = new PeriodicTimer(Turn, time);
-            var watchedAt = time.GetTimestamp();
-            do
+            while (await turns.WaitForNextTickAsync(stopping))
             {
-                var isWatched = watchers.Count() > 0;
-                if (isWatched)
-                {
-                    watchedAt = time.GetTimestamp();
-                }
-                else if (time.GetElapsedTime(watchedAt) >= options.Value.KeepFor)
-                {
-                    return;
-                }
-                RunTurn(record, isWatched);
+                RunTurn();
             }
-            while (await turns.WaitForNextTickAsync(stopping));
         }
         finally
         {
             kafka?.Disconnect();
-            watch.End();
         }
     }
 
-    private void RunTurn(LiveRecord record, bool isWatched)
+    private void RunTurn()
     {
         try
         {
-            record.Calls.Ended(admission.InFlight);
-            if (!isWatched)
+            if (watchers.Count > 0)
+            {
+                var record = watch.Begin();
+                record.WatchedAt = time.GetTimestamp();
+                record.Calls.Ended(admission.InFlight);
+                kafka?.Poll();
+                watchers.Publish(view.Snapshot(record));
+            }
+            else if (watch.Record is { } record)
             {
                 kafka?.Disconnect();
-                return;
+                record.Calls.Ended(admission.InFlight);
+                if (time.GetElapsedTime(record.WatchedAt) >= options.Value.KeepFor)
+                {
+                    watch.End();
+                }
             }
-            kafka?.Poll();
-            watchers.Publish(view.Snapshot(record));
         }
         catch (Exception e)
         {

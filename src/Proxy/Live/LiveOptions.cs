@@ -31,7 +31,6 @@ internal sealed class LiveOptions
     /// 500 ms to 5 min.</summary>
     public TimeSpan KafkaInterval { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>One message for each invalid setting, naming it.</summary>
     public IEnumerable<string> ValidationErrors() => new[]
     {
         KeepFor < TimeSpan.Zero || KeepFor > KeepForMax

@@ -49,6 +49,9 @@ internal sealed class LiveRecord(int samplesPerSecond, TimeProvider time)
 
     public DateTimeOffset Since { get; } = time.GetUtcNow();
 
+    /// <summary>When somebody last watched: a timestamp of the clock.</summary>
+    public long WatchedAt { get; set; } = time.GetTimestamp();
+
     public CallSeconds Calls { get; } = new(time);
 
     public FailureLog Failures { get; } = new(time);

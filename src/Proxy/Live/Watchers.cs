@@ -4,20 +4,19 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Live;
 
 /// <summary>The pages that watch. Their number is limited, and one that reads too slowly is cut off. Thread-safe.</summary>
-internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
+internal sealed class Watchers(IOptions<LiveOptions> options)
 {
     private readonly Lock _gate = new();
     private readonly List<Watcher> _watchers = [];
-    private readonly SemaphoreSlim _came = new(0, 1);
 
-    /// <summary>Number of pages that watch. Afterwards <see cref="WaitForPageAsync"/> completes only for pages that come later.
-    /// </summary>
-    public int Count()
+    public int Count
     {
-        lock (_gate)
+        get
         {
-            _came.Wait(0);
-            return _watchers.Count;
+            lock (_gate)
+            {
+                return _watchers.Count;
+            }
         }
     }
 
@@ -33,16 +32,9 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
             }
             var watcher = new Watcher(cutOff, Leave);
             _watchers.Add(watcher);
-            if (_came.CurrentCount == 0)
-            {
-                _came.Release();
-            }
             return watcher;
         }
     }
-
-    /// <summary>Completes when a page has come since the last call; it may have left already.</summary>
-    public Task WaitForPageAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
 
     public void Publish(ReadOnlyMemory<byte> message)
     {
@@ -51,8 +43,6 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
             _watchers.ForEach(watcher => watcher.Publish(message));
         }
     }
-
-    public void Dispose() => _came.Dispose();
 
     private void Leave(Watcher watcher)
     {

@@ -14,8 +14,6 @@ internal sealed class RestOptions
     /// <summary>Whether a configuration has a REST front.</summary>
     public static bool IsOn(IConfiguration configuration) => configuration[Section + ":Url"] is { Length: > 0 };
 
-    /// <summary>One message for each invalid setting, naming it.</summary>
-    /// <param name="urls">The value of <c>Urls</c>, where the proxy listens for gRPC.</param>
     public IEnumerable<string> ValidationErrors(string? urls) =>
         Url.Length > 0 && ServiceAddresses.Problem(Url, urls) is { } problem ? [$"{Section}:Url: {problem}"] : [];
 }

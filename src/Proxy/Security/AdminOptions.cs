@@ -18,8 +18,6 @@ internal sealed class AdminOptions
     /// <summary>The addresses that are set.</summary>
     public IEnumerable<string> Addresses => new[] { Url, GrpcUrl }.Where(url => url.Length > 0);
 
-    /// <summary>One message for each invalid setting, naming it.</summary>
-    /// <param name="urls">The addresses at which the proxy listens for its callers, separated by semicolons.</param>
     public IEnumerable<string> ValidationErrors(string? urls) => new[]
     {
         Url.Length > 0 && ServiceAddresses.Problem(Url, urls) is { } problem ? $"{Section}:Url: {problem}" : null,

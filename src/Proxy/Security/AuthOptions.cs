@@ -39,7 +39,6 @@ internal sealed class AuthOptions
     /// <summary>Whether callers may authenticate with tokens.</summary>
     public bool TakesTokens => JwksFile.Length > 0 || Authority.Length > 0;
 
-    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
     public IEnumerable<string> ValidationErrors() => ((string?[])
     [
         JwksFile.Length > 0 && Authority.Length > 0 ? $"{Section}: set JwksFile or Authority, not both." : null,
@@ -53,7 +52,8 @@ internal sealed class AuthOptions
             ? $"{Section}:ClockSkew ({ClockSkew}) must be between zero and {ClockSkewBound}." : null,
         AccountClaim.Length == 0 ? $"{Section}:AccountClaim must not be empty." : null,
         .. CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries).Where(scope => !Scopes.All.Contains(scope))
-            .Select(scope => $"{Section}:CertificateScopes: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}."),
+            .Select(scope =>
+                $"{Section}:CertificateScopes: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}."),
     ]).OfType<string>();
 
     private static bool IsAuthority(string address) =>

@@ -52,7 +52,9 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
     };
 
     // The policies of the endpoints are named after the scopes that they require.
-    private static Failure Forbidden(HttpContext http) => new(
-        StatusCode.PermissionDenied, ErrorReasons.ScopeMissing,
-        $"The caller lacks the scope {string.Join(" and ", http.GetEndpoint()!.Metadata.GetOrderedMetadata<IAuthorizeData>().Select(needed => needed.Policy))}.");
+    private static Failure Forbidden(HttpContext http)
+    {
+        var scopes = http.GetEndpoint()!.Metadata.GetOrderedMetadata<IAuthorizeData>().Select(required => required.Policy);
+        return new(StatusCode.PermissionDenied, ErrorReasons.ScopeMissing, $"The caller lacks the scope {string.Join(" and ", scopes)}.");
+    }
 }

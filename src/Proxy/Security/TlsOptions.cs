@@ -27,7 +27,7 @@ internal sealed class TlsOptions
     /// <summary>Whether callers may authenticate with a client certificate.</summary>
     public bool KnowsClients => ClientCaFile.Length > 0;
 
-    /// <summary>One message for each invalid setting, naming it. The files' contents are checked later, at startup.</summary>
+    // The files' contents are checked later, at startup.
     public IEnumerable<string> ValidationErrors()
     {
         foreach (var (name, file) in (ReadOnlySpan<(string, string)>)[(nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile)])

@@ -192,7 +192,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
     [Fact]
     public async Task A_watcher_that_does_not_read_is_dropped_and_the_others_are_kept()
     {
-        using var watchers = new Watchers(Microsoft.Extensions.Options.Options.Create(new LiveOptions()));
+        var watchers = new Watchers(Microsoft.Extensions.Options.Options.Create(new LiveOptions()));
         var dropped = new TaskCompletionSource();
         var quickDropped = false;
         using var slow = watchers.TryEnter(() => dropped.TrySetResult())!;
@@ -207,7 +207,7 @@ public sealed class LiveFrontTests : IAsyncLifetime
 
         await dropped.Task;
         Assert.False(quickDropped);
-        Assert.Equal(2, watchers.Count());
+        Assert.Equal(2, watchers.Count);
     }
 
     [Fact]
