@@ -62,31 +62,17 @@ public sealed class ProxyOptions
     public int StreamsPerConnection { get; set; } = 1000;
 
     /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> ValidationErrors()
+    public IEnumerable<string> ValidationErrors() => new[]
     {
-        if (StreamWindow > InFlightMax)
-        {
-            yield return $"Billing:Proxy:StreamWindow ({StreamWindow}) must not be above Billing:Proxy:InFlightMax ({InFlightMax}).";
-        }
-        if (StreamIdleMax <= TimeSpan.Zero || StreamIdleMax > IdleBound)
-        {
-            yield return $"Billing:Proxy:StreamIdleMax ({StreamIdleMax}) must be above zero and at most {IdleBound}.";
-        }
-        if (DeadlineDefault <= TimeSpan.Zero || DeadlineDefault > DeadlineMax)
-        {
-            yield return $"Billing:Proxy:DeadlineDefault ({DeadlineDefault}) must be above zero and at most Billing:Proxy:DeadlineMax ({DeadlineMax}).";
-        }
-        if (LatencyTarget < TimeSpan.Zero || LatencyTarget > TimeSpan.FromHours(1))
-        {
-            yield return $"Billing:Proxy:LatencyTarget ({LatencyTarget}) must be between zero and one hour.";
-        }
-        if (RetryAfter < TimeSpan.Zero)
-        {
-            yield return $"Billing:Proxy:RetryAfter ({RetryAfter}) must not be negative.";
-        }
-        if (DrainTimeout < TimeSpan.Zero)
-        {
-            yield return $"Billing:Proxy:DrainTimeout ({DrainTimeout}) must not be negative.";
-        }
-    }
+        StreamWindow > InFlightMax
+            ? $"Billing:Proxy:StreamWindow ({StreamWindow}) must not be above Billing:Proxy:InFlightMax ({InFlightMax})." : null,
+        StreamIdleMax <= TimeSpan.Zero || StreamIdleMax > IdleBound
+            ? $"Billing:Proxy:StreamIdleMax ({StreamIdleMax}) must be above zero and at most {IdleBound}." : null,
+        DeadlineDefault <= TimeSpan.Zero || DeadlineDefault > DeadlineMax
+            ? $"Billing:Proxy:DeadlineDefault ({DeadlineDefault}) must be above zero and at most Billing:Proxy:DeadlineMax ({DeadlineMax})." : null,
+        LatencyTarget < TimeSpan.Zero || LatencyTarget > TimeSpan.FromHours(1)
+            ? $"Billing:Proxy:LatencyTarget ({LatencyTarget}) must be between zero and one hour." : null,
+        RetryAfter < TimeSpan.Zero ? $"Billing:Proxy:RetryAfter ({RetryAfter}) must not be negative." : null,
+        DrainTimeout < TimeSpan.Zero ? $"Billing:Proxy:DrainTimeout ({DrainTimeout}) must not be negative." : null,
+    }.OfType<string>();
 }

@@ -36,7 +36,7 @@ internal sealed class ProxyNode
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
         _handler = new RequestHandler(
             new CommandPublisher(Producer.Pair(), Pending, ReplyTopic),
-            new Admission(Settings.Proxy, Settings.Limits, new CallerRates(Settings.Limits, node.Time), node.Time),
+            new Admission(Settings.Proxy, Settings.Limits, node.Time),
             Settings.Proxy, node.Time, () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
         _replies = new ReplyReader(Pending, NullLogger.Instance);
         _turns = new TurnLoop(scheduler, dice, node, RunTurn);

@@ -10,41 +10,45 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Calls;
 
 /// <summary>The public API over gRPC.</summary>
-public sealed class BillingService(RequestHandler handler, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
+internal sealed class BillingService(RequestHandler handler, Admission admission, IOptions<ProxyOptions> options, TimeProvider time)
     : V1.Billing.BillingBase
 {
-    /// <inheritdoc/>
     [Authorize(Scopes.PaymentsWrite)]
     public override async Task<MakePaymentResponse> MakePayment(MakePaymentRequest request, ServerCallContext context) =>
-        (await handler.HandleAsync(RequestKinds.Payment, request, TimedCall.Of(context, time))).Value;
+        (await handler.HandleAsync(RequestKinds.Payment, request, IncomingCall.TimedOf(context, time))).Value;
 
-    /// <inheritdoc/>
     [Authorize(Scopes.PaymentsWrite)]
     public override async Task MakePayments(
         IAsyncStreamReader<MakePaymentRequest> requestStream, IServerStreamWriter<MakePaymentResponse> responseStream,
         ServerCallContext context)
     {
-        var call = GrpcCall.Of(context, time);
+        var call = IncomingCall.Of(context, time);
         using var places = new StreamPlaces(admission, call.Caller, options.Value.StreamWindow);
         using var responses = new DrainingWriter<MakePaymentResponse>(responseStream, time, admission.Closing);
         using var stream = new PaymentStream(
-            handler, call, requestStream, responses, places, new StreamEnds(time, options.Value.StreamIdleMax, admission.Closing));
+            handler, call, requestStream, responses, places, options.Value.StreamIdleMax, time, admission.Closing);
         await stream.RunAsync();
     }
 
-    /// <inheritdoc/>
     [Authorize(Scopes.BalancesRead)]
     public override async Task<CheckBalanceResponse> CheckBalance(CheckBalanceRequest request, ServerCallContext context) =>
-        (await handler.HandleAsync(RequestKinds.Balance, request, GrpcCall.Of(context, time))).Value;
+        (await handler.HandleAsync(RequestKinds.Balance, request, IncomingCall.Of(context, time))).Value;
 
-    /// <inheritdoc/>
     [Authorize(Scopes.BalancesRead)]
     public override async Task GetStatement(
         GetStatementRequest request, IServerStreamWriter<StatementEntry> responseStream, ServerCallContext context)
     {
-        var call = GrpcCall.Of(context, time);
+        var call = IncomingCall.Of(context, time);
         using var place = handler.Admit(request, FieldRules.Check(request), request.AccountId, call.Caller, isTimed: false).Value;
         using var responses = new DrainingWriter<StatementEntry>(responseStream, time, admission.Closing);
         await new StatementStream(handler, call, responses, place, admission.Closing).RunAsync(request);
     }
+}
+
+/// <summary>The API for the operators of the platform, over gRPC.</summary>
+[Authorize(Scopes.Admin)]
+internal sealed class BillingAdminService(RequestHandler handler, TimeProvider time) : BillingAdmin.BillingAdminBase
+{
+    public override async Task<SetCreditLimitResponse> SetCreditLimit(SetCreditLimitRequest request, ServerCallContext context) =>
+        (await handler.HandleAsync(RequestKinds.CreditLimit, request, IncomingCall.Of(context, time))).Value;
 }

@@ -10,7 +10,7 @@ namespace Billing.Proxy.Calls;
 /// <summary>Turns failures into statuses, and gives unexpected ones a reason. A request that cannot be parsed is its sender's mistake and is not
 /// logged; any other exception is an error of this program and is logged. The REST front answers such exceptions with the same
 /// reason.</summary>
-public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
+internal sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<CallErrors> logger) : Interceptor
 {
     private const string StatusTrailer = "grpc-status";
     private const string NoMessage = "The request cannot be parsed as a message of this method.";
@@ -18,7 +18,6 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
     private static readonly string UnknownCode = Code(StatusCode.Unknown);
     private static readonly string ExhaustedCode = Code(StatusCode.ResourceExhausted);
 
-    /// <inheritdoc/>
     public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
         TRequest request, ServerCallContext context, UnaryServerMethod<TRequest, TResponse> continuation)
     {
@@ -32,29 +31,21 @@ public sealed partial class CallErrors(IOptions<ProxyOptions> options, ILogger<C
         }
     }
 
-    /// <inheritdoc/>
-    public override async Task ServerStreamingServerHandler<TRequest, TResponse>(
+    public override Task ServerStreamingServerHandler<TRequest, TResponse>(
         TRequest request, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
-        ServerStreamingServerMethod<TRequest, TResponse> continuation)
-    {
-        try
-        {
-            await continuation(request, responseStream, context);
-        }
-        catch (Exception e) when (HasAnswer(e, context))
-        {
-            throw Answer(e, context);
-        }
-    }
+        ServerStreamingServerMethod<TRequest, TResponse> continuation) =>
+        GuardStreamAsync(() => continuation(request, responseStream, context), context);
 
-    /// <inheritdoc/>
-    public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
+    public override Task DuplexStreamingServerHandler<TRequest, TResponse>(
         IAsyncStreamReader<TRequest> requestStream, IServerStreamWriter<TResponse> responseStream, ServerCallContext context,
-        DuplexStreamingServerMethod<TRequest, TResponse> continuation)
+        DuplexStreamingServerMethod<TRequest, TResponse> continuation) =>
+        GuardStreamAsync(() => continuation(requestStream, responseStream, context), context);
+
+    private async Task GuardStreamAsync(Func<Task> stream, ServerCallContext context)
     {
         try
         {
-            await continuation(requestStream, responseStream, context);
+            await stream();
         }
         catch (Exception e) when (HasAnswer(e, context))
         {

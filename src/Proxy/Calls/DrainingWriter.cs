@@ -6,8 +6,7 @@ namespace Billing.Proxy.Calls;
 
 /// <summary>Writes the answers of one stream, one at a time. A caller that does not read may block its own stream for any time,
 /// but not the shutdown of the proxy: once that has begun, a write that takes too long ends the call.</summary>
-internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, CancellationToken closing)
-    : IDisposable
+internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvider time, CancellationToken closing) : IDisposable
 {
     /// <summary>How long a write may take while the proxy shuts down.</summary>
     public static readonly TimeSpan Grace = TimeSpan.FromSeconds(2);
@@ -16,9 +15,7 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
 
     private readonly CancellationTokenSource _abandoned = new();
 
-    /// <summary>Writes an answer; completes when the transport has room for more.</summary>
-    /// <param name="answer">The answer.</param>
-    /// <param name="flush">Whether to send this and the previous answers now; otherwise they may wait for the next one.</param>
+    /// <summary>Writes an answer; completes when the transport has room for more. Without a flush, it may wait for the next one.</summary>
     /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down and the caller does not read.</exception>
     public async ValueTask WriteAsync(T answer, bool flush)
     {
@@ -31,7 +28,6 @@ internal sealed class DrainingWriter<T>(IServerStreamWriter<T> stream, TimeProvi
         await write;
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _abandoned.Dispose();
 
     private async Task WaitAsync(Task write)

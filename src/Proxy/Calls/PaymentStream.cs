@@ -11,64 +11,47 @@ namespace Billing.Proxy.Calls;
 /// <summary>One MakePayments call. The number of payments in flight is bounded, each from when its request is read until its
 /// answer is written. So if the caller reads slowly, its requests are read slowly, and HTTP/2 flow control gives it
 /// back-pressure. If the caller goes, each payment in flight keeps its place until it is answered.</summary>
-internal sealed class PaymentStream : IDisposable
+internal sealed class PaymentStream(
+    RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
+    DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, TimeSpan idleMax, TimeProvider time, CancellationToken closing) : IDisposable
 {
     // A flush for each answer costs more than the answer: up to this many waiting answers are flushed together.
     private const int FlushEvery = 64;
 
-    private readonly RequestHandler _handler;
-    private readonly IncomingCall _call;
-    private readonly IAsyncStreamReader<MakePaymentRequest> _requests;
-    private readonly DrainingWriter<MakePaymentResponse> _responses;
-    private readonly StreamEnds _ends;
-    private readonly StreamPlaces _places;
-    private readonly CancellationTokenSource _ended;
+    private readonly CancellationTokenSource _ended = CancellationTokenSource.CreateLinkedTokenSource(call.Gone);
     private readonly CancellationTokenSource _unused = new();
-    private readonly ITimer _watch;
 
     private readonly Channel<MakePaymentResponse> _answers =
         Channel.CreateUnbounded<MakePaymentResponse>(new UnboundedChannelOptions { SingleReader = true });
+
+    private ITimer? _watch;
 
     // The number of payments without an answer, plus one while requests are read.
     private int _active = 1;
 
     // The number of payments whose answer is not written yet.
     private int _inHand;
-    private long _lastUsed;
-
-    public PaymentStream(
-        RequestHandler handler, IncomingCall call, IAsyncStreamReader<MakePaymentRequest> requests,
-        DrainingWriter<MakePaymentResponse> responses, StreamPlaces places, StreamEnds ends)
-    {
-        _handler = handler;
-        _call = call;
-        _requests = requests;
-        _responses = responses;
-        _ends = ends;
-        _places = places;
-        _ended = CancellationTokenSource.CreateLinkedTokenSource(call.Gone);
-        _lastUsed = ends.Time.GetTimestamp();
-        _watch = ends.Time.CreateTimer(_ => EndIfIdle(), null, ends.IdleMax, Timeout.InfiniteTimeSpan);
-    }
+    private long _lastUsed = time.GetTimestamp();
 
     /// <summary>Answers every payment until the caller has no more.</summary>
     /// <exception cref="FailureException">UNAVAILABLE: the proxy is shutting down, or the stream was idle for too long; the payments
     /// already read have been answered.</exception>
     public async Task RunAsync()
     {
+        _watch = time.CreateTimer(_ => EndIfIdle(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _watch.Change(idleMax, Timeout.InfiniteTimeSpan);
         var reading = EndingAllAsync(ReadAsync());
         var writing = EndingAllAsync(WriteAsync());
         await Task.WhenAll(reading, writing);
         if (!await reading)
         {
-            throw new FailureException(_ends.Closing.IsCancellationRequested ? Admission.Closed() : _ends.Idle());
+            throw new FailureException(closing.IsCancellationRequested ? Admission.Closed() : Idle());
         }
     }
 
-    /// <inheritdoc/>
     public void Dispose()
     {
-        _watch.Dispose();
+        _watch?.Dispose();
         _unused.Dispose();
         _ended.Dispose();
     }
@@ -89,23 +72,23 @@ internal sealed class PaymentStream : IDisposable
     /// <summary>Reads the requests; false if it stopped because the proxy is shutting down or the stream was idle.</summary>
     private async Task<bool> ReadAsync()
     {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, _ends.Closing, _unused.Token);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_ended.Token, closing, _unused.Token);
         var free = 0;
         try
         {
             while (true)
             {
-                await _places.TakeAsync(stop.Token);
+                await places.TakeAsync(stop.Token);
                 free = 1;
-                if (!await _requests.MoveNext(stop.Token))
+                if (!await requests.MoveNext(stop.Token))
                 {
                     return true;
                 }
-                await _places.WaitForTurnAsync(stop.Token);
+                await places.WaitForTurnAsync(stop.Token);
                 free = 0;
                 Interlocked.Increment(ref _inHand);
                 Interlocked.Increment(ref _active);
-                _ = AnswerAsync(_requests.Current);
+                _ = AnswerAsync(requests.Current);
             }
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested && !_ended.IsCancellationRequested)
@@ -114,7 +97,7 @@ internal sealed class PaymentStream : IDisposable
         }
         finally
         {
-            _places.Release(free);
+            places.Release(free);
             Leave();
         }
     }
@@ -126,13 +109,13 @@ internal sealed class PaymentStream : IDisposable
             if (!_answers.Writer.TryWrite(await PayAsync(request)))
             {
                 // Nobody writes the answer any more.
-                _places.Release(1);
+                places.Release(1);
             }
         }
         catch (Exception e)
         {
             _answers.Writer.TryComplete(e);
-            _places.Release(1);
+            places.Release(1);
         }
         finally
         {
@@ -142,7 +125,7 @@ internal sealed class PaymentStream : IDisposable
 
     private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest request)
     {
-        var outcome = await _handler.HandleInStreamAsync(RequestKinds.Payment, request, _call);
+        var outcome = await handler.HandleInStreamAsync(RequestKinds.Payment, request, call);
         return outcome.Failure is not { } failure ? outcome.Value : new MakePaymentResponse
         {
             TransactionId = request.TransactionId,
@@ -161,13 +144,13 @@ internal sealed class PaymentStream : IDisposable
                 while (_answers.Reader.TryRead(out var answer))
                 {
                     var flush = ++written == FlushEvery || !_answers.Reader.TryPeek(out _);
-                    await _responses.WriteAsync(answer, flush);
+                    await responses.WriteAsync(answer, flush);
                     if (flush)
                     {
                         // The time is written first: otherwise the watch could see no payment in flight, and an old time of last use.
-                        Volatile.Write(ref _lastUsed, _ends.Time.GetTimestamp());
+                        Volatile.Write(ref _lastUsed, time.GetTimestamp());
                         Interlocked.Add(ref _inHand, -written);
-                        _places.Release(written);
+                        places.Release(written);
                         written = 0;
                     }
                 }
@@ -182,7 +165,7 @@ internal sealed class PaymentStream : IDisposable
             {
                 written++;
             }
-            _places.Release(written);
+            places.Release(written);
         }
     }
 
@@ -190,14 +173,14 @@ internal sealed class PaymentStream : IDisposable
     {
         try
         {
-            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : _ends.Time.GetElapsedTime(Volatile.Read(ref _lastUsed));
-            if (unused >= _ends.IdleMax)
+            var unused = Volatile.Read(ref _inHand) > 0 ? TimeSpan.Zero : time.GetElapsedTime(Volatile.Read(ref _lastUsed));
+            if (unused >= idleMax)
             {
                 _unused.Cancel();
             }
             else
             {
-                _watch.Change(_ends.IdleMax - unused, Timeout.InfiniteTimeSpan);
+                _watch!.Change(idleMax - unused, Timeout.InfiniteTimeSpan);
             }
         }
         catch (ObjectDisposedException)
@@ -206,6 +189,10 @@ internal sealed class PaymentStream : IDisposable
         }
     }
 
+    private Failure Idle() => new(
+        StatusCode.Unavailable, ErrorReasons.StreamIdle,
+        $"The stream was idle for {idleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
+
     private void Leave()
     {
         if (Interlocked.Decrement(ref _active) == 0)
@@ -213,16 +200,4 @@ internal sealed class PaymentStream : IDisposable
             _answers.Writer.TryComplete();
         }
     }
-}
-
-/// <summary>The conditions under which the proxy ends a stream of payments.</summary>
-/// <param name="Time">The clock.</param>
-/// <param name="IdleMax">How long it may be open with no payment in flight.</param>
-/// <param name="Closing">Cancelled when the proxy begins to shut down.</param>
-internal sealed record StreamEnds(TimeProvider Time, TimeSpan IdleMax, CancellationToken Closing)
-{
-    /// <summary>The failure that ends a stream that was idle for too long.</summary>
-    public Failure Idle() => new(
-        StatusCode.Unavailable, ErrorReasons.StreamIdle,
-        $"The stream was idle for {IdleMax} (Billing:Proxy:StreamIdleMax); open another when there is something to send.");
 }

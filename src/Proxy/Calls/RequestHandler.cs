@@ -12,13 +12,9 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Calls;
 
 /// <summary>Handles requests of every kind, from whichever front they come: checks one, authorises its caller, admits the call, sends
-/// it as a command that expires at the caller's deadline, and turns the reply into an answer or a failure.</summary>
-/// <param name="transport">The way to the backends.</param>
-/// <param name="admission">Admits calls.</param>
-/// <param name="options">The proxy's settings.</param>
-/// <param name="time">The clock.</param>
-/// <param name="newId">Creates the transaction ids of requests that have none; random UUIDs if null.</param>
-public sealed class RequestHandler(
+/// it as a command that expires at the caller's deadline, and turns the reply into an answer or a failure. Requests that have no
+/// transaction id get one from <paramref name="newId"/>, or else a random UUID.</summary>
+internal sealed class RequestHandler(
     IRequestTransport transport, Admission admission, IOptions<ProxyOptions> options, TimeProvider time, Func<string>? newId = null)
 {
     private readonly ProxyOptions _options = options.Value;
@@ -29,14 +25,9 @@ public sealed class RequestHandler(
     public bool StoresCommands => transport.Description.StoresCommands;
 
     /// <summary>Checks a request, authorises its caller, and admits the call.</summary>
-    /// <param name="request">The request.</param>
-    /// <param name="violation">The first rule that it breaks, or null.</param>
-    /// <param name="accountId">Its account.</param>
-    /// <param name="caller">Its caller.</param>
-    /// <param name="isTimed">Whether the call's duration counts towards the latency target.</param>
     /// <returns>The place of the call; INVALID_ARGUMENT if the request is too large or breaks a rule, PERMISSION_DENIED if the account
     /// is not the caller's, or the failure of <see cref="Admission.Enter"/>.</returns>
-    internal Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, string accountId, Caller caller, bool isTimed = true) =>
+    public Outcome<Admission.Admitted> Admit(IMessage request, FieldViolation? violation, string accountId, Caller caller, bool isTimed = true) =>
         Refusal(request, violation, accountId, caller) is { } refusal ? refusal : admission.Enter(caller, isTimed);
 
     /// <summary>Handles a call. Its command holds the call's place until its reply or its deadline, and the caller waits no longer
@@ -46,7 +37,7 @@ public sealed class RequestHandler(
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
-        var admitted = Admit(kind, request, call.Caller);
+        var admitted = Admit(request, kind.Check(request), kind.AccountOf(request).Id, call.Caller);
         if (admitted.Failure is { } refusal)
         {
             return refusal;
@@ -55,17 +46,14 @@ public sealed class RequestHandler(
         return await SendAsync(kind, request, call, place);
     }
 
-    /// <summary>Handles a call of which nobody waits for the answer, only for the command to be stored.</summary>
-    /// <param name="kind">The kind of the request.</param>
-    /// <param name="request">The request.</param>
-    /// <param name="call">The call.</param>
-    /// <param name="stored">Called once the transport has stored the command.</param>
+    /// <summary>Handles a call of which nobody waits for the answer, only for the command to be stored: then <paramref name="stored"/>
+    /// is called.</summary>
     public async Task<Outcome<TAnswer>> HandleStoredAsync<TRequest, TAnswer>(
         RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Action<Request> stored)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
     {
-        var admitted = Admit(kind, request, call.Caller);
+        var admitted = Admit(request, kind.Check(request), kind.AccountOf(request).Id, call.Caller);
         if (admitted.Failure is { } refusal)
         {
             return refusal;
@@ -86,7 +74,7 @@ public sealed class RequestHandler(
 
     /// <summary>Sends a request of an admitted call, and waits for the answer as long as the caller is there.</summary>
     /// <exception cref="OperationCanceledException">The caller is gone.</exception>
-    internal Task<Outcome<TAnswer>> SendAsync<TRequest, TAnswer>(
+    public Task<Outcome<TAnswer>> SendAsync<TRequest, TAnswer>(
         RequestKind<TRequest, TAnswer> kind, TRequest request, IncomingCall call, Admission.Admitted place)
         where TRequest : class, IMessage<TRequest>
         where TAnswer : class
@@ -94,11 +82,6 @@ public sealed class RequestHandler(
         call.Gone.ThrowIfCancellationRequested();
         return AnswerAsync(kind, request, call, place).WaitAsync(call.Gone);
     }
-
-    private Outcome<Admission.Admitted> Admit<TRequest, TAnswer>(RequestKind<TRequest, TAnswer> kind, TRequest request, Caller caller)
-        where TRequest : class, IMessage<TRequest>
-        where TAnswer : class =>
-        Admit(request, kind.Check(request), kind.AccountOf(request).Id, caller);
 
     private Failure? Refusal(IMessage request, FieldViolation? violation, string accountId, Caller caller)
     {

@@ -7,10 +7,7 @@ namespace Billing.Proxy.Failures;
 
 /// <summary>Why a request was refused or failed. It is a value from where it arises to the edge, where it becomes an answer of gRPC
 /// (<see cref="GrpcFailure"/>), of REST (<see cref="RestFailure"/>) or on a stream.</summary>
-/// <param name="Status">The gRPC status code.</param>
-/// <param name="Reason">One of <see cref="ErrorReasons"/>, for programs.</param>
-/// <param name="Message">What happened, for people.</param>
-public sealed record Failure(StatusCode Status, string Reason, string Message)
+internal sealed record Failure(StatusCode Status, string Reason, string Message)
 {
     /// <summary>The path of the invalid field; empty if there is none.</summary>
     public string Field { get; init; } = "";
@@ -18,7 +15,6 @@ public sealed record Failure(StatusCode Status, string Reason, string Message)
     /// <summary>How long the caller should wait before a retry; null for no advice.</summary>
     public TimeSpan? RetryAfter { get; init; }
 
-    /// <summary>The failure for an invalid field: INVALID_ARGUMENT, INVALID_FIELD.</summary>
     public static Failure BadField(FieldViolation violation) =>
         new(StatusCode.InvalidArgument, ErrorReasons.InvalidField, violation.ToString()) { Field = violation.Field };
 
@@ -33,18 +29,32 @@ public sealed record Failure(StatusCode Status, string Reason, string Message)
         };
     }
 
-    /// <summary>The failure for a backend's answer that is not one to the request.</summary>
-    /// <param name="what">What the backend answered.</param>
+    /// <summary>The failure for a backend's answer that is not one to the request; <paramref name="what"/> completes the sentence.</summary>
     public static Failure InvalidAnswer(string what) => new(StatusCode.Internal, ErrorReasons.ProcessingFailed, $"A backend answered {what}.");
 
-    /// <summary>The failure as the answer to a payment on a stream.</summary>
     public PaymentError ToPaymentError() => new() { StatusCode = (int)Status, Reason = Reason, Message = Message, Field = Field };
 }
 
 /// <summary>Carries a failure to the edge through code that answers with a value of its own, such as a parser of a request.</summary>
-/// <param name="failure">The failure.</param>
-public sealed class FailureException(Failure failure) : Exception(failure.Message)
+internal sealed class FailureException(Failure failure) : Exception(failure.Message)
 {
-    /// <summary>The failure.</summary>
     public Failure Failure => failure;
+}
+
+/// <summary>A value, or the failure that there is instead.</summary>
+internal readonly struct Outcome<T>
+    where T : class
+{
+    private readonly T? _value;
+
+    private Outcome(T? value, Failure? failure) => (_value, Failure) = (value, failure);
+
+    public Failure? Failure { get; }
+
+    /// <exception cref="FailureException">There is none.</exception>
+    public T Value => _value ?? throw new FailureException(Failure!);
+
+    public static implicit operator Outcome<T>(T value) => new(value, null);
+
+    public static implicit operator Outcome<T>(Failure failure) => new(null, failure);
 }

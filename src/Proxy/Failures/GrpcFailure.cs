@@ -2,6 +2,7 @@ using System.Globalization;
 using Billing.Contracts;
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
+using Microsoft.AspNetCore.Http.Features;
 using Rpc = Google.Rpc;
 
 namespace Billing.Proxy.Failures;
@@ -27,6 +28,12 @@ internal static class GrpcFailure
             headers[trailer.Key] = trailer.IsBinary ? Convert.ToBase64String(trailer.ValueBytes) : trailer.Value;
         }
     }
+
+    /// <summary>A trailer of an answer, which is in the headers if the call was answered without a message; null if there is none.</summary>
+    public static string? TrailerOf(HttpContext http, string name) =>
+        http.Features.Get<IHttpResponseTrailersFeature>()?.Trailers is { } trailers && trailers.TryGetValue(name, out var trailer)
+            ? trailer
+            : http.Response.Headers[name];
 
     // Every language's gRPC library reads the details of google.rpc.Status. The trailers say the same in words of our own.
     private static Metadata TrailersOf(Failure failure)

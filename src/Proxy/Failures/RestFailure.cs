@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json.Serialization;
 using Billing.Contracts;
 using Grpc.Core;
 using Microsoft.AspNetCore.WebUtilities;
@@ -11,6 +12,8 @@ internal static class RestFailure
     /// <summary>Answers with a failure.</summary>
     public static void Write(HttpResponse response, Failure failure)
     {
+        // For who watches the answers: the body is sent by then.
+        response.HttpContext.Features.Set(failure);
         long? wait = failure.RetryAfter is { } after ? (long)after.TotalMilliseconds : null;
         if (wait is { } known)
         {
@@ -53,3 +56,32 @@ internal static class RestFailure
         _ => StatusCodes.Status500InternalServerError,
     };
 }
+
+/// <summary>An error, as problem details of RFC 9457.</summary>
+internal sealed class ProblemAnswer
+{
+    /// <summary>The short name of the status.</summary>
+    public required string Title { get; init; }
+
+    /// <summary>The HTTP status.</summary>
+    public required int Status { get; init; }
+
+    /// <summary>What happened, for a person.</summary>
+    public string? Detail { get; init; }
+
+    /// <summary>The constant for programs, e.g. INVALID_FIELD: the same as gRPC's trailer billing-reason.</summary>
+    public string? Reason { get; init; }
+
+    /// <summary>The field at fault, if one is, e.g. amount.units.</summary>
+    public string? Field { get; init; }
+
+    /// <summary>How long to wait before a retry, in milliseconds; Retry-After has whole seconds only.</summary>
+    public long? RetryAfterMs { get; init; }
+}
+
+[JsonSourceGenerationOptions(
+    GenerationMode = JsonSourceGenerationMode.Metadata,
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(ProblemAnswer))]
+internal sealed partial class ProblemJson : JsonSerializerContext;

@@ -10,7 +10,7 @@ namespace Billing.Proxy.Hosting;
 /// <summary>Drains the proxy at shutdown: reports that it is not serving, refuses new calls, signals the streams to end, and
 /// waits, within a timeout, until the admitted calls are answered. This happens before any hosted service stops: the server
 /// stops first, and would wait for open streams that nobody has signalled to end.</summary>
-public sealed class Drain(
+internal sealed class Drain(
     Admission admission, HealthServiceImpl health, IOptions<ProxyOptions> options, Supervisor supervisor, TimeProvider time)
     : IHostedLifecycleService, IReadyPart, IHealthCheck
 {
@@ -18,17 +18,14 @@ public sealed class Drain(
 
     private volatile string? _whyNotReady = "the proxy is starting";
 
-    /// <inheritdoc/>
     public string? NotReadyReason => _whyNotReady;
 
     /// <summary>What the gRPC health service answers.</summary>
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
         Task.FromResult(_whyNotReady is { } why ? HealthCheckResult.Unhealthy(why) : HealthCheckResult.Healthy());
 
-    /// <inheritdoc/>
     public Task StartingAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-    /// <inheritdoc/>
     public Task StartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
     /// <summary>Reports that the proxy is serving: everything it needs has started.</summary>
@@ -39,7 +36,6 @@ public sealed class Drain(
         return Task.CompletedTask;
     }
 
-    /// <summary>Refuses new calls and waits for those in flight.</summary>
     public async Task StoppingAsync(CancellationToken cancellationToken)
     {
         _whyNotReady = "the proxy is shutting down";
@@ -53,10 +49,8 @@ public sealed class Drain(
         }
     }
 
-    /// <inheritdoc/>
     public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
-    /// <inheritdoc/>
     public Task StoppedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 
     // To those who watch: the library asks for the state only every half minute.

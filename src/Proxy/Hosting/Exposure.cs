@@ -7,8 +7,6 @@ namespace Billing.Proxy.Hosting;
 internal static class Exposure
 {
     /// <summary>One message for each address at which the proxy must not listen, naming the setting.</summary>
-    /// <param name="configuration">The settings of the service.</param>
-    /// <param name="knowsCallers">Whether callers have to authenticate.</param>
     public static IEnumerable<string> ValidationErrors(IConfiguration configuration, bool knowsCallers) =>
         configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Addresses(configuration)
             .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && ServiceAddresses.HasTls(a.Url)))

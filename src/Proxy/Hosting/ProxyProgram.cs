@@ -1,7 +1,4 @@
 using Billing.Hosting;
-using Billing.Proxy.Live.Front;
-using Billing.Proxy.Rest;
-using Billing.Proxy.Telemetry;
 
 namespace Billing.Proxy.Hosting;
 
@@ -17,17 +14,9 @@ public static class ProxyProgram
     {
         var builder = Service.CreateBuilder(arguments);
         addTransport(builder);
-        builder.Services.AddProxy(builder.Configuration);
-        builder.AddRest();
-        builder.AddLive();
-        builder.AddSecurity();
-        builder.AddProxyTelemetry(name);
+        builder.AddProxy(name);
         var app = builder.Build();
-        app.MapProxyTelemetry();
         app.MapProxy();
-        app.MapRest();
-        app.MapLive();
-        app.UseSecurity();
         return app;
     });
 }

@@ -1,8 +1,11 @@
 using Billing.Hosting;
+using Billing.Hosting.Telemetry;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Limits;
+using Billing.Proxy.Live;
 using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
+using Billing.Proxy.Telemetry;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.Options;
 using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
@@ -10,13 +13,39 @@ using ServiceDescriptor = Google.Protobuf.Reflection.ServiceDescriptor;
 namespace Billing.Proxy.Hosting;
 
 /// <summary>Registers the services of a proxy, whatever its transport.</summary>
-public static class ProxyServices
+internal static class ProxyServices
 {
     /// <summary>The platform's own gRPC services, which the health service reports individually.</summary>
     public static IReadOnlyList<ServiceDescriptor> PublicServices { get; } = [V1.Billing.Descriptor, V1.BillingAdmin.Descriptor];
 
-    /// <summary>Adds the gRPC services and their server.</summary>
-    public static IServiceCollection AddProxy(this IServiceCollection services, IConfiguration configuration)
+    /// <summary>Adds everything but the transport, which has to be there.</summary>
+    public static void AddProxy(this WebApplicationBuilder builder, string name = "billing-proxy")
+    {
+        AddCalls(builder.Services, builder.Configuration);
+        builder.AddRest();
+        builder.AddLive();
+        builder.AddSecurity();
+        builder.AddTelemetry(name);
+    }
+
+    /// <summary>Maps the public API, health and reflection, in the order in which middleware sees a call: what measures it, what turns
+    /// failures into answers, and what may refuse it.</summary>
+    public static void MapProxy(this WebApplication app)
+    {
+        // Anonymous, since metrics collectors have no token: the admin address is for the operators' network only.
+        app.MapTelemetry()?.AllowAnonymous().ForOperators();
+        app.Use(app.Services.GetRequiredService<CallMetrics>().InvokeAsync);
+        app.MapLive();
+        app.Use(app.Services.GetRequiredService<CallErrors>().InvokeAsync);
+        app.MapGrpcService<BillingService>();
+        app.MapGrpcService<BillingAdminService>().ForOperators();
+        app.MapGrpcHealthChecksService().AllowAnonymous();
+        app.MapGrpcReflectionService().AllowAnonymous();
+        app.MapRest();
+        app.UseSecurity();
+    }
+
+    private static void AddCalls(IServiceCollection services, IConfiguration configuration)
     {
         services.AddSettings<ProxyOptions>(configuration, ProxyOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
@@ -35,24 +64,14 @@ public static class ProxyServices
         services.AddSingleton<IConfigureOptions<KestrelServerOptions>, FrontServer>();
         services.AddOptions<HostOptions>().Configure<IOptions<ProxyOptions>>(
             (host, proxy) => host.ShutdownTimeout = proxy.Value.DrainTimeout + TimeSpan.FromSeconds(10));
-        return services
+        services
             .AddSingleton<CallErrors>()
-            .AddSingleton<CallerRates>()
+            .AddSingleton<CallMetrics>()
             .AddSingleton<Admission>()
             .AddSingleton<RequestHandler>()
             .AddSingleton<Drain>()
             .AddSingleton<IReadyPart>(provider => provider.GetRequiredService<Drain>())
             .AddHostedService(provider => provider.GetRequiredService<Drain>());
-    }
-
-    /// <summary>Maps the public API, health and reflection.</summary>
-    public static void MapProxy(this WebApplication routes)
-    {
-        routes.Use(routes.Services.GetRequiredService<CallErrors>().InvokeAsync);
-        routes.MapGrpcService<BillingService>();
-        routes.MapGrpcService<BillingAdminService>().ForOperators();
-        routes.MapGrpcHealthChecksService().AllowAnonymous();
-        routes.MapGrpcReflectionService().AllowAnonymous();
     }
 
     private const int StreamWindowBytes = 128 * 1024;

@@ -9,7 +9,7 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Hosting;
 
 /// <summary>Registers who may call a proxy, and what each caller may do.</summary>
-public static class SecurityServices
+internal static class SecurityServices
 {
     private const string EitherScheme = "TokenOrCertificate";
 
@@ -20,11 +20,10 @@ public static class SecurityServices
         var (services, configuration) = (builder.Services, builder.Configuration);
         var urls = configuration[WebHostDefaults.ServerUrlsKey];
         var auth = services.AddSettings<AuthOptions>(configuration, AuthOptions.Section, options => options.ValidationErrors());
-        var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors());
+        var tls = services.AddSettings<TlsOptions>(configuration, TlsOptions.Section, options => options.ValidationErrors()
+            .Concat(HttpsProblems(configuration, options)).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, options))));
         var admin = services.AddSettings<AdminOptions>(configuration, AdminOptions.Section, options => options.ValidationErrors(urls));
         services.AddSettings<LimitOptions>(configuration, LimitOptions.Section, options => options.ValidationErrors());
-        services.AddSingleton<IValidateOptions<TlsOptions>>(new ProblemValidation<TlsOptions>(
-            _ => HttpsProblems(configuration, tls).Concat(Exposure.ValidationErrors(configuration, KnowsCallers(auth, tls)))));
         foreach (var url in admin.Addresses)
         {
             builder.AlsoListen(url);
@@ -59,10 +58,7 @@ public static class SecurityServices
         {
             return;
         }
-        if (auth.JwksFile.Length > 0)
-        {
-            Load(auth.JwksFile);
-        }
+        app.Services.GetRequiredService<TokenCallers>().Load();
         var admin = app.Services.GetRequiredService<IOptions<AdminOptions>>().Value;
         app.UseMiddleware<ListenerGate>((object)admin.Addresses.Select(url => BindingAddress.Parse(url).Port).ToArray());
         app.UseAuthentication();
@@ -71,7 +67,9 @@ public static class SecurityServices
 
     private static void AddCallers(IServiceCollection services, AuthOptions auth)
     {
-        services.AddSingleton<IConfigureOptions<JwtBearerOptions>, TokenCallers>();
+        services.AddSingleton<TokenCallers>();
+        services.AddOptions<JwtBearerOptions>(JwtBearerDefaults.AuthenticationScheme)
+            .Configure<TokenCallers>((bearer, callers) => callers.Configure(bearer));
         services.AddSingleton<IAuthorizationMiddlewareResultHandler, Refusals>();
         services.AddAuthentication(EitherScheme)
             .AddPolicyScheme(EitherScheme, null, either => either.ForwardDefaultSelector = http =>
@@ -84,7 +82,8 @@ public static class SecurityServices
         {
             foreach (var scope in Scopes.All)
             {
-                authorization.AddPolicy(scope, policy => policy.AddRequirements(new ScopeRequirement(scope)));
+                authorization.AddPolicy(scope, policy => policy.RequireAssertion(
+                    context => context.User.Identity is Caller caller && caller.Has(scope)));
             }
             // An endpoint without a policy requires an authenticated caller.
             authorization.FallbackPolicy = new AuthorizationPolicyBuilder().RequireAuthenticatedUser().Build();
@@ -97,16 +96,4 @@ public static class SecurityServices
         tls.IsOn ? [] : Exposure.Addresses(configuration)
             .Where(a => ServiceAddresses.HasTls(a.Url))
             .Select(a => $"{a.Setting}: '{a.Url}' needs {TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)}.");
-
-    private static void Load(string jwksFile)
-    {
-        try
-        {
-            TokenCallers.ReadKeys([File.ReadAllBytes(jwksFile)]);
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException or InvalidDataException)
-        {
-            throw new StartupException($"{AuthOptions.Section}:{nameof(AuthOptions.JwksFile)} ('{jwksFile}') cannot be used: {e.Message}");
-        }
-    }
 }

@@ -11,12 +11,11 @@ namespace Billing.Proxy.Limits;
 /// streams together have a share of the places that they cannot exceed, so that single calls always find places; the streams of
 /// one caller have no more of that share than all streams leave free, so that those of others always find places too. Callers
 /// share the places fairly (<see cref="CallerShares"/>).</summary>
-public sealed class Admission(
-    IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, CallerRates rates, TimeProvider time) : IDisposable
+internal sealed class Admission(IOptions<ProxyOptions> options, IOptions<LimitOptions> limits, TimeProvider time) : IDisposable
 {
     private readonly ProxyOptions _options = options.Value;
     private readonly CancellationTokenSource _closing = new();
-    private readonly CallerShares _shares = new(limits.Value.InFlightPerCaller, time);
+    private readonly CallerShares _shares = new(limits.Value, time);
     private readonly RetryAdvice _advice = new(options.Value.RetryAfter, time);
     private readonly LatencyLimit? _latency = options.Value.LatencyTarget > TimeSpan.Zero
         ? new LatencyLimit(options.Value.InFlightMax, options.Value.LatencyTarget, time)
@@ -37,22 +36,20 @@ public sealed class Admission(
     /// <summary>Cancelled when the proxy begins to shut down: a stream then answers the payments it has read, and ends.</summary>
     public CancellationToken Closing => _closing.Token;
 
-    /// <summary>Number of places taken by streams.</summary>
     public int OfStreams => Volatile.Read(ref _ofStreams);
 
-    /// <summary>Admits a call; dispose of the result when the call ends.</summary>
-    /// <param name="caller">The caller.</param>
-    /// <param name="isTimed">Whether the call's duration counts towards the latency target; false if it depends on how fast the
-    /// caller reads.</param>
+    /// <summary>Admits a call; dispose of the result when the call ends. Its duration counts towards the latency target if it is timed:
+    /// not if it depends on how fast the caller reads.</summary>
     /// <returns>The place of the call; or RESOURCE_EXHAUSTED if there are too many calls already, or too many of this caller,
     /// UNAVAILABLE if the proxy is shutting down.</returns>
     public Outcome<Admitted> Enter(Caller caller, bool isTimed = true)
     {
-        if (rates.Count(caller) is { } refusal)
-        {
-            return refusal;
-        }
         var share = _shares.Of(caller);
+        if (share.Tokens?.Take() is { } wait)
+        {
+            return TooFast(wait);
+        }
+        _shares.Note(share);
         var taken = InFlight;
         var places = Places;
         if (taken < places && !_shares.Allows(share, taken, places))
@@ -76,9 +73,10 @@ public sealed class Admission(
     /// <summary>Takes the first place of a stream.</summary>
     /// <returns>The share of its caller, from which its further places come; or RESOURCE_EXHAUSTED if too many places are taken
     /// already, by all calls, by streams or by this caller, UNAVAILABLE if the proxy is shutting down.</returns>
-    internal Outcome<CallerShares.Share> EnterStream(Caller caller)
+    public Outcome<CallerShares.Share> EnterStream(Caller caller)
     {
         var share = _shares.Of(caller);
+        _shares.Note(share);
         if (!TryGrowStream(share))
         {
             return OfStreams >= StreamPlaces ? FullOfStreams()
@@ -94,9 +92,8 @@ public sealed class Admission(
         return share;
     }
 
-    /// <summary>Takes one more place for a stream.</summary>
-    /// <returns>Whether there was a free one.</returns>
-    internal bool TryGrowStream(CallerShares.Share share)
+    /// <summary>Takes one more place for a stream, if there is a free one.</summary>
+    public bool TryGrowStream(CallerShares.Share share)
     {
         var places = Places;
         if (!_shares.Allows(share, InFlight, places) || !TryTakeOfStreams(share))
@@ -112,12 +109,7 @@ public sealed class Admission(
         return false;
     }
 
-    /// <summary>Waits until a caller may send the next payment on a stream.</summary>
-    internal ValueTask WaitForTurnAsync(Caller caller, CancellationToken cancellationToken) =>
-        rates.WaitAsync(caller, cancellationToken);
-
-    /// <summary>Releases places of a stream.</summary>
-    internal void ShrinkStream(CallerShares.Share share, int places)
+    public void ShrinkStream(CallerShares.Share share, int places)
     {
         share.Add(-places);
         Interlocked.Add(ref _inFlight, -places);
@@ -130,7 +122,6 @@ public sealed class Admission(
     /// <summary>The failure of a call or stream that is refused or ended because the proxy is shutting down.</summary>
     public static Failure Closed() => new(StatusCode.Unavailable, ErrorReasons.ShuttingDown, "The proxy is shutting down.");
 
-    /// <inheritdoc/>
     public void Dispose() => _closing.Dispose();
 
     // A call over the limit is never counted, not even for a moment: a refused call must not make concurrent ones be refused.
@@ -184,6 +175,14 @@ public sealed class Admission(
     private Failure Refused(string reason, string message) =>
         new(StatusCode.ResourceExhausted, reason, message) { RetryAfter = _advice.Refused() };
 
+    // In whole milliseconds, as it is told to the caller: one that comes back then must not be too early.
+    private Failure TooFast(TimeSpan wait) => new(
+        StatusCode.ResourceExhausted, ErrorReasons.CallerLimitReached,
+        $"The caller may make {limits.Value.RequestsPerSecond} calls per second (Billing:Limits:RequestsPerSecond).")
+    {
+        RetryAfter = TimeSpan.FromMilliseconds(Math.Ceiling(wait.TotalMilliseconds)),
+    };
+
     private void Answered(CallerShares.Share share, long? since)
     {
         if (since is { } start)
@@ -202,19 +201,9 @@ public sealed class Admission(
     /// <summary>The place of an admitted call. It is taken until the call has ended and each of its commands is answered: a
     /// backend processes a command whether or not the caller still waits, so a caller that goes makes no room for another call.
     /// </summary>
-    public sealed class Admitted : IDisposable
+    internal sealed class Admitted(Admission admission, CallerShares.Share share, long? since) : IDisposable
     {
-        private readonly Admission _admission;
-        private readonly CallerShares.Share _share;
-        private readonly long? _since;
         private int _holds = 1;
-
-        internal Admitted(Admission admission, CallerShares.Share share, long? since)
-        {
-            _admission = admission;
-            _share = share;
-            _since = since;
-        }
 
         /// <summary>Holds the place for a command of the call; dispose of the result when the command is answered.</summary>
         public Admitted Hold()
@@ -228,7 +217,7 @@ public sealed class Admission(
         {
             if (Interlocked.Decrement(ref _holds) == 0)
             {
-                _admission.Answered(_share, _since);
+                admission.Answered(share, since);
             }
         }
     }

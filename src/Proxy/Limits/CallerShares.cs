@@ -3,12 +3,10 @@ using Billing.Proxy.Security;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>Shares a proxy's places between callers. While more than half of the places are taken, no caller gets more than an
-/// equal share among the active callers. So a caller that sends too many calls has its own calls refused, and a caller that
-/// sends few always finds a place.</summary>
-/// <param name="perCaller">The most places that a caller may have; 0 for no limit.</param>
-/// <param name="time">The clock.</param>
-internal sealed class CallerShares(int perCaller, TimeProvider time)
+/// <summary>What each caller has of a proxy: places for its calls in flight, and tokens for its calls per second. While more than half
+/// of the places are taken, no caller gets more than an equal share among the active callers. So a caller that sends too many calls
+/// has its own calls refused, and a caller that sends few always finds a place.</summary>
+internal sealed class CallerShares(LimitOptions limits, TimeProvider time)
 {
     // A caller that has made a call in this period or in the previous one counts as active.
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
@@ -22,34 +20,24 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
     private int _asking;
     private int _askedBefore;
 
-    /// <summary>The share of a caller, which counts as active from now on.</summary>
-    public Share Of(Caller caller)
-    {
-        if (_shares.Count > RememberedMax)
-        {
-            Forget();
-        }
-        var share = _shares.GetOrAdd(caller.Id, static _ => new Share());
-        Note(share);
-        return share;
-    }
-
-    /// <summary>Whether a caller may have one more place.</summary>
-    /// <param name="share">The caller's share.</param>
-    /// <param name="taken">Number of places taken by all callers.</param>
-    /// <param name="places">Number of places in total.</param>
-    public bool Allows(Share share, int taken, int places) => share.Taken < Limit(taken, places);
-
     /// <summary>Number of active callers.</summary>
     public int Callers => Math.Max(Volatile.Read(ref _asking), Volatile.Read(ref _askedBefore));
 
-    private int Limit(int taken, int places)
+    public Share Of(Caller caller)
     {
-        var most = perCaller > 0 ? Math.Min(perCaller, places) : places;
-        return taken <= places / 2 ? most : Math.Min(most, Math.Max(1, places / Math.Max(1, Callers)));
+        if (_shares.TryGetValue(caller.Id, out var share))
+        {
+            return share;
+        }
+        if (_shares.Count >= RememberedMax)
+        {
+            Forget();
+        }
+        return _shares.GetOrAdd(caller.Id, _ => new Share(NewTokens()));
     }
 
-    private void Note(Share share)
+    /// <summary>Counts a caller as active from now on.</summary>
+    public void Note(Share share)
     {
         var period = 1 + (time.GetElapsedTime(_start).Ticks / Period.Ticks);
         if (period != Volatile.Read(ref _period))
@@ -60,6 +48,15 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
         {
             Interlocked.Increment(ref _asking);
         }
+    }
+
+    /// <summary>Whether a caller may have one more place, if so many of all places are taken.</summary>
+    public bool Allows(Share share, int taken, int places) => share.Taken < Limit(taken, places);
+
+    private int Limit(int taken, int places)
+    {
+        var most = limits.InFlightPerCaller > 0 ? Math.Min(limits.InFlightPerCaller, places) : places;
+        return taken <= places / 2 ? most : Math.Min(most, Math.Max(1, places / Math.Max(1, Callers)));
     }
 
     private void Begin(long period)
@@ -75,27 +72,34 @@ internal sealed class CallerShares(int perCaller, TimeProvider time)
         }
     }
 
-    // A share that takes a place just now, while it is removed, is counted separately until that place is released: the error
-    // lasts no longer than one call.
+    private TokenBucket? NewTokens() => limits.RequestsPerSecond == 0
+        ? null
+        : new TokenBucket(limits.RequestsPerSecond, limits.Burst > 0 ? limits.Burst : limits.RequestsPerSecond, time);
+
+    // An unused share is like a new one. One that is used just now, while it is removed, is counted separately until its places are
+    // released, and its calls are not counted: the error lasts no longer than one call.
     private void Forget()
     {
         foreach (var (id, share) in _shares)
         {
-            if (share.Taken == 0)
+            if (share.Taken == 0 && share.Tokens is null or { IsFull: true })
             {
                 _shares.TryRemove(id, out _);
             }
         }
     }
 
-    /// <summary>The places of one caller.</summary>
-    internal sealed class Share
+    /// <summary>What one caller has.</summary>
+    /// <param name="tokens">One for each call that it may make at once; null if its calls per second are not limited.</param>
+    internal sealed class Share(TokenBucket? tokens = null)
     {
         /// <summary>The period of the caller's last call.</summary>
         public long Asked;
 
         private int _taken;
         private int _ofStreams;
+
+        public TokenBucket? Tokens => tokens;
 
         /// <summary>Number of places it has.</summary>
         public int Taken => Volatile.Read(ref _taken);

@@ -1,16 +1,16 @@
-using System.Collections.Concurrent;
 using System.Net;
+using System.Runtime.InteropServices;
 using Billing.Proxy.Security;
 using Microsoft.AspNetCore.Connections;
 
 namespace Billing.Proxy.Limits;
 
-/// <summary>Limits the connections from one address, so that one machine cannot take all of them. It also notes the address as
-/// the caller, for calls without authentication.</summary>
-/// <param name="max">The most connections from one address.</param>
+/// <summary>Limits the connections from one address to <paramref name="max"/>, so that one machine cannot take all of them. It also
+/// notes the address as the caller, for calls without authentication.</summary>
 internal sealed class ConnectionLimits(int max)
 {
-    private readonly ConcurrentDictionary<IPAddress, Address> _addresses = new();
+    private readonly Lock _gate = new();
+    private readonly Dictionary<IPAddress, int> _connections = [];
 
     /// <summary>Serves a connection to its end, or closes it at once if the address has too many.</summary>
     public async Task ServeAsync(ConnectionContext connection, ConnectionDelegate next)
@@ -20,61 +20,44 @@ internal sealed class ConnectionLimits(int max)
             await next(connection);
             return;
         }
-        if (Enter(ip) is not { } address)
+        if (!TryEnter(ip))
         {
             connection.Abort(new ConnectionAbortedException($"{ip} already has {max} connections (Billing:Limits:ConnectionsPerAddress)."));
             return;
         }
-        connection.Features.Set(address.Caller);
+        connection.Features.Set(new Caller(ip.ToString()));
         try
         {
             await next(connection);
         }
         finally
         {
-            Leave(ip, address);
+            Leave(ip);
         }
     }
 
-    private Address? Enter(IPAddress ip)
+    private bool TryEnter(IPAddress ip)
     {
-        while (true)
+        lock (_gate)
         {
-            var address = _addresses.GetOrAdd(ip, static ip => new Address(new Caller(ip.ToString())));
-            lock (address)
+            ref var count = ref CollectionsMarshal.GetValueRefOrAddDefault(_connections, ip, out _);
+            if (count >= max)
             {
-                if (address.IsGone)
-                {
-                    continue;
-                }
-                if (address.Connections >= max)
-                {
-                    return null;
-                }
-                address.Connections++;
-                return address;
+                return false;
+            }
+            count++;
+            return true;
+        }
+    }
+
+    private void Leave(IPAddress ip)
+    {
+        lock (_gate)
+        {
+            if (--_connections[ip] == 0)
+            {
+                _connections.Remove(ip);
             }
         }
-    }
-
-    private void Leave(IPAddress ip, Address address)
-    {
-        lock (address)
-        {
-            if (--address.Connections == 0)
-            {
-                address.IsGone = true;
-                _addresses.TryRemove(ip, out _);
-            }
-        }
-    }
-
-    private sealed class Address(Caller caller)
-    {
-        public Caller Caller => caller;
-
-        public int Connections { get; set; }
-
-        public bool IsGone { get; set; }
     }
 }

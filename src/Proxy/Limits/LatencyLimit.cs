@@ -4,10 +4,7 @@ namespace Billing.Proxy.Limits;
 /// (J. D. C. Little, "A Proof for the Queuing Formula L = λW", 1961) the number of calls in flight is their rate times their
 /// latency. So when answers take longer than the target, the limit falls to the rate of answers times the target; when they do
 /// not, and the calls in flight are near the limit, it grows. It starts low, since calls admitted before anything is known have
-/// to be waited for.</summary>
-/// <param name="max">The most calls in flight, whatever the latency.</param>
-/// <param name="target">The target for the average latency.</param>
-/// <param name="time">The clock.</param>
+/// to be waited for. It never passes <paramref name="max"/>, whatever the latency.</summary>
 internal sealed class LatencyLimit(int max, TimeSpan target, TimeProvider time)
 {
     /// <summary>The limit never falls below this: so few calls do not delay each other.</summary>

@@ -4,9 +4,8 @@ namespace Billing.Proxy.Limits;
 
 /// <summary>The limits of one caller, one connection and one address; section <c>Billing:Limits</c>. A caller is identified by
 /// its token or certificate; without authentication, all calls from one address are one caller.</summary>
-public sealed class LimitOptions
+internal sealed class LimitOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Limits";
 
     private static readonly TimeSpan TimeBound = TimeSpan.FromDays(1);
@@ -38,20 +37,12 @@ public sealed class LimitOptions
     [Range(1_024, 1_000_000)]
     public int HeaderBytesMax { get; set; } = 16 * 1024;
 
-    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> ValidationErrors()
+    public IEnumerable<string> ValidationErrors() => new[]
     {
-        if (Burst > 0 && RequestsPerSecond == 0)
-        {
-            yield return $"{Section}:Burst needs {Section}:RequestsPerSecond.";
-        }
-        if (ConnectionIdleMax <= TimeSpan.Zero || ConnectionIdleMax > TimeBound)
-        {
-            yield return $"{Section}:ConnectionIdleMax ({ConnectionIdleMax}) must be above zero and at most {TimeBound}.";
-        }
-        if (HeadersTimeout <= TimeSpan.Zero || HeadersTimeout > TimeBound)
-        {
-            yield return $"{Section}:HeadersTimeout ({HeadersTimeout}) must be above zero and at most {TimeBound}.";
-        }
-    }
+        Burst > 0 && RequestsPerSecond == 0 ? $"{Section}:Burst needs {Section}:RequestsPerSecond." : null,
+        ConnectionIdleMax <= TimeSpan.Zero || ConnectionIdleMax > TimeBound
+            ? $"{Section}:ConnectionIdleMax ({ConnectionIdleMax}) must be above zero and at most {TimeBound}." : null,
+        HeadersTimeout <= TimeSpan.Zero || HeadersTimeout > TimeBound
+            ? $"{Section}:HeadersTimeout ({HeadersTimeout}) must be above zero and at most {TimeBound}." : null,
+    }.OfType<string>();
 }

@@ -1,9 +1,8 @@
 namespace Billing.Proxy.Limits;
 
-/// <summary>The delay that refused callers are told to wait before a retry. It grows with the ratio of calls made to calls
-/// admitted, and differs from caller to caller, so that they do not all retry at the same time.</summary>
-/// <param name="wait">The average delay while hardly any call is refused.</param>
-/// <param name="time">The clock.</param>
+/// <summary>The delay that refused callers are told to wait before a retry. On average it is <paramref name="wait"/> while hardly any
+/// call is refused. It grows with the ratio of calls made to calls admitted, and differs from caller to caller, so that they do not all
+/// retry at the same time.</summary>
 internal sealed class RetryAdvice(TimeSpan wait, TimeProvider time)
 {
     private const double FactorMax = 50;

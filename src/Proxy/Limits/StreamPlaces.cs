@@ -10,6 +10,8 @@ internal sealed class StreamPlaces : IDisposable
 {
     private readonly Admission _admission;
     private readonly CallerShares.Share _share;
+
+    // The most payments of the stream in flight; at least 1.
     private readonly int _window;
     private readonly Lock _gate = new();
     private TaskCompletionSource? _givenBack;
@@ -17,33 +19,17 @@ internal sealed class StreamPlaces : IDisposable
     private bool _closed;
 
     /// <summary>Opens the stream.</summary>
-    /// <param name="admission">Where the places come from.</param>
-    /// <param name="caller">The caller of the stream.</param>
-    /// <param name="window">The most payments of the stream in flight; at least 1.</param>
     /// <exception cref="FailureException">RESOURCE_EXHAUSTED if the proxy, the streams' share or the caller's share of it is full,
     /// UNAVAILABLE if the proxy is shutting down.</exception>
     public StreamPlaces(Admission admission, Caller caller, int window)
     {
         _share = admission.EnterStream(caller).Value;
         _admission = admission;
-        Caller = caller;
         _window = window;
     }
 
-    /// <summary>The caller of the stream.</summary>
-    public Caller Caller { get; }
-
     /// <summary>Number of payments in flight, including the one to be read next.</summary>
-    public int Held
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _held;
-            }
-        }
-    }
+    public int Held => Volatile.Read(ref _held);
 
     /// <summary>Takes a place for the payment to be read next. If there is none, waits until a place of this stream is released;
     /// it has at least one payment in flight then, so this happens eventually.</summary>
@@ -68,12 +54,12 @@ internal sealed class StreamPlaces : IDisposable
     }
 
     /// <summary>Waits until the caller may send one more payment.</summary>
-    public ValueTask WaitForTurnAsync(CancellationToken cancellationToken) => _admission.WaitForTurnAsync(Caller, cancellationToken);
+    public ValueTask WaitForTurnAsync(CancellationToken cancellationToken) =>
+        _share.Tokens?.TakeNextAsync(cancellationToken) ?? ValueTask.CompletedTask;
 
     private int Taken => _closed ? _held : Math.Max(1, _held);
 
     /// <summary>Releases places; also after the stream was closed.</summary>
-    /// <param name="count">Number of payments answered.</param>
     public void Release(int count)
     {
         TaskCompletionSource? waiting;

@@ -23,42 +23,47 @@ internal sealed class TokenBucket(int perSecond, int size, TimeProvider time)
         }
     }
 
-    /// <summary>Takes a token if there is one.</summary>
-    /// <param name="wait">The time until there is one, if there is none.</param>
-    /// <returns>Whether there was one.</returns>
-    public bool TryTake(out TimeSpan wait)
+    /// <summary>Takes a token.</summary>
+    /// <returns>Null; or the time until there is a token, if there is none.</returns>
+    public TimeSpan? Take()
     {
         lock (_gate)
         {
             Fill();
-            wait = TimeFor(Math.Max(0, 1 - _tokens));
             if (_tokens < 1)
             {
-                return false;
+                return TimeFor(1 - _tokens);
             }
             _tokens--;
-            return true;
+            return null;
         }
     }
 
-    /// <summary>Takes the next token, also one that the bucket does not have yet.</summary>
-    /// <returns>The time until it has the token; zero if it had one.</returns>
-    public TimeSpan Take()
+    /// <summary>Takes the next token, and waits for it if the bucket does not have it yet.</summary>
+    public async ValueTask TakeNextAsync(CancellationToken cancellationToken)
     {
+        double missing;
         lock (_gate)
         {
             Fill();
             _tokens--;
-            return TimeFor(Math.Max(0, -_tokens));
+            missing = -_tokens;
         }
-    }
-
-    /// <summary>Puts a token back.</summary>
-    public void Return()
-    {
-        lock (_gate)
+        if (missing <= 0)
         {
-            _tokens++;
+            return;
+        }
+        try
+        {
+            await Task.Delay(TimeFor(missing), time, cancellationToken);
+        }
+        catch (OperationCanceledException)
+        {
+            lock (_gate)
+            {
+                _tokens++;
+            }
+            throw;
         }
     }
 

@@ -1,83 +1,100 @@
+using System.Collections.Concurrent;
+using HdrHistogram;
+
 namespace Billing.Proxy.Live;
 
-/// <summary>Counts the calls of each of the last seconds. Thread-safe.</summary>
+/// <summary>Counts, for each of the last seconds, the commands that were answered, the calls that failed, and how long answered calls took.
+/// Thread-safe.</summary>
 internal sealed class CallSeconds(TimeProvider time)
 {
     /// <summary>How many seconds are kept.</summary>
     public const int Kept = 120;
 
-    private readonly Lock _gate = new();
-    private readonly Second[] _seconds = [.. Enumerable.Range(0, Kept + 1).Select(_ => new Second(-1))];
+    private readonly ConcurrentDictionary<long, Second> _seconds = new();
 
-    /// <summary>The number of the present second.</summary>
     public long Now => time.GetUtcNow().ToUnixTimeSeconds();
 
-    /// <summary>Counts a command that was answered.</summary>
-    public void Answered() => Interlocked.Increment(ref Current().Answered);
+    public void Answered() => Interlocked.Increment(ref Get(Now).Answered);
 
-    /// <summary>Counts a call that failed.</summary>
-    public void Failed() => Interlocked.Increment(ref Current().Failed);
+    public void Failed() => Interlocked.Increment(ref Get(Now).Failed);
 
-    /// <summary>Counts how long an answered call took.</summary>
-    public void Took(TimeSpan duration) => Current().Durations.Add(duration);
+    public void Took(TimeSpan duration) => Get(Now).Durations.Add(duration);
+
+    /// <summary>Notes the number of calls in flight at the end of the last second.</summary>
+    public void Ended(int inFlight) => Volatile.Write(ref Get(Now - 1).InFlight, inFlight);
 
     /// <summary>The seconds in a range, its end excluded; includes seconds without calls.</summary>
     public IEnumerable<Second> Between(long from, long to)
     {
         for (var number = from; number < to; number++)
         {
-            yield return Find(number) ?? new Second(number);
+            yield return _seconds.GetValueOrDefault(number) ?? new Second(number);
         }
     }
 
-    /// <summary>All durations in a range of seconds, its end excluded.</summary>
-    public DurationHistogram Durations(long from, long to)
+    private Second Get(long number)
     {
-        var sum = new DurationHistogram();
-        foreach (var second in Between(from, to))
+        if (_seconds.TryGetValue(number, out var known))
         {
-            sum.Add(second.Durations);
+            return known;
         }
-        return sum;
-    }
-
-    private Second Current()
-    {
-        var now = Now;
-        return Find(now) ?? Begin(now);
-    }
-
-    private Second? Find(long number) => Volatile.Read(ref _seconds[Index(number)]) is var found && found.Number == number ? found : null;
-
-    private Second Begin(long number)
-    {
-        lock (_gate)
+        var second = _seconds.GetOrAdd(number, new Second(number));
+        foreach (var old in _seconds.Keys.Where(old => old < number - Kept))
         {
-            if (Find(number) is { } begun)
-            {
-                return begun;
-            }
-            var second = new Second(number);
-            Volatile.Write(ref _seconds[Index(number)], second);
-            return second;
+            _seconds.TryRemove(old, out _);
         }
+        return second;
     }
 
-    private int Index(long number) => (int)(number % _seconds.Length);
-
-    /// <summary>One second.</summary>
     internal sealed class Second(long number)
     {
-        /// <summary>Number of commands answered in it.</summary>
         public int Answered;
-
-        /// <summary>Number of calls that failed in it.</summary>
         public int Failed;
+        public int InFlight;
 
         /// <summary>Seconds since the Unix epoch.</summary>
         public long Number => number;
 
-        /// <summary>The durations of the calls answered in it.</summary>
         public DurationHistogram Durations { get; } = new();
     }
+}
+
+/// <summary>A histogram of durations from a microsecond to two hours, in which a percentile is accurate to about three percent.
+/// Thread-safe.</summary>
+internal sealed class DurationHistogram
+{
+    private const long Longest = 7_200_000_000;
+
+    private readonly Lock _gate = new();
+
+    // One significant digit: sixteen buckets to each power of two.
+    private readonly IntHistogram _microseconds = new(1, Longest, 1);
+
+    public long Count => _microseconds.TotalCount;
+
+    public void Add(TimeSpan duration)
+    {
+        lock (_gate)
+        {
+            _microseconds.RecordValue(Math.Clamp(duration.Ticks / TimeSpan.TicksPerMicrosecond, 0, Longest));
+        }
+    }
+
+    public static DurationHistogram Sum(IEnumerable<DurationHistogram> parts)
+    {
+        var sum = new DurationHistogram();
+        foreach (var part in parts)
+        {
+            lock (part._gate)
+            {
+                sum._microseconds.Add(part._microseconds);
+            }
+        }
+        return sum;
+    }
+
+    /// <summary>The duration that a fraction of all durations does not exceed, above 0 and at most 1; null if none was counted.</summary>
+    public TimeSpan? Percentile(double fraction) => Count == 0
+        ? null
+        : TimeSpan.FromMicroseconds(_microseconds.MedianEquivalentValue(_microseconds.GetValueAtPercentile(fraction * 100)));
 }

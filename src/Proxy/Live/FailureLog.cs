@@ -13,23 +13,19 @@ internal sealed class FailureLog(TimeProvider time)
     private const int TextMax = 300;
 
     private readonly Lock _gate = new();
-    private readonly Dictionary<(string, string, string), Failed> _sorts = [];
+    private readonly Dictionary<(string, string, string), Failed> _kinds = [];
 
-    /// <summary>Adds a failure.</summary>
-    /// <param name="method">The method called.</param>
-    /// <param name="status">The status that the caller got.</param>
-    /// <param name="reason">The reason that the caller got; may be null.</param>
-    /// <param name="detail">What happened; may contain text that callers sent.</param>
+    /// <summary>Adds a failure, as its caller got it. The detail may contain text that callers sent.</summary>
     public void Add(string method, string status, string? reason, string? detail)
     {
-        var sort = (Shorten(method), status, Shorten(reason ?? ""));
+        var kind = (Shorten(method), status, Shorten(reason ?? ""));
         lock (_gate)
         {
-            var count = _sorts.TryGetValue(sort, out var before) ? before.Count + 1 : 1;
-            _sorts[sort] = new Failed(sort.Item1, status, sort.Item3, Shorten(detail ?? ""), time.GetUtcNow().ToUnixTimeMilliseconds(), count);
-            if (_sorts.Count > KindsMax)
+            var count = _kinds.TryGetValue(kind, out var before) ? before.Count + 1 : 1;
+            _kinds[kind] = new Failed(kind.Item1, status, kind.Item3, Shorten(detail ?? ""), time.GetUtcNow().ToUnixTimeMilliseconds(), count);
+            if (_kinds.Count > KindsMax)
             {
-                _sorts.Remove(_sorts.MinBy(entry => entry.Value.At).Key);
+                _kinds.Remove(_kinds.MinBy(entry => entry.Value.At).Key);
             }
         }
     }
@@ -40,25 +36,17 @@ internal sealed class FailureLog(TimeProvider time)
         var horizon = (time.GetUtcNow() - Lifetime).ToUnixTimeMilliseconds();
         lock (_gate)
         {
-            foreach (var (sort, failed) in _sorts)
+            foreach (var (kind, failed) in _kinds)
             {
                 if (failed.At < horizon)
                 {
-                    _sorts.Remove(sort);
+                    _kinds.Remove(kind);
                 }
             }
-            return [.. _sorts.Values.OrderByDescending(failed => failed.At)];
+            return [.. _kinds.Values.OrderByDescending(failed => failed.At)];
         }
     }
 
-    private static string Shorten(string text) => text.Length <= TextMax ? text : string.Concat(text.AsSpan(0, TextMax), "…");
+    /// <summary>A text, shortened to what is shown on the page.</summary>
+    public static string Shorten(string text) => text.Length <= TextMax ? text : string.Concat(text.AsSpan(0, TextMax), "…");
 }
-
-/// <summary>A kind of failure.</summary>
-/// <param name="Method">The method called.</param>
-/// <param name="Status">The status that callers got.</param>
-/// <param name="Reason">The reason that callers got; may be empty.</param>
-/// <param name="Detail">What happened the last time.</param>
-/// <param name="At">When it last happened, in milliseconds since the Unix epoch.</param>
-/// <param name="Count">How often it happened.</param>
-internal sealed record Failed(string Method, string Status, string Reason, string Detail, long At, long Count);

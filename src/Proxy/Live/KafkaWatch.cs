@@ -12,8 +12,6 @@ namespace Billing.Proxy.Live;
 internal sealed partial class KafkaWatch(
     IOptions<KafkaOptions> kafka, IOptions<LiveOptions> live, TimeProvider time, ILogger<KafkaWatch> logger)
 {
-    private const int ReasonMax = 300;
-
     private volatile KafkaView? _view;
     private KafkaSurvey? _survey;
     private Task _polling = Task.CompletedTask;
@@ -88,7 +86,7 @@ internal sealed partial class KafkaWatch(
     private static LiveLetter Of(DeadLetter letter) => new(
         letter.Id.ToString(), letter.At.ToUnixTimeMilliseconds(),
         letter.Topic.Length == 0 ? "" : $"{letter.Topic}[{letter.Partition}]@{letter.Offset}",
-        letter.Reason.Length <= ReasonMax ? letter.Reason : string.Concat(letter.Reason.AsSpan(0, ReasonMax), "…"));
+        FailureLog.Shorten(letter.Reason));
 
     [LoggerMessage(1, LogLevel.Warning, "The live page could not query the brokers")]
     private partial void Failed(Exception cause);

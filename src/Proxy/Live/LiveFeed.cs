@@ -1,69 +1,55 @@
-using System.Diagnostics.Metrics;
 using Billing.Hosting;
+using Billing.Proxy.Limits;
+using Microsoft.Extensions.Options;
 
 namespace Billing.Proxy.Live;
 
 /// <summary>Records calls while somebody watches the live page, and for <see cref="LiveOptions.KeepFor"/> after that, and sends
 /// the watching pages a snapshot each second.</summary>
 internal sealed partial class LiveFeed(
-    LiveWatch watch, Watchers watchers, LiveView view, IMeterFactory meters, Microsoft.Extensions.Options.IOptions<LiveOptions> options,
-    TimeProvider time, Supervisor supervisor, ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
+    LiveWatch watch, Watchers watchers, LiveView view, Admission admission, IOptions<LiveOptions> options, TimeProvider time, Supervisor supervisor,
+    ILogger<LiveFeed> logger, KafkaWatch? kafka = null)
     : Worker(supervisor)
 {
     private static readonly TimeSpan Turn = TimeSpan.FromSeconds(1);
 
-    /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        while (true)
-        {
-            await watchers.WaitForPageAsync(stopping);
-            await RecordAsync(stopping);
-        }
-    }
-
-    private async Task RecordAsync(CancellationToken stopping)
-    {
-        var record = watch.Begin();
+        using var turns = new PeriodicTimer(Turn, time);
         try
         {
-            using var meter = new CallMeter(record.Calls, meters);
-            using var turns = new PeriodicTimer(Turn, time);
-            var watchedAt = time.GetTimestamp();
-            do
+            while (await turns.WaitForNextTickAsync(stopping))
             {
-                var isWatched = watchers.Count() > 0;
-                if (isWatched)
-                {
-                    watchedAt = time.GetTimestamp();
-                }
-                else if (time.GetElapsedTime(watchedAt) >= options.Value.KeepFor)
-                {
-                    return;
-                }
-                RunTurn(record, isWatched);
+                RunTurn();
             }
-            while (await turns.WaitForNextTickAsync(stopping));
         }
         finally
         {
             kafka?.Disconnect();
-            watch.End();
         }
     }
 
-    private void RunTurn(LiveRecord record, bool isWatched)
+    private void RunTurn()
     {
         try
         {
-            view.Note(record);
-            if (!isWatched)
+            if (watchers.Count > 0)
+            {
+                var record = watch.Begin();
+                record.WatchedAt = time.GetTimestamp();
+                record.Calls.Ended(admission.InFlight);
+                kafka?.Poll();
+                watchers.Publish(view.Snapshot(record));
+            }
+            else if (watch.Record is { } record)
             {
                 kafka?.Disconnect();
-                return;
+                record.Calls.Ended(admission.InFlight);
+                if (time.GetElapsedTime(record.WatchedAt) >= options.Value.KeepFor)
+                {
+                    watch.End();
+                }
             }
-            kafka?.Poll();
-            watchers.Publish(view.Snapshot(record));
         }
         catch (Exception e)
         {

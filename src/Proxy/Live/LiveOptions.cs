@@ -3,9 +3,8 @@ using System.ComponentModel.DataAnnotations;
 namespace Billing.Proxy.Live;
 
 /// <summary>The settings of the live page; section <c>Billing:Live</c>.</summary>
-public sealed class LiveOptions
+internal sealed class LiveOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Live";
 
     private static readonly TimeSpan KeepForMax = TimeSpan.FromDays(1);
@@ -32,16 +31,11 @@ public sealed class LiveOptions
     /// 500 ms to 5 min.</summary>
     public TimeSpan KafkaInterval { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>One message for each invalid setting, naming it.</summary>
-    public IEnumerable<string> ValidationErrors()
+    public IEnumerable<string> ValidationErrors() => new[]
     {
-        if (KeepFor < TimeSpan.Zero || KeepFor > KeepForMax)
-        {
-            yield return $"Billing:Live:KeepFor ({KeepFor}) must be between zero and {KeepForMax}.";
-        }
-        if (KafkaInterval < KafkaIntervalMin || KafkaInterval > KafkaIntervalMax)
-        {
-            yield return $"Billing:Live:KafkaInterval ({KafkaInterval}) must be between {KafkaIntervalMin} and {KafkaIntervalMax}.";
-        }
-    }
+        KeepFor < TimeSpan.Zero || KeepFor > KeepForMax
+            ? $"Billing:Live:KeepFor ({KeepFor}) must be between zero and {KeepForMax}." : null,
+        KafkaInterval < KafkaIntervalMin || KafkaInterval > KafkaIntervalMax
+            ? $"Billing:Live:KafkaInterval ({KafkaInterval}) must be between {KafkaIntervalMin} and {KafkaIntervalMax}." : null,
+    }.OfType<string>();
 }

@@ -2,108 +2,56 @@ using System.Text.Json.Serialization;
 
 namespace Billing.Proxy.Live;
 
-/// <summary>The first event sent to a page.</summary>
-internal sealed record LiveHello
-{
-    /// <summary>The transport of commands: kafka, direct or embedded.</summary>
-    public required string Transport { get; init; }
+// The events of the live page. Every time named At or Since is in milliseconds since the Unix epoch, and every latency in milliseconds;
+// percentiles are null if nothing was answered.
 
-    /// <summary>The text to show in place of topics and consumer groups; null over Kafka.</summary>
-    public required string? Instead { get; init; }
+/// <summary>The first event sent to a page: the transport, the text to show in place of topics and consumer groups (null over Kafka), when
+/// recording began, and the previous seconds, the oldest first.</summary>
+internal sealed record LiveHello(string Transport, string? Instead, int InFlightMax, long Since, IReadOnlyList<LiveSecond> History);
 
-    /// <summary>The limit on calls in flight.</summary>
-    public required int InFlightMax { get; init; }
+/// <summary>The event sent to every watching page each second: the last complete second, the latency of the last ten, the state of the
+/// brokers (null if there are none, or it is not known yet), and the last timed payments and failures, the latest first.</summary>
+internal sealed record LiveSnapshot(
+    long At, int InFlight, int OfStreams, LiveSecond Second, LiveLatency Latency, KafkaView? Kafka, IReadOnlyList<TimedPayment> Payments,
+    IReadOnlyList<Failed> Failures);
 
-    /// <summary>When recording began, in milliseconds since the Unix epoch.</summary>
-    public required long Since { get; init; }
-
-    /// <summary>The previous seconds, the oldest first.</summary>
-    public required IReadOnlyList<LiveSecond> History { get; init; }
-}
-
-/// <summary>The event sent to every watching page each second.</summary>
-internal sealed record LiveSnapshot
-{
-    /// <summary>When it was taken, in milliseconds since the Unix epoch.</summary>
-    public required long At { get; init; }
-
-    /// <summary>Number of calls in flight.</summary>
-    public required int InFlight { get; init; }
-
-    /// <summary>How many of them belong to streams.</summary>
-    public required int OfStreams { get; init; }
-
-    /// <summary>The last complete second.</summary>
-    public required LiveSecond Second { get; init; }
-
-    /// <summary>Latencies of the last ten seconds.</summary>
-    public required LiveLatency Latency { get; init; }
-
-    /// <summary>The state of the brokers; null if there are none, or there is no result yet.</summary>
-    public required KafkaView? Kafka { get; init; }
-
-    /// <summary>The last timed payments, the latest first.</summary>
-    public required IReadOnlyList<TimedPayment> Payments { get; init; }
-
-    /// <summary>The recent failures, the latest first.</summary>
-    public required IReadOnlyList<Failed> Failures { get; init; }
-}
-
-/// <summary>One second.</summary>
-/// <param name="At">Seconds since the Unix epoch.</param>
-/// <param name="Answered">Number of commands answered.</param>
-/// <param name="Failed">Number of calls that failed.</param>
-/// <param name="InFlight">Number of calls in flight at its end.</param>
-/// <param name="P50">The median latency, in milliseconds; null if nothing was answered.</param>
-/// <param name="P99">The 99th percentile of the latency, in milliseconds; null if nothing was answered.</param>
+/// <summary>One second: commands answered and calls failed in it, and calls in flight at its end. At is in seconds since the Unix
+/// epoch.</summary>
 internal sealed record LiveSecond(long At, int Answered, int Failed, int InFlight, double? P50, double? P99);
 
-/// <summary>Percentiles of the latency in milliseconds; null if nothing was answered.</summary>
-/// <param name="Count">Number of calls.</param>
-/// <param name="P50">The median.</param>
-/// <param name="P95">The 95th percentile.</param>
-/// <param name="P99">The 99th percentile.</param>
 internal sealed record LiveLatency(long Count, double? P50, double? P95, double? P99);
+
+/// <summary>A kind of failure: what happened the last time, when that was, and how often it happened. Reason may be empty.</summary>
+internal sealed record Failed(string Method, string Status, string Reason, string Detail, long At, long Count);
 
 /// <summary>The state of the brokers.</summary>
 internal sealed record KafkaView
 {
-    /// <summary>When all parts were last known, in milliseconds since the Unix epoch; 0 for never.</summary>
+    /// <summary>When all parts were last known; 0 for never.</summary>
     public long At { get; init; }
 
     /// <summary>Why parts are outdated or missing; null if none is.</summary>
     public string? Problem { get; init; }
 
-    /// <summary>The lag of each partition of the request topics.</summary>
     public IReadOnlyList<LiveTopic> Topics { get; init; } = [];
 
-    /// <summary>The backends and the partitions assigned to them.</summary>
     public IReadOnlyList<LiveMember> Members { get; init; } = [];
 
-    /// <summary>Number of dead letters; null if it is unknown.</summary>
+    /// <summary>Null if it is unknown.</summary>
     public long? DeadLetterCount { get; init; }
 
     /// <summary>The newest dead letters, the newest first.</summary>
     public IReadOnlyList<LiveLetter> DeadLetters { get; init; } = [];
 }
 
-/// <summary>A topic.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Lags">The lag of each partition, in the order of the partitions.</param>
+/// <summary>A request topic, and the lag of each partition in the order of the partitions.</summary>
 internal sealed record LiveTopic(string Name, IReadOnlyList<long> Lags);
 
-/// <summary>A backend.</summary>
-/// <param name="Group">Its consumer group.</param>
-/// <param name="Id">Its member id in the group.</param>
-/// <param name="Host">The address that it connects from.</param>
-/// <param name="Owns">Its assigned partitions, by topic.</param>
+/// <summary>A backend: its consumer group, its member id in it, the address that it connects from, and its partitions by topic.</summary>
 internal sealed record LiveMember(string Group, string Id, string Host, IReadOnlyDictionary<string, IReadOnlyList<int>> Owns);
 
-/// <summary>A dead letter.</summary>
-/// <param name="Id">Its position in the dead letter topic.</param>
-/// <param name="At">When it was written, in milliseconds since the Unix epoch.</param>
-/// <param name="Origin">The topic, partition and offset that it came from; empty if unknown.</param>
-/// <param name="Reason">Why it is a dead letter.</param>
+/// <summary>A dead letter. Its id is its position in the dead letter topic, its origin the topic, partition and offset that it came
+/// from; empty if unknown.</summary>
 internal sealed record LiveLetter(string Id, long At, string Origin, string Reason);
 
 /// <summary>Serialises the events of the live page.</summary>

@@ -13,43 +13,30 @@ internal sealed class LiveView(
 {
     private const int LatencySeconds = 10;
 
-    private readonly int[] _inFlight = new int[CallSeconds.Kept + 1];
-
-    /// <summary>Notes the number of calls in flight at the end of a second.</summary>
-    public void Note(LiveRecord record) => Volatile.Write(ref _inFlight[Index(record.Calls.Now - 1)], admission.InFlight);
-
     /// <summary>Builds the first event for a page.</summary>
     public ReadOnlyMemory<byte> Hello(LiveRecord record)
     {
         var now = record.Calls.Now;
         var from = Math.Max(now - CallSeconds.Kept, record.Since.ToUnixTimeSeconds());
-        return Event("hello", new LiveHello
-        {
-            Transport = transport.Description.Name,
-            Instead = transport.Description.InsteadOfKafka,
-            InFlightMax = proxy.Value.InFlightMax,
-            Since = record.Since.ToUnixTimeMilliseconds(),
-            // The previous second is part of the first snapshot.
-            History = [.. record.Calls.Between(from, now - 1).Select(Of)],
-        }, LiveJson.Default.LiveHello);
+        var what = transport.Description;
+        // The previous second is part of the first snapshot.
+        var history = record.Calls.Between(from, now - 1).Select(Of).ToList();
+        return Event(
+            "hello", new LiveHello(what.Name, what.InsteadOfKafka, proxy.Value.InFlightMax, record.Since.ToUnixTimeMilliseconds(), history),
+            LiveJson.Default.LiveHello);
     }
 
     /// <summary>Builds the event for all pages at the end of a second.</summary>
     public ReadOnlyMemory<byte> Snapshot(LiveRecord record)
     {
         var now = record.Calls.Now;
-        var latency = record.Calls.Durations(now - LatencySeconds, now);
-        return Event("snapshot", new LiveSnapshot
-        {
-            At = time.GetUtcNow().ToUnixTimeMilliseconds(),
-            InFlight = admission.InFlight,
-            OfStreams = admission.OfStreams,
-            Second = Of(record.Calls.Between(now - 1, now).Single()),
-            Latency = new LiveLatency(latency.Count, At(latency, 0.5), At(latency, 0.95), At(latency, 0.99)),
-            Kafka = kafka?.View,
-            Payments = record.Payments.Latest(),
-            Failures = record.Failures.Latest(),
-        }, LiveJson.Default.LiveSnapshot);
+        var durations = DurationHistogram.Sum(record.Calls.Between(now - LatencySeconds, now).Select(second => second.Durations));
+        var latency = new LiveLatency(durations.Count, At(durations, 0.5), At(durations, 0.95), At(durations, 0.99));
+        return Event(
+            "snapshot", new LiveSnapshot(
+                time.GetUtcNow().ToUnixTimeMilliseconds(), admission.InFlight, admission.OfStreams, Of(record.Calls.Between(now - 1, now).Single()),
+                latency, kafka?.View, record.Payments.Latest(), record.Failures.Latest()),
+            LiveJson.Default.LiveSnapshot);
     }
 
     private static byte[] Event<T>(string name, T value, JsonTypeInfo<T> type) =>
@@ -60,9 +47,7 @@ internal sealed class LiveView(
     private static double? At(DurationHistogram durations, double part) =>
         durations.Percentile(part) is { } duration ? Math.Round(duration.TotalMilliseconds, 3) : null;
 
-    private static int Index(long second) => (int)(second % (CallSeconds.Kept + 1));
-
-    private LiveSecond Of(CallSeconds.Second second) => new(
-        second.Number, Volatile.Read(ref second.Answered), Volatile.Read(ref second.Failed), Volatile.Read(ref _inFlight[Index(second.Number)]),
+    private static LiveSecond Of(CallSeconds.Second second) => new(
+        second.Number, Volatile.Read(ref second.Answered), Volatile.Read(ref second.Failed), Volatile.Read(ref second.InFlight),
         At(second.Durations, 0.5), At(second.Durations, 0.99));
 }

@@ -9,15 +9,14 @@ namespace Billing.Proxy.Live;
 
 /// <summary>Holds what is recorded for the live page. While nobody watches there is no record, and a call costs one read of a
 /// field.</summary>
-public sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
+internal sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
 {
     private volatile LiveRecord? _record;
 
-    /// <summary>The record; null while nobody watches.</summary>
-    internal LiveRecord? Record => _record;
+    public LiveRecord? Record => _record;
 
     /// <summary>Starts a record if there is none.</summary>
-    internal LiveRecord Begin()
+    public LiveRecord Begin()
     {
         if (_record is { } begun)
         {
@@ -27,46 +26,40 @@ public sealed class LiveWatch(IOptions<LiveOptions> options, TimeProvider time)
         return Interlocked.CompareExchange(ref _record, record, null) ?? record;
     }
 
-    /// <summary>Drops the record.</summary>
-    internal void End() => _record = null;
+    public void End() => _record = null;
+}
+
+/// <summary>A transport whose requests are recorded while somebody watches the live page.</summary>
+internal sealed class LiveTransport(IRequestTransport transport, LiveWatch watch) : IRequestTransport
+{
+    public TransportDescription Description => transport.Description;
+
+    public Task<Reply> SendAsync(Request request, Action? stored = null) => watch.Record is { } record
+        ? record.SendAsync(transport, request, stored)
+        : transport.SendAsync(request, stored);
 }
 
 /// <summary>What has happened since the record was started. Thread-safe.</summary>
-internal sealed class LiveRecord
+internal sealed class LiveRecord(int samplesPerSecond, TimeProvider time)
 {
     // Marks the payment of this asynchronous flow as made on the page, from the request to where its command is sent.
     private static readonly AsyncLocal<OwnPayment?> Own = new();
 
-    private readonly TimeProvider _time;
+    public TimeProvider Time => time;
 
-    public LiveRecord(int samplesPerSecond, TimeProvider time)
-    {
-        _time = time;
-        Since = time.GetUtcNow();
-        Calls = new CallSeconds(time);
-        Failures = new FailureLog(time);
-        Payments = new TimedPayments(samplesPerSecond, Calls);
-    }
+    public DateTimeOffset Since { get; } = time.GetUtcNow();
 
-    /// <summary>When the record was started.</summary>
-    public DateTimeOffset Since { get; }
+    /// <summary>When somebody last watched: a timestamp of the clock.</summary>
+    public long WatchedAt { get; set; } = time.GetTimestamp();
 
-    /// <summary>The calls of the last seconds.</summary>
-    public CallSeconds Calls { get; }
+    public CallSeconds Calls { get; } = new(time);
 
-    /// <summary>The recent failures.</summary>
-    public FailureLog Failures { get; }
+    public FailureLog Failures { get; } = new(time);
 
-    /// <summary>The last timed payments.</summary>
-    public TimedPayments Payments { get; }
+    public TimedPayments Payments { get; } = new(samplesPerSecond, time);
 
     /// <summary>Requests timing for the next payment that this asynchronous flow sends.</summary>
-    public static OwnPayment TimeNext()
-    {
-        var own = new OwnPayment();
-        Own.Value = own;
-        return own;
-    }
+    public static OwnPayment TimeNext() => Own.Value = new OwnPayment();
 
     /// <summary>Sends a request and counts its answer.</summary>
     public async Task<Reply> SendAsync(IRequestTransport transport, Request request, Action? stored = null)
@@ -85,7 +78,7 @@ internal sealed class LiveRecord
         }
         if (isPayment && request.SentUnixUs is not null)
         {
-            var payment = TimedPayment.Of(request, reply, TimedCall.Times(request, reply, _time.Microseconds()), own is not null);
+            var payment = TimedPayment.Of(request, reply, IncomingCall.TimesOf(request, reply, time.Microseconds()), own is not null);
             Payments.Add(payment);
             own?.Steps = payment;
         }
@@ -96,6 +89,6 @@ internal sealed class LiveRecord
 /// <summary>A payment made on the page.</summary>
 internal sealed class OwnPayment
 {
-    /// <summary>Its steps; null until it is answered.</summary>
+    /// <summary>Null until it is answered.</summary>
     public TimedPayment? Steps { get; set; }
 }

@@ -1,11 +1,12 @@
 using Billing.Contracts;
 using Billing.Messaging.Requests;
+using Billing.Proxy.Limits;
 using Billing.Wire.V1;
 
 namespace Billing.Proxy.Live;
 
 /// <summary>The last payments whose steps were timed. Thread-safe.</summary>
-internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
+internal sealed class TimedPayments(int samplesPerSecond, TimeProvider time)
 {
     private const int Kept = 10;
 
@@ -14,17 +15,16 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
 
     private readonly Lock _gate = new();
     private readonly Queue<TimedPayment> _payments = new(Kept);
-    private long _second;
-    private int _sampled;
-    private int _shown;
+    private readonly TokenBucket? _sampled = samplesPerSecond > 0 ? new(samplesPerSecond, samplesPerSecond, time) : null;
+    private readonly TokenBucket _shown = new(ShownPerSecondMax, ShownPerSecondMax, time);
 
     /// <summary>Whether one more payment may be timed: not if enough payments of this second have been sampled.</summary>
-    public bool TrySample() => samplesPerSecond > 0 && TryCount(ref _sampled, samplesPerSecond);
+    public bool TrySample() => _sampled is not null && _sampled.Take() is null;
 
     /// <summary>Adds an answered payment.</summary>
     public void Add(TimedPayment payment)
     {
-        if (!payment.FromHere && !TryCount(ref _shown, ShownPerSecondMax))
+        if (!payment.FromHere && _shown.Take() is not null)
         {
             return;
         }
@@ -46,36 +46,13 @@ internal sealed class TimedPayments(int samplesPerSecond, CallSeconds seconds)
             return [.. _payments.Reverse()];
         }
     }
-
-    private bool TryCount(ref int count, int max)
-    {
-        // Usually this second's count is used up, which is seen without the lock.
-        if (Volatile.Read(ref _second) == seconds.Now && Volatile.Read(ref count) >= max)
-        {
-            return false;
-        }
-        lock (_gate)
-        {
-            if (seconds.Now is var now && now != _second)
-            {
-                (_second, _sampled, _shown) = (now, 0, 0);
-            }
-            return count++ < max;
-        }
-    }
 }
 
-/// <summary>A payment and the times of its steps.</summary>
-/// <param name="TransactionId">Its transaction id.</param>
-/// <param name="Account">Its account.</param>
-/// <param name="PaymentType">Its payment type.</param>
-/// <param name="Outcome">Its outcome, or the reason of the error.</param>
-/// <param name="FromHere">Whether it was made on the page.</param>
-/// <param name="Times">When each step was taken, in microseconds since the Unix epoch; steps not taken are missing.</param>
+/// <summary>A payment, with its outcome or the reason of the error, whether it was made on the page (FromHere), and when each of its
+/// steps was taken, in microseconds since the Unix epoch; steps not taken are missing.</summary>
 internal sealed record TimedPayment(
     string TransactionId, string Account, string PaymentType, string Outcome, bool FromHere, IReadOnlyDictionary<string, long> Times)
 {
-    /// <summary>The timed payment of an answered request.</summary>
     public static TimedPayment Of(Request request, Reply reply, StepTimes times, bool fromHere) => new(
         request.TransactionId, request.Route.AccountId, request.Route.PaymentType.ToString(),
         reply.Payment?.Outcome.ToString() ?? reply.Error?.Reason ?? "", fromHere,

@@ -4,25 +4,25 @@ using Microsoft.Extensions.Options;
 namespace Billing.Proxy.Live;
 
 /// <summary>The pages that watch. Their number is limited, and one that reads too slowly is cut off. Thread-safe.</summary>
-internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
+internal sealed class Watchers(IOptions<LiveOptions> options)
 {
     private readonly Lock _gate = new();
     private readonly List<Watcher> _watchers = [];
-    private readonly SemaphoreSlim _came = new(0, 1);
 
-    /// <summary>Number of pages that watch. Afterwards <see cref="WaitForPageAsync"/> completes only for pages that come later.
-    /// </summary>
-    public int Count()
+    public int Count
     {
-        lock (_gate)
+        get
         {
-            _came.Wait(0);
-            return _watchers.Count;
+            lock (_gate)
+            {
+                return _watchers.Count;
+            }
         }
     }
 
-    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many.</summary>
-    public Watcher? TryEnter()
+    /// <summary>Adds a page, which watches until it is disposed of; null if there are too many. If it falls too far behind, it is cut
+    /// off, possibly more than once.</summary>
+    public Watcher? TryEnter(Action cutOff)
     {
         lock (_gate)
         {
@@ -30,20 +30,12 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
             {
                 return null;
             }
-            var watcher = new Watcher(Leave);
+            var watcher = new Watcher(cutOff, Leave);
             _watchers.Add(watcher);
-            if (_came.CurrentCount == 0)
-            {
-                _came.Release();
-            }
             return watcher;
         }
     }
 
-    /// <summary>Completes when a page has come since the last call; it may have left already.</summary>
-    public Task WaitForPageAsync(CancellationToken cancellationToken) => _came.WaitAsync(cancellationToken);
-
-    /// <summary>Sends a message to all pages.</summary>
     public void Publish(ReadOnlyMemory<byte> message)
     {
         lock (_gate)
@@ -51,9 +43,6 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
             _watchers.ForEach(watcher => watcher.Publish(message));
         }
     }
-
-    /// <inheritdoc/>
-    public void Dispose() => _came.Dispose();
 
     private void Leave(Watcher watcher)
     {
@@ -65,35 +54,23 @@ internal sealed class Watchers(IOptions<LiveOptions> options) : IDisposable
 }
 
 /// <summary>A page that watches.</summary>
-internal sealed class Watcher(Action<Watcher> leave) : IDisposable
+internal sealed class Watcher(Action cutOff, Action<Watcher> leave) : IDisposable
 {
     // The most unread messages, of which there is one per second.
     private const int BehindMax = 5;
 
     private readonly Channel<ReadOnlyMemory<byte>> _messages = Channel.CreateBounded<ReadOnlyMemory<byte>>(BehindMax);
-    private readonly CancellationTokenSource _tooSlow = new();
 
-    /// <summary>The messages for it.</summary>
     public IAsyncEnumerable<ReadOnlyMemory<byte>> Messages(CancellationToken cancellationToken) =>
         _messages.Reader.ReadAllAsync(cancellationToken);
 
-    /// <summary>Cancelled when it is so far behind that it has to be cut off.</summary>
-    public CancellationToken TooSlow => _tooSlow.Token;
-
-    /// <summary>Queues a message for it.</summary>
     public void Publish(ReadOnlyMemory<byte> message)
     {
         if (!_messages.Writer.TryWrite(message))
         {
-            // Asynchronously, so that the callbacks do not run on this thread.
-            _ = _tooSlow.CancelAsync();
+            cutOff();
         }
     }
 
-    /// <summary>Removes the page.</summary>
-    public void Dispose()
-    {
-        leave(this);
-        _tooSlow.Dispose();
-    }
+    public void Dispose() => leave(this);
 }

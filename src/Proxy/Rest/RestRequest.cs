@@ -18,7 +18,6 @@ internal static partial class RestRequest
     /// <summary>The header with a caller's preferences (RFC 7240).</summary>
     public const string PreferHeader = "Prefer";
 
-    /// <summary>The preference for an answer before the request is processed.</summary>
     public const string RespondAsync = "respond-async";
 
     /// <summary>The header with the time that the caller waits, in milliseconds.</summary>
@@ -28,8 +27,6 @@ internal static partial class RestRequest
     private const string UnknownField = "The JSON property '";
     private const string DoubleField = "Duplicate property '";
 
-    /// <summary>Reads the body.</summary>
-    /// <exception cref="FailureException">INVALID_ARGUMENT: the body is too large, or not a valid object of the type.</exception>
     public static async ValueTask<T> BodyAsync<T>(HttpContext http, JsonTypeInfo<T> type, int bytesMax)
         where T : class
     {
@@ -56,14 +53,11 @@ internal static partial class RestRequest
         }
     }
 
-    /// <summary>What HTTP says of a call besides its request.</summary>
-    /// <param name="http">The request.</param>
-    /// <param name="time">The clock.</param>
-    /// <param name="waits">How long a caller waits that does not say so; null for the proxy's default.</param>
+    /// <summary>What HTTP says of a call besides its request. A caller that does not say how long it waits, waits as long as
+    /// <paramref name="waits"/>, or else the proxy's default.</summary>
     public static IncomingCall CallOf(HttpContext http, TimeProvider time, TimeSpan? waits = null) =>
         new(Caller.Of(http), new CallerDeadline(time.GetTimestamp(), Timeout(http) ?? waits), http.RequestAborted);
 
-    /// <summary>How long the caller waits; null if the request does not state it.</summary>
     private static TimeSpan? Timeout(HttpContext http)
     {
         if (!http.Request.Headers.TryGetValue(TimeoutHeader, out var values))

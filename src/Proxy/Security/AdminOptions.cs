@@ -4,9 +4,8 @@ namespace Billing.Proxy.Security;
 
 /// <summary>The addresses at which a proxy serves the operators of the platform; section <c>Billing:Admin</c>. If callers have
 /// to authenticate, the endpoints for operators (the admin service, the live page, metrics) are served only there.</summary>
-public sealed class AdminOptions
+internal sealed class AdminOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Admin";
 
     /// <summary>The address for HTTP/1.1, e.g. <c>http://localhost:5090</c>; an address that begins with <c>https</c> serves gRPC
@@ -19,17 +18,10 @@ public sealed class AdminOptions
     /// <summary>The addresses that are set.</summary>
     public IEnumerable<string> Addresses => new[] { Url, GrpcUrl }.Where(url => url.Length > 0);
 
-    /// <summary>One message for each invalid setting, naming it.</summary>
-    /// <param name="urls">The addresses at which the proxy listens for its callers, separated by semicolons.</param>
-    public IEnumerable<string> ValidationErrors(string? urls)
+    public IEnumerable<string> ValidationErrors(string? urls) => new[]
     {
-        if (Url.Length > 0 && ServiceAddresses.Problem(Url, urls) is { } problem)
-        {
-            yield return $"{Section}:Url: {problem}";
-        }
-        if (GrpcUrl.Length > 0 && ServiceAddresses.Problem(GrpcUrl, Url.Length > 0 ? $"{urls};{Url}" : urls) is { } other)
-        {
-            yield return $"{Section}:GrpcUrl: {other}";
-        }
-    }
+        Url.Length > 0 && ServiceAddresses.Problem(Url, urls) is { } problem ? $"{Section}:Url: {problem}" : null,
+        GrpcUrl.Length > 0 && ServiceAddresses.Problem(GrpcUrl, Url.Length > 0 ? $"{urls};{Url}" : urls) is { } other
+            ? $"{Section}:GrpcUrl: {other}" : null,
+    }.OfType<string>();
 }

@@ -4,9 +4,8 @@ namespace Billing.Proxy.Security;
 
 /// <summary>How a proxy authenticates its callers; section <c>Billing:Auth</c>. Tokens are JSON Web Tokens (RFC 7519) with
 /// asymmetric signatures, sent as <c>authorization: Bearer</c>.</summary>
-public sealed class AuthOptions
+internal sealed class AuthOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Auth";
 
     private static readonly TimeSpan ClockSkewBound = TimeSpan.FromMinutes(10);
@@ -40,46 +39,22 @@ public sealed class AuthOptions
     /// <summary>Whether callers may authenticate with tokens.</summary>
     public bool TakesTokens => JwksFile.Length > 0 || Authority.Length > 0;
 
-    /// <summary>One message for each invalid setting or combination of settings, naming it.</summary>
-    public IEnumerable<string> ValidationErrors()
-    {
-        if (JwksFile.Length > 0 && Authority.Length > 0)
-        {
-            yield return $"{Section}: set JwksFile or Authority, not both.";
-        }
-        if (JwksFile.Length > 0 && !File.Exists(JwksFile))
-        {
-            yield return $"{Section}:JwksFile: there is no file '{JwksFile}'.";
-        }
-        if (Authority.Length > 0 && !IsAuthority(Authority))
-        {
-            yield return $"{Section}:Authority: '{Authority}' is not an address that begins with https; http is allowed only for a loopback address.";
-        }
-        if (JwksFile.Length > 0 && Issuer.Length == 0)
-        {
-            yield return $"{Section}:Issuer is missing: set it to the issuer of the tokens.";
-        }
-        if (TakesTokens && Audience.Length == 0)
-        {
-            yield return $"{Section}:Audience is missing: set it to the audience that tokens must have.";
-        }
-        if (!TakesTokens && (Issuer.Length > 0 || Audience.Length > 0))
-        {
-            yield return $"{Section}: Issuer and Audience need JwksFile or Authority.";
-        }
-        if (ClockSkew < TimeSpan.Zero || ClockSkew > ClockSkewBound)
-        {
-            yield return $"{Section}:ClockSkew ({ClockSkew}) must be between zero and {ClockSkewBound}.";
-        }
-        if (AccountClaim.Length == 0)
-        {
-            yield return $"{Section}:AccountClaim must not be empty.";
-        }
-        foreach (var scope in CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries).Where(scope => !Scopes.All.Contains(scope)))
-        {
-            yield return $"{Section}:CertificateScopes: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}.";
-        }
-    }
+    public IEnumerable<string> ValidationErrors() => ((string?[])
+    [
+        JwksFile.Length > 0 && Authority.Length > 0 ? $"{Section}: set JwksFile or Authority, not both." : null,
+        JwksFile.Length > 0 && !File.Exists(JwksFile) ? $"{Section}:JwksFile: there is no file '{JwksFile}'." : null,
+        Authority.Length > 0 && !IsAuthority(Authority)
+            ? $"{Section}:Authority: '{Authority}' is not an address that begins with https; http is allowed only for a loopback address." : null,
+        JwksFile.Length > 0 && Issuer.Length == 0 ? $"{Section}:Issuer is missing: set it to the issuer of the tokens." : null,
+        TakesTokens && Audience.Length == 0 ? $"{Section}:Audience is missing: set it to the audience that tokens must have." : null,
+        !TakesTokens && (Issuer.Length > 0 || Audience.Length > 0) ? $"{Section}: Issuer and Audience need JwksFile or Authority." : null,
+        ClockSkew < TimeSpan.Zero || ClockSkew > ClockSkewBound
+            ? $"{Section}:ClockSkew ({ClockSkew}) must be between zero and {ClockSkewBound}." : null,
+        AccountClaim.Length == 0 ? $"{Section}:AccountClaim must not be empty." : null,
+        .. CertificateScopes.Split(' ', StringSplitOptions.RemoveEmptyEntries).Where(scope => !Scopes.All.Contains(scope))
+            .Select(scope =>
+                $"{Section}:CertificateScopes: there is no scope '{scope}'; the scopes are {string.Join(", ", Scopes.All)}."),
+    ]).OfType<string>();
 
     private static bool IsAuthority(string address) =>
         Uri.TryCreate(address, UriKind.Absolute, out var uri)

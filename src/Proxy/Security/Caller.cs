@@ -1,11 +1,10 @@
 using System.Security.Claims;
-using Grpc.Core;
 
 namespace Billing.Proxy.Security;
 
 /// <summary>The caller of a request, with its permissions. Without authentication, all callers from one address are one caller,
 /// which may do everything.</summary>
-public sealed class Caller : ClaimsIdentity
+internal sealed class Caller : ClaimsIdentity
 {
     private readonly bool _mayDoEverything;
     private readonly HashSet<string> _scopes = new(StringComparer.Ordinal);
@@ -13,18 +12,14 @@ public sealed class Caller : ClaimsIdentity
     private readonly List<string> _beginnings = [];
 
     /// <summary>Creates an unauthenticated caller, which may do everything.</summary>
-    /// <param name="id">What identifies it, such as its address.</param>
     public Caller(string id)
     {
         Id = id;
         _mayDoEverything = true;
     }
 
-    /// <summary>Creates an authenticated caller.</summary>
-    /// <param name="scheme">The authentication scheme.</param>
-    /// <param name="id">What identifies it; the same in all of its tokens.</param>
-    /// <param name="scopes">Its scopes.</param>
-    /// <param name="accounts">The accounts that it may access: account ids, or prefixes of ids followed by <c>*</c>.</param>
+    /// <summary>Creates an authenticated caller, which may access the accounts: account ids, or prefixes of ids followed by <c>*</c>.
+    /// </summary>
     public Caller(string scheme, string id, IEnumerable<string> scopes, IEnumerable<string> accounts)
         : base(scheme)
     {
@@ -43,20 +38,14 @@ public sealed class Caller : ClaimsIdentity
         }
     }
 
-    /// <summary>What identifies the caller.</summary>
+    /// <summary>What identifies the caller; the same in all of its tokens.</summary>
     public string Id { get; }
 
-    /// <summary>The caller of a request.</summary>
     public static Caller Of(HttpContext http) =>
         http.User.Identity as Caller ?? http.Features.Get<Caller>() ?? Nobody;
 
-    /// <summary>The caller of a gRPC call.</summary>
-    public static Caller Of(ServerCallContext call) => Of(call.GetHttpContext());
-
-    /// <summary>Whether the caller has a scope.</summary>
     public bool Has(string scope) => _mayDoEverything || _scopes.Contains(scope);
 
-    /// <summary>Whether the caller may access an account.</summary>
     public bool MayAccess(string accountId) => _mayDoEverything || _accounts.Contains(accountId)
         || _beginnings.Exists(beginning => accountId.StartsWith(beginning, StringComparison.Ordinal));
 

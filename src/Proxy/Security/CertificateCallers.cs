@@ -17,7 +17,6 @@ internal sealed class CertificateCallers(
 
     private static readonly string[] AllAccounts = ["*"];
 
-    /// <inheritdoc/>
     protected override Task<AuthenticateResult> HandleAuthenticateAsync()
     {
         if (Context.Connection.ClientCertificate is not { } certificate)

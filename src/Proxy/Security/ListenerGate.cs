@@ -27,3 +27,15 @@ internal sealed class ListenerGate(RequestDelegate next, IReadOnlyCollection<int
         return Task.CompletedTask;
     }
 }
+
+/// <summary>Marks an endpoint that is for the platform's operators, not for its callers.</summary>
+internal sealed class OperatorEndpoint;
+
+internal static class OperatorEndpoints
+{
+    private static readonly OperatorEndpoint Mark = new();
+
+    /// <summary>Marks endpoints as being for operators: <see cref="ListenerGate"/> serves them only at the admin addresses.</summary>
+    public static TBuilder ForOperators<TBuilder>(this TBuilder endpoints)
+        where TBuilder : IEndpointConventionBuilder => endpoints.WithMetadata(Mark);
+}

@@ -12,7 +12,6 @@ namespace Billing.Proxy.Security;
 /// <summary>Answers unauthenticated and unauthorized requests with an error, in the format of gRPC or REST.</summary>
 internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
 {
-    /// <inheritdoc/>
     public async Task HandleAsync(
         RequestDelegate next, HttpContext context, AuthorizationPolicy policy, PolicyAuthorizationResult authorizeResult)
     {
@@ -21,7 +20,7 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
             await next(context);
             return;
         }
-        Answer(context, authorizeResult.Challenged ? Unknown(await context.AuthenticateAsync()) : Forbidden(policy));
+        Answer(context, authorizeResult.Challenged ? Unknown(await context.AuthenticateAsync()) : Forbidden(context));
     }
 
     /// <summary>Answers a request with an error.</summary>
@@ -52,7 +51,10 @@ internal sealed class Refusals : IAuthorizationMiddlewareResultHandler
         _ => new(StatusCode.Unauthenticated, ErrorReasons.TokenInvalid, "The token is invalid: this platform does not trust it."),
     };
 
-    private static Failure Forbidden(AuthorizationPolicy policy) => new(
-        StatusCode.PermissionDenied, ErrorReasons.ScopeMissing,
-        $"The caller lacks the scope {string.Join(" and ", policy.Requirements.OfType<ScopeRequirement>().Select(r => r.Scope))}.");
+    // The policies of the endpoints are named after the scopes that they require.
+    private static Failure Forbidden(HttpContext http)
+    {
+        var scopes = http.GetEndpoint()!.Metadata.GetOrderedMetadata<IAuthorizeData>().Select(required => required.Policy);
+        return new(StatusCode.PermissionDenied, ErrorReasons.ScopeMissing, $"The caller lacks the scope {string.Join(" and ", scopes)}.");
+    }
 }

@@ -1,14 +1,12 @@
+using System.Security.Cryptography;
+using Billing.Hosting;
+
 namespace Billing.Proxy.Security;
 
 /// <summary>A value loaded from files that may be replaced while the process runs. The files are checked when the value is read,
 /// at most once per second, and compared by content: a file behind a symbolic link may change without a change of its date. If
 /// changed files cannot be used, such as a new certificate with the old key, that is logged once and the last valid value kept.
 /// </summary>
-/// <typeparam name="T">The type of the value.</typeparam>
-/// <param name="paths">The files.</param>
-/// <param name="make">Creates the value from the files' contents, given in the order of the files.</param>
-/// <param name="time">The clock.</param>
-/// <param name="logger">Logs changes and their errors.</param>
 internal sealed partial class ReloadedFiles<T>(
     IReadOnlyList<string> paths, Func<IReadOnlyList<byte[]>, T> make, TimeProvider time, ILogger logger)
     where T : class
@@ -27,16 +25,14 @@ internal sealed partial class ReloadedFiles<T>(
     {
         get
         {
-            if (_value is not { } value)
+            var known = _value;
+            if (known is null)
             {
-                lock (_gate)
-                {
-                    return Look();
-                }
+                _gate.Enter();
             }
-            if (time.GetElapsedTime(Interlocked.Read(ref _looked)) < LookInterval || !_gate.TryEnter())
+            else if (IsFresh || !_gate.TryEnter())
             {
-                return value;
+                return known;
             }
             try
             {
@@ -49,10 +45,26 @@ internal sealed partial class ReloadedFiles<T>(
         }
     }
 
+    /// <summary>Reads the files for the first time; <paramref name="what"/> says in an error what they are.</summary>
+    /// <exception cref="StartupException">They cannot be used.</exception>
+    public void Load(string what)
+    {
+        try
+        {
+            _ = Value;
+        }
+        catch (Exception e) when (e is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException or InvalidDataException)
+        {
+            throw new StartupException($"{what} cannot be used: {e.Message}");
+        }
+    }
+
+    private bool IsFresh => time.GetElapsedTime(Interlocked.Read(ref _looked)) < LookInterval;
+
     private T Look()
     {
         var known = _value;
-        if (known is not null && time.GetElapsedTime(Interlocked.Read(ref _looked)) < LookInterval)
+        if (known is not null && IsFresh)
         {
             return known;
         }

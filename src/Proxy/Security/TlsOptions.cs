@@ -2,9 +2,8 @@ namespace Billing.Proxy.Security;
 
 /// <summary>The certificates of a proxy and of its callers; section <c>Billing:Tls</c>. TLS is used at the addresses that begin
 /// with <c>https</c>. The files may be replaced while the proxy runs: new connections use the new ones.</summary>
-public sealed class TlsOptions
+internal sealed class TlsOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Tls";
 
     /// <summary>The certificate in PEM, followed by its intermediate certificates; empty for no TLS.</summary>
@@ -28,7 +27,7 @@ public sealed class TlsOptions
     /// <summary>Whether callers may authenticate with a client certificate.</summary>
     public bool KnowsClients => ClientCaFile.Length > 0;
 
-    /// <summary>One message for each invalid setting, naming it. The files' contents are checked later, at startup.</summary>
+    // The files' contents are checked later, at startup.
     public IEnumerable<string> ValidationErrors()
     {
         foreach (var (name, file) in (ReadOnlySpan<(string, string)>)[(nameof(CertificateFile), CertificateFile), (nameof(KeyFile), KeyFile), (nameof(ClientCaFile), ClientCaFile)])

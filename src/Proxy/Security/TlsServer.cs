@@ -30,22 +30,8 @@ internal sealed class TlsServer
     /// <exception cref="StartupException">A file cannot be used.</exception>
     public void Load()
     {
-        try
-        {
-            _ = _own.Value;
-        }
-        catch (Exception e) when (e is CryptographicException or ArgumentException or IOException or UnauthorizedAccessException)
-        {
-            throw new StartupException($"{TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)} ('{_options.CertificateFile}') and its key cannot be used: {e.Message}");
-        }
-        try
-        {
-            _ = _clientCa?.Value;
-        }
-        catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
-        {
-            throw new StartupException($"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)} ('{_options.ClientCaFile}') cannot be used: {e.Message}");
-        }
+        _own.Load($"{TlsOptions.Section}:{nameof(TlsOptions.CertificateFile)} ('{_options.CertificateFile}') and its key");
+        _clientCa?.Load($"{TlsOptions.Section}:{nameof(TlsOptions.ClientCaFile)} ('{_options.ClientCaFile}')");
     }
 
     /// <summary>Sets up the addresses that begin with <c>https</c>.</summary>
@@ -57,28 +43,20 @@ internal sealed class TlsServer
             // The context includes the intermediate certificates, and follows changes of the files after the server's start.
             handshake.ServerCertificateSelectionCallback = null;
             handshake.ServerCertificateContext = _own.Value;
+            if (_clientCa is not null)
+            {
+                var trusted = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+                trusted.CustomTrustStore.AddRange(_clientCa.Value);
+                trusted.ApplicationPolicy.Add(new Oid("1.3.6.1.5.5.7.3.2", "Client authentication"));
+                handshake.CertificateChainPolicy = trusted;
+            }
         };
         if (_clientCa is not null)
         {
             https.ClientCertificateMode = _options.RequireClientCertificate
                 ? ClientCertificateMode.RequireCertificate
                 : ClientCertificateMode.AllowCertificate;
-            https.ClientCertificateValidation = (certificate, chain, _) => IsTrusted(certificate, chain);
         }
-    }
-
-    private bool IsTrusted(X509Certificate2 certificate, X509Chain? sent)
-    {
-        using var chain = new X509Chain();
-        chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;
-        chain.ChainPolicy.CustomTrustStore.AddRange(_clientCa!.Value);
-        chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
-        chain.ChainPolicy.ApplicationPolicy.Add(new Oid("1.3.6.1.5.5.7.3.2", "Client authentication"));
-        if (sent is not null)
-        {
-            chain.ChainPolicy.ExtraStore.AddRange(sent.ChainPolicy.ExtraStore);
-        }
-        return chain.Build(certificate);
     }
 
     private SslStreamCertificateContext ReadOwn(IReadOnlyList<byte[]> files)

@@ -12,7 +12,7 @@ namespace Billing.Proxy.Security;
 /// <summary>Configures the validation of tokens, and caches valid tokens for a short time: the check of a signature costs more
 /// than everything else that a proxy does for a call.</summary>
 internal sealed class TokenCallers(
-    IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger) : IConfigureNamedOptions<JwtBearerOptions>
+    IOptions<AuthOptions> options, TimeProvider time, ILogger<TokenCallers> logger)
 {
     // So long may a token still be accepted after its key was removed from the key set.
     private static readonly TimeSpan RememberedFor = TimeSpan.FromSeconds(60);
@@ -29,9 +29,14 @@ internal sealed class TokenCallers(
     private readonly AuthOptions _options = options.Value;
     private readonly ConcurrentDictionary<string, Remembered> _remembered = new(StringComparer.Ordinal);
 
-    public void Configure(JwtBearerOptions bearer) => Configure(JwtBearerDefaults.AuthenticationScheme, bearer);
+    private readonly ReloadedFiles<JsonWebKeySet>? _keys = options.Value.JwksFile.Length == 0 ? null
+        : new ReloadedFiles<JsonWebKeySet>([options.Value.JwksFile], ReadKeys, time, logger);
 
-    public void Configure(string? name, JwtBearerOptions bearer)
+    /// <summary>Reads the key set for the first time, if it is in a file.</summary>
+    /// <exception cref="StartupException">It cannot be used.</exception>
+    public void Load() => _keys?.Load($"{AuthOptions.Section}:{nameof(AuthOptions.JwksFile)} ('{_options.JwksFile}')");
+
+    public void Configure(JwtBearerOptions bearer)
     {
         bearer.MapInboundClaims = false;
         bearer.TimeProvider = time;
@@ -45,10 +50,9 @@ internal sealed class TokenCallers(
             RequireExpirationTime = true,
             RequireSignedTokens = true,
         };
-        if (_options.JwksFile.Length > 0)
+        if (_keys is not null)
         {
-            var keys = new ReloadedFiles<JsonWebKeySet>([_options.JwksFile], ReadKeys, time, logger);
-            bearer.TokenValidationParameters.IssuerSigningKeyResolver = (_, _, _, _) => keys.Value.GetSigningKeys();
+            bearer.TokenValidationParameters.IssuerSigningKeyResolver = (_, _, _, _) => _keys.Value.GetSigningKeys();
         }
         else
         {
@@ -62,9 +66,7 @@ internal sealed class TokenCallers(
 
     private DateTimeOffset Now => time.WallClock().GetUtcNow();
 
-    /// <summary>Reads a key set.</summary>
-    /// <exception cref="InvalidDataException">The file is not a key set, or holds no key.</exception>
-    public static JsonWebKeySet ReadKeys(IReadOnlyList<byte[]> files)
+    private static JsonWebKeySet ReadKeys(IReadOnlyList<byte[]> files)
     {
         try
         {

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Billing.Messaging.Telemetry;
+using Billing.Proxy.Failures;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Grpc.AspNetCore.Server;
@@ -10,9 +11,8 @@ namespace Billing.Proxy.Telemetry;
 
 /// <summary>Measures every gRPC call to the proxy, including calls refused before they reach a service, and names its span. Also
 /// reports how full the proxy is. REST calls are measured by ASP.NET Core itself.</summary>
-public sealed class CallMetrics : IDisposable
+internal sealed class CallMetrics : IDisposable
 {
-    /// <summary>The meter's name.</summary>
     public const string MeterName = "Billing.Proxy";
 
     private const string OtherMethod = "_OTHER";
@@ -23,7 +23,6 @@ public sealed class CallMetrics : IDisposable
     private readonly Meter _meter;
     private readonly Histogram<double> _durations;
 
-    /// <summary>Creates the instruments.</summary>
     public CallMetrics(IMeterFactory meters, Admission admission)
     {
         _meter = meters.Create(MeterName);
@@ -38,7 +37,6 @@ public sealed class CallMetrics : IDisposable
             "billing.proxy.places.limit", () => admission.Places, "{place}", "The limit on places; calls above it are refused.");
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _meter.Dispose();
 
     /// <summary>The middleware.</summary>
@@ -92,13 +90,9 @@ public sealed class CallMetrics : IDisposable
         _durations.Record(Stopwatch.GetElapsedTime(since).TotalSeconds, tags);
     }
 
-    /// <summary>The status in the trailers, or in the headers if the call was answered without a message.</summary>
     private static string StatusOf(HttpContext http, bool failed)
     {
-        var trailers = http.Features.Get<Microsoft.AspNetCore.Http.Features.IHttpResponseTrailersFeature>()?.Trailers;
-        var text = trailers is not null && trailers.TryGetValue("grpc-status", out var trailer) ? (string?)trailer
-            : (string?)http.Response.Headers["grpc-status"];
-        if (int.TryParse(text, System.Globalization.CultureInfo.InvariantCulture, out var code) && code >= 0 && code < StatusNames.Length)
+        if (int.TryParse(GrpcFailure.TrailerOf(http, "grpc-status"), System.Globalization.CultureInfo.InvariantCulture, out var code) && code >= 0 && code < StatusNames.Length)
         {
             return StatusNames[code];
         }

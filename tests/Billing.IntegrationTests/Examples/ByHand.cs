@@ -38,7 +38,7 @@ public sealed partial class ByHand(EmbeddedStack stack)
     public void The_page_mentions_every_method_and_every_route()
     {
         var page = string.Join('\n', Repository.Lines(Page));
-        var methods = Proxy.Hosting.ProxyServices.PublicServices.SelectMany(s => s.Methods).Select(m => $"{m.Service.FullName}/{m.Name}");
+        var methods = V1.BillingReflection.Descriptor.Services.SelectMany(s => s.Methods).Select(m => $"{m.Service.FullName}/{m.Name}");
         Assert.All(methods, method => Assert.Contains(method, page, StringComparison.Ordinal));
         Assert.All(
             ["$REST/v1/payments/", "/balance", "/statement", "/credit-limit", "respond-async", "/status", "/health/live", "/health/ready", "/openapi/v1.json", "/docs"],

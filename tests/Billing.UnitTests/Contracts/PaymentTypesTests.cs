@@ -25,7 +25,7 @@ public sealed class PaymentTypesTests
         Assert.Throws<ArgumentOutOfRangeException>(() => PaymentTypes.NameOf(type));
 
     [Theory]
-    [InlineData("src/Proxy/Rest/RestModels.cs")]
+    [InlineData("src/Proxy/Rest/PaymentRoute.cs")]
     [InlineData("src/Proxy/Live/Page/index.html")]
     [InlineData("docs/architecture.md")]
     [InlineData("docs/wire-protocol.md")]

@@ -11,10 +11,6 @@ internal static class Admissions
     /// <summary>A caller with every permission.</summary>
     public static Caller Caller { get; } = new("somebody");
 
-    public static Admission With(ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null)
-    {
-        var limitOptions = Options.Create(limits ?? new LimitOptions());
-        var clock = time ?? TimeProvider.System;
-        return new Admission(Options.Create(options), limitOptions, new CallerRates(limitOptions, clock), clock);
-    }
+    public static Admission With(ProxyOptions options, LimitOptions? limits = null, TimeProvider? time = null) =>
+        new(Options.Create(options), Options.Create(limits ?? new LimitOptions()), time ?? TimeProvider.System);
 }

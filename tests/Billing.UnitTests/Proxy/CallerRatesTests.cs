@@ -73,7 +73,8 @@ public sealed class CallerRatesTests : IDisposable
     public async Task Payments_on_streams_wait_for_their_turns_one_after_the_other()
     {
         Limit(perSecond: 10, burst: 1);
-        var turns = Enumerable.Range(0, 4).Select(_ => _admission!.WaitForTurnAsync(Admissions.Caller, CancellationToken.None).AsTask()).ToList();
+        using var stream = new StreamPlaces(_admission!, Admissions.Caller, window: 1);
+        var turns = Enumerable.Range(0, 4).Select(_ => stream.WaitForTurnAsync(CancellationToken.None).AsTask()).ToList();
 
         for (var due = 1; due <= turns.Count; due++)
         {
@@ -89,7 +90,8 @@ public sealed class CallerRatesTests : IDisposable
         Limit(perSecond: 10, burst: 1);
         Enter();
         using var ended = new CancellationTokenSource();
-        var turn = _admission!.WaitForTurnAsync(Admissions.Caller, ended.Token).AsTask();
+        using var stream = new StreamPlaces(_admission!, Admissions.Caller, window: 1);
+        var turn = stream.WaitForTurnAsync(ended.Token).AsTask();
 
         await ended.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => turn);

@@ -4,9 +4,6 @@ using Billing.Messaging;
 using Billing.Proxy;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;
-using Billing.Proxy.Live.Front;
-using Billing.Proxy.Rest;
-using Billing.Proxy.Telemetry;
 using Grpc.AspNetCore.Server;
 using Grpc.Core.Interceptors;
 using Grpc.Net.Client;
@@ -68,23 +65,15 @@ internal sealed class ProxyHost : IAsyncDisposable
         {
             builder.Services.AddSingleton(time);
         }
-        builder.Services.AddProxy(builder.Configuration);
+        builder.AddProxy();
         builder.Services.Configure(configure ?? (_ => { }));
         if (interceptor is not null)
         {
             builder.Services.AddSingleton(interceptor.GetType(), interceptor);
             builder.Services.Configure<GrpcServiceOptions>(grpc => grpc.Interceptors.Add(interceptor.GetType()));
         }
-        builder.AddRest();
-        builder.AddLive();
-        builder.AddSecurity();
-        builder.AddProxyTelemetry();
         var app = builder.Build();
-        app.MapProxyTelemetry();
         app.MapProxy();
-        app.MapRest();
-        app.MapLive();
-        app.UseSecurity();
         await app.StartAsync();
         return new ProxyHost(app);
     }

@@ -1,11 +1,9 @@
-using System.Diagnostics.Metrics;
 using Billing.Contracts;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Live;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
 namespace Billing.UnitTests.Proxy.Live;
@@ -47,30 +45,6 @@ public sealed class LiveRecordTests
         Assert.Equal([0, 0, 1], three.Select(second => second.Failed));
         Assert.Equal(1, three[0].Durations.Count);
         Assert.Equal(0, seconds.Between(first, first + 1).Single().Answered);
-    }
-
-    [Fact]
-    public void Only_the_meters_of_this_host_are_listened_to()
-    {
-        using var here = new ServiceCollection().AddMetrics().BuildServiceProvider();
-        using var elsewhere = new ServiceCollection().AddMetrics().BuildServiceProvider();
-        var seconds = new CallSeconds(_time);
-        using var meter = new CallMeter(seconds, here.GetRequiredService<IMeterFactory>());
-        var grpc = Histogram(here, "Billing.Proxy", "rpc.server.call.duration");
-        var rest = Histogram(here, "Microsoft.AspNetCore.Hosting", "http.server.request.duration");
-
-        grpc.Record(0.25, new("rpc.method", "billing.v1.Billing/MakePayment"), new("rpc.response.status_code", "OK"));
-        grpc.Record(60, new("rpc.method", "billing.v1.Billing/MakePayments"), new("rpc.response.status_code", "OK"));
-        grpc.Record(0.1, new("rpc.method", "billing.v1.Billing/CheckBalance"), new("rpc.response.status_code", "UNAVAILABLE"));
-        rest.Record(0.25, new("http.route", "/v1/payments/{transaction_id}"), new("http.response.status_code", 200));
-        rest.Record(0.1, new("http.route", "/v1/payments/{transaction_id}"), new("http.response.status_code", 429));
-        rest.Record(600, new("http.route", "/live/events"), new("http.response.status_code", 200));
-        Histogram(elsewhere, "Billing.Proxy", "rpc.server.call.duration")
-            .Record(9, new("rpc.method", "billing.v1.Billing/MakePayment"), new("rpc.response.status_code", "OK"));
-
-        var second = seconds.Between(seconds.Now, seconds.Now + 1).Single();
-        Assert.Equal((2, 2L), (second.Failed, second.Durations.Count));
-        Assert.InRange(second.Durations.Percentile(1)!.Value.TotalMilliseconds, 240, 260);
     }
 
     [Fact]
@@ -152,7 +126,4 @@ public sealed class LiveRecordTests
         ReceivedUnixUs = 1_769_860_800_000_000,
         Payment = new MakePaymentRequest { AccountId = account, PaymentType = PaymentType.Visa },
     });
-
-    private static Histogram<double> Histogram(IServiceProvider host, string meter, string name) =>
-        host.GetRequiredService<IMeterFactory>().Create(meter).CreateHistogram<double>(name, "s");
 }

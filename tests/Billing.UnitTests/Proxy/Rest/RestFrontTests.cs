@@ -75,8 +75,9 @@ public sealed class RestFrontTests
             taken.TrySetResult();
             return answer.Task;
         };
+        // The delay grows from one second to the next: here, time stands still.
         await using var proxy = await ProxyHost.StartAsync(
-            _backend, options => (options.InFlightMax, options.StreamWindow) = (1, 1), withRest: true);
+            _backend, options => (options.InFlightMax, options.StreamWindow) = (1, 1), withRest: true, time: new ManualTime());
         var first = PayAsync(proxy);
         await taken.Task;
 

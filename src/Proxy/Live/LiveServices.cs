@@ -5,14 +5,15 @@ using Billing.Proxy.Rest;
 using Billing.Proxy.Security;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 
-namespace Billing.Proxy.Live.Front;
+namespace Billing.Proxy.Live;
 
 /// <summary>Registers the services of the live page, which is part of the REST front.</summary>
-public static class LiveServices
+internal static class LiveServices
 {
     private const string Page = "index.html";
 
-    /// <summary>Adds the live page, if there is a REST front and <see cref="LiveOptions.Enabled"/> is set.</summary>
+    /// <summary>Adds the live page, if there is a REST front and <see cref="LiveOptions.Enabled"/> is set. Has to come after the
+    /// transport, which it wraps.</summary>
     public static void AddLive(this WebApplicationBuilder builder)
     {
         var services = builder.Services;
@@ -33,7 +34,8 @@ public static class LiveServices
             .AddHostedService<LiveFeed>();
     }
 
-    /// <summary>Maps the live page, its files, its events and its payments.</summary>
+    /// <summary>Maps the live page, its files, its events and its payments, and watches the calls. Has to come before any middleware
+    /// that answers a call.</summary>
     public static void MapLive(this WebApplication app)
     {
         if (!IsOn(app.Configuration))
@@ -41,7 +43,7 @@ public static class LiveServices
             return;
         }
         var watch = app.Services.GetRequiredService<LiveWatch>();
-        app.Use((http, next) => FailureWatch.InvokeAsync(watch, http, next));
+        app.Use((http, next) => CallWatch.InvokeAsync(watch, http, next));
         foreach (var asset in LiveAssets.All)
         {
             // Anonymous: the files hold no data, and the page asks for the token that the events may require.
@@ -54,5 +56,5 @@ public static class LiveServices
     }
 
     private static bool IsOn(IConfiguration configuration) =>
-        configuration[RestOptions.Section + ":Url"] is { Length: > 0 } && configuration.GetValue(LiveOptions.Section + ":Enabled", true);
+        RestOptions.IsOn(configuration) && configuration.GetValue(LiveOptions.Section + ":Enabled", true);
 }

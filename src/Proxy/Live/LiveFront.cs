@@ -5,11 +5,10 @@ using Billing.Proxy.Rest;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.Options;
 
-namespace Billing.Proxy.Live.Front;
+namespace Billing.Proxy.Live;
 
-/// <summary>Serves the requests of the live page.</summary>
 internal sealed class LiveFront(
-    Watchers watchers, LiveWatch watch, LiveView view, Admission admission, RestFront rest, IOptions<LiveOptions> options)
+    Watchers watchers, LiveWatch watch, LiveView view, Admission admission, PaymentRoute payments, IOptions<LiveOptions> options)
 {
     /// <summary>The response header with the steps of a payment, as JSON.</summary>
     public const string StepsHeader = "billing-steps";
@@ -17,7 +16,7 @@ internal sealed class LiveFront(
     /// <summary>Sends the events, second by second, until the page is closed or the proxy shuts down.</summary>
     public async Task WatchAsync(HttpContext http)
     {
-        using var watcher = watchers.TryEnter();
+        using var watcher = watchers.TryEnter(http.Features.GetRequiredFeature<IHttpRequestLifetimeFeature>().Abort);
         if (watcher is null)
         {
             RestFailure.Write(http.Response, StatusCodes.Status503ServiceUnavailable, null,
@@ -27,17 +26,14 @@ internal sealed class LiveFront(
         http.Response.ContentType = "text/event-stream";
         http.Response.Headers.CacheControl = "no-store";
         http.Features.Get<IHttpResponseBodyFeature>()?.DisableBuffering();
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing, watcher.TooSlow);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, admission.Closing);
         try
         {
             await WriteEventsAsync(http.Response, watcher, end.Token);
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested)
         {
-            if (watcher.TooSlow.IsCancellationRequested)
-            {
-                http.Abort();
-            }
+            // The page is closed or was cut off, or the proxy shuts down.
         }
     }
 
@@ -46,7 +42,7 @@ internal sealed class LiveFront(
     public async Task<IResult> PayAsync(string transactionId, HttpContext http)
     {
         var own = LiveRecord.TimeNext();
-        var answer = await rest.PayAsync(transactionId, http);
+        var answer = await payments.PayAsync(transactionId, http);
         if (own.Steps is { } steps)
         {
             http.Response.Headers[StepsHeader] = JsonSerializer.Serialize(steps, LiveJson.Default.TimedPayment);

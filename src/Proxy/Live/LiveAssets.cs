@@ -2,7 +2,7 @@ using System.Buffers.Text;
 using System.Security.Cryptography;
 using Microsoft.Net.Http.Headers;
 
-namespace Billing.Proxy.Live.Front;
+namespace Billing.Proxy.Live;
 
 /// <summary>The files of the live page, which are embedded in the program.</summary>
 internal static class LiveAssets
@@ -21,7 +21,6 @@ internal static class LiveAssets
         ["svg"] = "image/svg+xml",
     };
 
-    /// <summary>Every file, by its name.</summary>
     public static IReadOnlyList<Asset> All { get; } =
     [
         .. typeof(LiveAssets).Assembly.GetManifestResourceNames().Where(name => name.StartsWith(Prefix, StringComparison.Ordinal))
@@ -36,11 +35,6 @@ internal static class LiveAssets
         return new Asset(name, Types[name.Split('.')[^1]], content, $"\"{Base64Url.EncodeToString(SHA256.HashData(content).AsSpan(0, 12))}\"");
     }
 
-    /// <summary>A file.</summary>
-    /// <param name="Name">Its name.</param>
-    /// <param name="Type">Its media type.</param>
-    /// <param name="Content">Its content.</param>
-    /// <param name="Tag">Its entity tag.</param>
     internal sealed record Asset(string Name, string Type, byte[] Content, string Tag)
     {
         /// <summary>Answers with the file, or with 304 if it has not changed.</summary>

@@ -1,0 +1,34 @@
+using System.Text.Json.Serialization;
+using Billing.Proxy.Failures;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>How requests of one kind are made over HTTP/1.1 and JSON, with the same checks, admission and commands as over gRPC.</summary>
+internal interface IRestRoute
+{
+    void Map(IEndpointRouteBuilder routes);
+}
+
+/// <summary>The kinds of requests that can be made over REST, each in a file of its own.</summary>
+internal static class RestRoutes
+{
+    public static IReadOnlyList<Type> All { get; } =
+        [typeof(PaymentRoute), typeof(PaymentStatusRoute), typeof(BalanceRoute), typeof(StatementRoute), typeof(CreditLimitRoute)];
+}
+
+/// <summary>Their JSON.</summary>
+[JsonSourceGenerationOptions(
+    GenerationMode = JsonSourceGenerationMode.Metadata,
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
+    UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+    AllowDuplicateProperties = false)]
+[JsonSerializable(typeof(PaymentBody))]
+[JsonSerializable(typeof(PaymentAnswer))]
+[JsonSerializable(typeof(PaymentStatusAnswer))]
+[JsonSerializable(typeof(BalanceAnswer))]
+[JsonSerializable(typeof(StatementAnswer))]
+[JsonSerializable(typeof(CreditLimitBody))]
+[JsonSerializable(typeof(CreditLimitAnswer))]
+[JsonSerializable(typeof(ProblemAnswer))]
+internal sealed partial class RestJson : JsonSerializerContext;

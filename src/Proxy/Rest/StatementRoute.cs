@@ -1,0 +1,92 @@
+using System.ComponentModel;
+using Billing.Messaging.Requests;
+using Billing.Proxy.Calls;
+using Billing.Proxy.Security;
+using Billing.V1;
+using Billing.Wire.V1;
+using Microsoft.AspNetCore.Mvc;
+
+namespace Billing.Proxy.Rest;
+
+/// <summary>A page of a statement.</summary>
+internal sealed class StatementRoute(RequestHandler handler, TimeProvider time) : IRestRoute
+{
+    private const string AfterVersion = "after_version";
+    private const string Limit = "limit";
+    private const int LimitDefault = 100;
+
+    public void Map(IEndpointRouteBuilder routes) => routes.MapGet("/v1/accounts/{payment_type}/{account_id}/statement", StatementAsync)
+        .WithName("GetStatement").HasNumbers(AfterVersion, Limit).Answers<StatementAnswer>(Scopes.BalancesRead);
+
+    [EndpointSummary("Reads a page of an account's statement: its events, in order")]
+    public async Task<IResult> StatementAsync(
+        [FromRoute(Name = "payment_type")] string paymentType, [FromRoute(Name = "account_id")] string accountId,
+        [FromQuery(Name = AfterVersion), Description("Leaves out the events up to and including this version.")] string? afterVersion,
+        [FromQuery(Name = Limit), Description("The most events on the page, 1 to 1000; 100 if not given.")] string? limit,
+        HttpContext http)
+    {
+        var call = RestRequest.CallOf(http, time);
+        RestRequest.CheckQuery(http, AfterVersion, Limit);
+        var request = new StatementPageRequest
+        {
+            AccountId = accountId,
+            PaymentType = RestRequest.PaymentType(paymentType),
+            AfterVersion = RestRequest.Number(AfterVersion, afterVersion, 0),
+            Limit = (int)Math.Clamp(RestRequest.Number(Limit, limit, LimitDefault), int.MinValue, int.MaxValue),
+        };
+        var page = (await handler.HandleAsync(RequestKinds.Statement, request, call)).Value;
+        return new JsonAnswer<StatementAnswer>(StatementAnswer.Of(page), RestJson.Default.StatementAnswer);
+    }
+}
+
+/// <summary>One page of a statement.</summary>
+internal sealed class StatementAnswer
+{
+    /// <summary>The events, in order.</summary>
+    public required IReadOnlyList<StatementEntryJson> Entries { get; init; }
+
+    /// <summary>The after_version of the next page; absent from the last one.</summary>
+    public long? Next { get; init; }
+
+    public static StatementAnswer Of(StatementPage page) => new()
+    {
+        Entries = [.. page.Entries.Select(StatementEntryJson.Of)],
+        Next = page.HasMore ? page.Entries[^1].Version : null,
+    };
+}
+
+/// <summary>One event of an account.</summary>
+internal sealed class StatementEntryJson
+{
+    /// <summary>Its position in the account's stream, from 1.</summary>
+    public required long Version { get; init; }
+
+    /// <summary>PAYMENT_ACCEPTED, PAYMENT_DECLINED or CREDIT_LIMIT_CHANGED.</summary>
+    public required string Type { get; init; }
+
+    /// <summary>The id of the payment or change that caused it.</summary>
+    public string? TransactionId { get; init; }
+
+    /// <summary>When it was decided.</summary>
+    public DateTime? DecidedAt { get; init; }
+
+    /// <summary>The payment's amount, or the new limit.</summary>
+    public MoneyJson? Amount { get; init; }
+
+    /// <summary>If a payment was declined, the reason: CREDIT_LIMIT_EXCEEDED or CURRENCY_MISMATCH.</summary>
+    public string? DeclineReason { get; init; }
+
+    /// <summary>What the account owes after the event.</summary>
+    public MoneyJson? Balance { get; init; }
+
+    public static StatementEntryJson Of(StatementEntry entry) => new()
+    {
+        Version = entry.Version,
+        Type = Names.Of(entry.Type),
+        TransactionId = entry.TransactionId.OrNull(),
+        DecidedAt = entry.DecidedAt?.ToDateTime(),
+        Amount = entry.Amount.ToJson(),
+        DeclineReason = Names.Of(entry.DeclineReason),
+        Balance = entry.Balance.ToJson(),
+    };
+}
