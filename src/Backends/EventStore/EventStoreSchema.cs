@@ -32,12 +32,11 @@ public sealed class EventStoreSchema(
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses a statement.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
-        await WaitForDatabaseAsync(cancellationToken);
         try
         {
             var sql = Sql(options.Value.Schema);
             var mark = new SchemaMark(options.Value.Schema, sql);
-            await using (var pooled = await database.OpenConnectionAsync(cancellationToken))
+            await using (var pooled = await ConnectAsync(cancellationToken))
             {
                 if (await mark.IsThereAsync(pooled, cancellationToken))
                 {
@@ -75,15 +74,14 @@ public sealed class EventStoreSchema(
         await take.ExecuteNonQueryAsync(cancellationToken);
     }
 
-    private async Task WaitForDatabaseAsync(CancellationToken cancellationToken)
+    private async Task<NpgsqlConnection> ConnectAsync(CancellationToken cancellationToken)
     {
         var start = time.GetTimestamp();
         while (true)
         {
             try
             {
-                await using var connection = await database.OpenConnectionAsync(cancellationToken);
-                return;
+                return await database.OpenConnectionAsync(cancellationToken);
             }
             catch (NpgsqlException e) when (!e.IsTransient || time.GetElapsedTime(start) > options.Value.StartTimeout)
             {

@@ -22,8 +22,7 @@ internal abstract class WriteKind
     public abstract AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId);
 
     /// <summary>The message and the field of the error CURRENCY_MISMATCH for a command that does not fit its account.</summary>
-    public virtual (string Message, string Field) Misfit(Account account) =>
-        throw new NotSupportedException($"A {Field} fits every account.");
+    public virtual (string Message, string Field) Misfit(Account account) => ($"The account is kept in {account.Currency}.", "");
 
     /// <summary>Whether an event of the command's account has the contents that the command asked for.</summary>
     public abstract bool IsAnsweredBy(Command command, Event recorded);
