@@ -7,24 +7,22 @@ namespace Billing.Backends;
 
 /// <summary>The last step of every command: publishes its answer and event, waits for the acknowledgement, and only then
 /// settles the delivery.</summary>
-public sealed partial class Replier(IAnswerPublisher publisher, Supervisor supervisor, ILogger<Replier> logger)
+internal sealed partial class Replier(IAnswerPublisher publisher, Supervisor supervisor, ILogger<Replier> logger)
 {
     private int _inFlight;
 
     /// <summary>Number of commands entered and not yet settled.</summary>
     public int InFlight => Volatile.Read(ref _inFlight);
 
-    /// <summary>Counts commands as in flight.</summary>
     public void Enter(int count)
     {
         Interlocked.Add(ref _inFlight, count);
-        BackendMetrics.Flight(count);
+        BackendMetrics.InFlight.Add(count);
     }
 
     /// <summary>Publishes answers and events, and settles the deliveries when the broker has acknowledged them. Returns as
-    /// soon as they are handed to the producer, so successive calls by one caller are published in order.</summary>
-    /// <param name="answered">Deliveries and their answers; null where the caller has already been answered.</param>
-    /// <param name="events">The events that the commands caused.</param>
+    /// soon as they are handed to the producer, so successive calls by one caller are published in order. There is no answer where
+    /// the caller has already been answered.</summary>
     public void Publish(IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered, IReadOnlyList<Event> events)
     {
         var answers = new List<Answer>(answered.Count);
@@ -55,22 +53,21 @@ public sealed partial class Replier(IAnswerPublisher publisher, Supervisor super
         {
             delivery.Abandon();
         }
-        Interlocked.Add(ref _inFlight, -deliveries.Count);
-        BackendMetrics.Flight(-deliveries.Count);
+        Leave(deliveries.Count);
     }
 
     /// <summary>Rejects a command that cannot be processed, and answers its caller with the error unless it is null.</summary>
     public void Reject(Delivery delivery, string reason, Reply? error)
     {
         delivery.Reject(reason);
-        Interlocked.Decrement(ref _inFlight);
-        BackendMetrics.Flight(-1);
-        if (error is null)
+        Leave(1);
+        if (error is not null)
         {
-            return;
+            Answer([(delivery, error)]);
         }
-        supervisor.Watch("Publishing answers", PublishAsync([new Answer(delivery.Command.ProxyTopic, error)], []));
     }
+
+    private void Leave(int count) => Enter(-count);
 
     private async Task SettleWhenSentAsync(Task sent, IReadOnlyList<(Delivery Delivery, Reply? Reply)> answered)
     {
@@ -82,7 +79,7 @@ public sealed partial class Replier(IAnswerPublisher publisher, Supervisor super
             {
                 delivery.Settle();
             }
-            BackendMetrics.Took(BackendMetrics.Steps.Publish, since);
+            BackendMetrics.Took("publish", since);
         }
         catch (Exception e)
         {
@@ -93,8 +90,7 @@ public sealed partial class Replier(IAnswerPublisher publisher, Supervisor super
         }
         finally
         {
-            Interlocked.Add(ref _inFlight, -answered.Count);
-            BackendMetrics.Flight(-answered.Count);
+            Leave(answered.Count);
         }
     }
 

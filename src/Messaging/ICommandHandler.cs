@@ -9,8 +9,4 @@ public interface ICommandHandler
 
     /// <summary>Accepts commands, in partition order. Never blocks; called from one thread at a time.</summary>
     void Accept(IReadOnlyList<Delivery> deliveries);
-
-    /// <summary>Removes the accounts of partitions that now belong to another backend from the cache: they may be stale.
-    /// </summary>
-    void RemoveCached(IReadOnlyCollection<SourcePartition> partitions);
 }

@@ -73,7 +73,5 @@ internal static class StartupHook
             }
             original.Accept(deliveries);
         }
-
-        public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => original.RemoveCached(partitions);
     }
 }

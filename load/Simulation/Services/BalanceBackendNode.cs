@@ -32,9 +32,10 @@ internal sealed class BalanceBackendNode : BackendNode
         View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), node.Time);
         _model = new BalanceReadModel(
             View, client, client, retry, settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceReadModel>.Instance);
-        var processor = new BalanceProcessor(
-            View, client, new NoStatements(), new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry,
-            settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceProcessor>.Instance);
+        var balances = new BalanceProcessor(
+            View, client, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
+            node.Time, NullLogger<BalanceProcessor>.Instance);
+        var processor = new ReadProcessor([balances], Replier, node.Supervisor);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
@@ -89,11 +90,5 @@ internal sealed class BalanceBackendNode : BackendNode
             _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
         }
         return TimeSpan.FromMilliseconds(_built && _events.HasMore ? 1 : 500);
-    }
-
-    private sealed class NoStatements : IStatementReader
-    {
-        public Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken) =>
-            throw new NotSupportedException();
     }
 }

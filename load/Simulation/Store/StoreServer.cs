@@ -97,7 +97,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     {
         if (owned.Any(o => o.Epoch != _epochs.GetValueOrDefault(o.Partition)))
         {
-            throw new PostgresException("a later owner", "ERROR", "ERROR", EpochFunction.Ended);
+            throw new PostgresException("a later owner", "ERROR", "ERROR", StoredFunction.EpochEnded);
         }
         foreach (var stream in batch.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal))
         {

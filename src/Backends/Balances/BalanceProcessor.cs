@@ -15,11 +15,13 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>The read side: answers balance checks. All card-network enquiries run concurrently; the checks that are ready at the
+/// <summary>Answers balance checks. All card-network enquiries run concurrently; the checks that are ready at the
 /// same time are answered together, from the view. A check for a version that the view has not reached waits without holding
 /// up the others; if the version does not arrive in time, the event store is read, once for all such checks.
 /// </summary>
-public sealed partial class BalanceProcessor : Worker, ICommandHandler
+internal sealed partial class BalanceProcessor(
+    BalanceView view, IAccountStore store, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
+    IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<BalanceProcessor> logger) : IReadKind
 {
     private readonly Channel<Delivery> _ready =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
@@ -27,79 +29,21 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     private readonly Channel<Delivery> _ahead =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
 
-    private readonly BalanceView _view;
-    private readonly IAccountStore _store;
-    private readonly StatementProcessor _statements;
-    private readonly SimulatedCardNetwork _network;
-    private readonly Replier _replier;
-    private readonly TimeProvider _time;
-    private readonly ILogger<BalanceProcessor> _logger;
-    private readonly int _batchMax;
-    private readonly TimeSpan _minVersionWait;
-    private readonly Account _opened;
-    private readonly Supervisor _supervisor;
-    private readonly EventStoreRetry.Retries _retry;
+    private readonly BackendOptions _options = options.Value;
+    private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
 
-    /// <summary>Creates the processor.</summary>
-    public BalanceProcessor(
-        BalanceView view, IAccountStore store, IStatementReader statements, SimulatedCardNetwork network, Replier replier,
-        EventStoreRetry retry, IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time,
-        ILogger<BalanceProcessor> logger)
-        : base(supervisor)
-    {
-        _view = view;
-        _store = store;
-        _statements = new StatementProcessor(statements, replier, retry, time, logger);
-        _network = network;
-        _replier = replier;
-        _time = time;
-        _logger = logger;
-        _batchMax = options.Value.BatchMax;
-        _minVersionWait = options.Value.MinVersionWait;
-        _opened = Account.Opened(options.Value.DefaultCreditLimit);
-        _supervisor = supervisor;
-        _retry = retry.Limited((e, attempt) => Waiting(attempt, e.Message));
-    }
+    public Command.RequestOneofCase Field => Command.RequestOneofCase.Balance;
 
-    /// <inheritdoc/>
-    public int InFlight => _replier.InFlight;
+    public void Accept(Delivery delivery) => supervisor.Watch("Enquiring", EnquireAsync(delivery));
 
-    /// <inheritdoc/>
-    public void Accept(IReadOnlyList<Delivery> deliveries)
-    {
-        _replier.Enter(deliveries.Count);
-        foreach (var delivery in deliveries)
-        {
-            if (delivery.Command.RequestCase == Command.RequestOneofCase.Statement)
-            {
-                _statements.Accept(delivery);
-            }
-            else
-            {
-                _supervisor.Watch("Enquiring", EnquireAsync(delivery));
-            }
-        }
-    }
-
-    /// <summary>Does nothing: the view holds all accounts, whichever partitions are assigned.</summary>
-    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions)
-    {
-    }
-
-    /// <inheritdoc/>
-    public override async Task RunAsync(CancellationToken stopping)
-    {
-        // None of these ends by itself: the first one to end was cancelled or has failed, and ends this worker likewise.
-        var first = await Task.WhenAny(
-            AnswerAsync(_ready, FromView, stopping),
-            AnswerAsync(_ahead, batch => FromStoreAsync(batch, stopping), stopping),
-            _statements.RunAsync(stopping));
-        await first;
-    }
+    // None of these ends by itself: the first one to end was cancelled or has failed.
+    public async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
+        AnswerAsync(_ready, FromView, stopping),
+        AnswerAsync(_ahead, batch => FromStoreAsync(batch, stopping), stopping));
 
     private async Task EnquireAsync(Delivery delivery)
     {
-        await _network.EnquireAsync(CancellationToken.None);
+        await network.EnquireAsync(CancellationToken.None);
         _ready.Writer.TryWrite(delivery);
     }
 
@@ -110,13 +54,13 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
         while (await queue.Reader.WaitToReadAsync(cancellationToken))
         {
             var batch = new List<Delivery>();
-            while (batch.Count < _batchMax && queue.Reader.TryRead(out var delivery))
+            while (batch.Count < _options.BatchMax && queue.Reader.TryRead(out var delivery))
             {
                 batch.Add(delivery);
             }
             if (await answer(batch) is { Count: > 0 } answered)
             {
-                _replier.Publish(answered, []);
+                replier.Publish(answered, []);
             }
         }
     }
@@ -124,7 +68,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     private ValueTask<List<(Delivery, Reply?)>> FromView(List<Delivery> batch)
     {
         var answered = new List<(Delivery, Reply?)>(batch.Count);
-        var now = _time.GetUtcNow();
+        var now = time.GetUtcNow();
         var (nowUnixUs, asOf) = (UnixTime.Microseconds(now), now.ToTimestamp());
         foreach (var delivery in batch)
         {
@@ -133,13 +77,13 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
             {
                 answered.Add((delivery, Expiry.Reply(command)));
             }
-            else if (_view.Get(Stream(command)) is var account && account.Version >= command.Balance.MinVersion)
+            else if (view.Get(Stream(command)) is var account && account.Version >= command.Balance.MinVersion)
             {
                 answered.Add((delivery, Answer(command, account, asOf)));
             }
             else
             {
-                _supervisor.Watch("Waiting for the view", WaitForViewAsync(delivery, nowUnixUs));
+                supervisor.Watch("Waiting for the view", WaitForViewAsync(delivery, nowUnixUs));
             }
         }
         return ValueTask.FromResult(answered);
@@ -148,7 +92,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     private async Task WaitForViewAsync(Delivery delivery, long nowUnixUs)
     {
         var command = delivery.Command;
-        var wait = _minVersionWait;
+        var wait = _options.MinVersionWait;
         // At most half of the time left, so that there is time to read the event store. In microseconds, because a deadline
         // may be further away than a TimeSpan can express.
         var halfLeftUs = (command.DeadlineUnixUs - nowUnixUs) / 2;
@@ -156,7 +100,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
         {
             wait = TimeSpan.FromMicroseconds(halfLeftUs);
         }
-        var reached = await _view.WaitAsync(Stream(command), command.Balance.MinVersion, wait);
+        var reached = await view.WaitAsync(Stream(command), command.Balance.MinVersion, wait);
         (reached ? _ready : _ahead).Writer.TryWrite(delivery);
     }
 
@@ -164,14 +108,15 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     {
         try
         {
+            var opened = Account.Opened(_options.DefaultCreditLimit);
             // Taken before the read, so that what is read is at least this recent.
-            var asOf = _time.GetUtcNow();
+            var asOf = time.GetUtcNow();
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(
-                async token => await _store.LoadAsync(streamIds, _opened, token), cancellationToken);
+                async token => await store.LoadAsync(streamIds, opened, token), cancellationToken);
             foreach (var (streamId, account) in accounts)
             {
-                _view.Put(streamId, account);
+                view.Put(streamId, account);
             }
             return batch.ConvertAll<(Delivery, Reply?)>(d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
         }
@@ -206,7 +151,7 @@ public sealed partial class BalanceProcessor : Worker, ICommandHandler
     };
 
     [LoggerMessage(230, LogLevel.Warning, "Accounts could not be read, attempt {Attempt}: {Reason}")]
-    private partial void Waiting(int attempt, string reason);
+    private static partial void Waiting(ILogger logger, int attempt, string reason);
 
     [LoggerMessage(231, LogLevel.Error, "{Count} balance checks could not be answered")]
     private partial void Failed(Exception e, int count);

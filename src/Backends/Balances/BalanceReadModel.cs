@@ -12,7 +12,9 @@ namespace Billing.Backends.Balances;
 /// <summary>Maintains the view of the balances: builds it from the event store, applies published events, and reloads the
 /// accounts that have missed an event. Reloading runs in the background, and retries for as long as the event store is
 /// unavailable.</summary>
-public sealed partial class BalanceReadModel : Worker, IReadModel
+internal sealed partial class BalanceReadModel(
+    BalanceView view, IEventScan scan, IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options,
+    Supervisor supervisor, TimeProvider time, ILogger<BalanceReadModel> logger) : Worker(supervisor), IReadModel
 {
     private const int PageSize = 10_000;
 
@@ -21,101 +23,74 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
     private readonly Channel<string> _gaps =
         Channel.CreateUnbounded<string>(new UnboundedChannelOptions { SingleReader = true });
 
-    private readonly BalanceView _view;
-    private readonly IEventScan _scan;
-    private readonly IAccountStore _store;
-    private readonly Account _opened;
-    private readonly int _batchMax;
-    private readonly TimeProvider _time;
-    private readonly ILogger<BalanceReadModel> _logger;
-    private readonly EventStoreRetry.Retries _retry;
+    private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
+    private readonly int _batchMax = options.Value.BatchMax;
+    private readonly EventStoreRetry.Retries _retry =
+        retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(logger, attempt, e.Message));
 
-    /// <summary>Creates the model; it is empty until it is rebuilt.</summary>
-    public BalanceReadModel(
-        BalanceView view, IEventScan scan, IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options,
-        Supervisor supervisor, TimeProvider time, ILogger<BalanceReadModel> logger)
-        : base(supervisor)
-    {
-        _view = view;
-        _scan = scan;
-        _store = store;
-        _opened = Account.Opened(options.Value.DefaultCreditLimit);
-        _batchMax = options.Value.BatchMax;
-        _time = time;
-        _logger = logger;
-        _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(attempt, e.Message));
-    }
-
-    /// <inheritdoc/>
     public async Task RebuildAsync(CancellationToken cancellationToken)
     {
-        var start = _time.GetTimestamp();
+        var start = time.GetTimestamp();
         var logged = start;
         var last = await RebuildAsync(
             progress =>
             {
-                if (_time.GetElapsedTime(logged) >= LogInterval)
+                if (time.GetElapsedTime(logged) >= LogInterval)
                 {
-                    logged = _time.GetTimestamp();
+                    logged = time.GetTimestamp();
                     Building(progress.Events, progress.EventsEstimate, progress.Accounts);
                 }
             },
             cancellationToken);
-        Built(last.Accounts, last.Events, _time.GetElapsedTime(start).TotalSeconds);
+        Built(last.Accounts, last.Events, time.GetElapsedTime(start).TotalSeconds);
     }
 
     /// <summary>Builds the view from the event store. Accounts that the view already holds stay: versions only grow.</summary>
-    /// <param name="report">Receives the progress after each page of events.</param>
-    /// <param name="cancellationToken">Ends the rebuild at once.</param>
-    /// <returns>The final progress.</returns>
-    /// <exception cref="InvalidOperationException">The store holds an event that this program does not know.</exception>
     public async Task<RebuildProgress> RebuildAsync(Action<RebuildProgress> report, CancellationToken cancellationToken)
     {
         var gaps = new HashSet<string>(StringComparer.Ordinal);
         void Take(StoredEvent stored)
         {
-            if (stored.Version > _view.Get(stored.StreamId).Version
-                && !_view.Apply(stored.StreamId, stored.Version, EventTypes.Read(stored.Type, stored.Json)))
+            if (stored.Version > view.Get(stored.StreamId).Version
+                && !view.Apply(stored.StreamId, stored.Version, EventTypes.Read(stored.Type, stored.Json)))
             {
                 gaps.Add(stored.StreamId);
             }
         }
 
-        var estimate = await _retry.ExecuteAsync(async token => await _scan.LastAsync(token), cancellationToken);
+        var estimate = await _retry.ExecuteAsync(async token => await scan.LastAsync(token), cancellationToken);
         var (events, after) = (0L, EventScan.Start);
         while (true)
         {
             // A page that fails halfway is read again; the view ignores the events it already has.
             var (count, last) = await _retry.ExecuteAsync(
-                async token => await _scan.ReadPageAsync(after, PageSize, Take, token), cancellationToken);
+                async token => await scan.ReadPageAsync(after, PageSize, Take, token), cancellationToken);
             (events, after) = (events + count, last);
             if (count < PageSize)
             {
                 break;
             }
-            report(new RebuildProgress(events, Math.Max(estimate, events), _view.Count));
+            report(new RebuildProgress(events, Math.Max(estimate, events), view.Count));
         }
         foreach (var batch in gaps.Chunk(_batchMax))
         {
             await ReloadAsync(batch, cancellationToken);
         }
-        var done = new RebuildProgress(events, events, _view.Count);
+        var done = new RebuildProgress(events, events, view.Count);
         report(done);
         return done;
     }
 
-    /// <inheritdoc/>
     public void Apply(IReadOnlyList<Event> events)
     {
-        foreach (var streamId in _view.Apply(events))
+        foreach (var streamId in view.Apply(events))
         {
-            BackendMetrics.Gap();
-            Gap(streamId, _view.Get(streamId).Version);
+            BackendMetrics.ViewGaps.Add(1);
+            Gap(streamId, view.Get(streamId).Version);
             _gaps.Writer.TryWrite(streamId);
         }
     }
 
-    /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
         while (await _gaps.Reader.WaitToReadAsync(stopping))
@@ -140,10 +115,10 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
     private async Task ReloadAsync(string[] streamIds, CancellationToken cancellationToken)
     {
         var accounts = await _retry.ExecuteAsync(
-            async token => await _store.LoadAsync(streamIds, _opened, token), cancellationToken);
+            async token => await store.LoadAsync(streamIds, _opened, token), cancellationToken);
         foreach (var (streamId, account) in accounts)
         {
-            _view.Put(streamId, account);
+            view.Put(streamId, account);
         }
     }
 
@@ -157,8 +132,14 @@ public sealed partial class BalanceReadModel : Worker, IReadModel
     private partial void Gap(string streamId, long version);
 
     [LoggerMessage(243, LogLevel.Warning, "Events could not be read, attempt {Attempt}: {Reason}")]
-    private partial void Waiting(int attempt, string reason);
+    private static partial void Waiting(ILogger logger, int attempt, string reason);
 
     [LoggerMessage(244, LogLevel.Error, "{Count} accounts with a gap could not be reloaded; each is tried again at its next event")]
     private partial void ReloadFailed(Exception e, int count);
 }
+
+/// <summary>The progress of a rebuild.</summary>
+/// <param name="Events">Events read so far.</param>
+/// <param name="EventsEstimate">The approximate total of events to read; exact at the end.</param>
+/// <param name="Accounts">Accounts in the view so far.</param>
+public readonly record struct RebuildProgress(long Events, long EventsEstimate, int Accounts);

@@ -3,6 +3,7 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
+using Billing.V1;
 using Billing.Wire.V1;
 
 namespace Billing.Backends.Balances;
@@ -13,9 +14,7 @@ namespace Billing.Backends.Balances;
 /// too: one of the two is not from a backend, and until it is reloaded the account takes no further events. An account takes
 /// about 170 bytes: 64 for its state, 22 plus two per character for its stream id, 36 for its place in the hash table, which
 /// may be up to half empty. Thread-safe.</summary>
-/// <param name="opened">The state of an account without events.</param>
-/// <param name="time">Measures the timeouts.</param>
-public sealed class BalanceView(Account opened, TimeProvider time)
+internal sealed class BalanceView(Account opened, TimeProvider time)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Entry> _accounts = new(StringComparer.Ordinal);
@@ -48,7 +47,6 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    /// <summary>An account as of its last known event.</summary>
     public Account Get(string streamId)
     {
         lock (_gate)
@@ -102,9 +100,6 @@ public sealed class BalanceView(Account opened, TimeProvider time)
     }
 
     /// <summary>Waits until an account has reached a version.</summary>
-    /// <param name="streamId">The account's stream.</param>
-    /// <param name="version">The version.</param>
-    /// <param name="atMost">The longest wait.</param>
     /// <returns>Whether it has; false on timeout.</returns>
     public Task<bool> WaitAsync(string streamId, long version, TimeSpan atMost)
     {
@@ -145,7 +140,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
             {
                 return false;
             }
-            Set(recorded.StreamId, new Entry(after, Fingerprint(recorded)));
+            Set(recorded.StreamId, new Entry(after, Fingerprint(fact, recorded.Balance)));
             return true;
         }
     }
@@ -157,16 +152,14 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         ref var entry = ref CollectionsMarshal.GetValueRefOrNullRef(_accounts, recorded.StreamId);
         // An account from the store has no fingerprint: only the balance that the event states can be compared.
         var same = entry.Fingerprint != 0
-            ? entry.Fingerprint == Fingerprint(recorded)
+            ? entry.Fingerprint == Fingerprint(recorded.ToFact(), recorded.Balance)
             : recorded.Balance is { } balance && balance.ToDecimal() == known.Balance;
         entry.IsInDoubt |= !same;
         return same;
     }
 
     // A hash of the event's contents; never 0.
-    private static int Fingerprint(Event recorded) => HashCode.Combine(
-        recorded.TransactionId, recorded.FactCase, recorded.PaymentAccepted, recorded.PaymentDeclined,
-        recorded.CreditLimitChanged, recorded.Balance) is not 0 and var hash ? hash : 1;
+    private static int Fingerprint(AccountEvent? fact, Money? balance) => HashCode.Combine(fact, balance) is not 0 and var hash ? hash : 1;
 
     private bool IsInDoubt(string streamId) => _accounts.TryGetValue(streamId, out var entry) && entry.IsInDoubt;
 
@@ -175,7 +168,10 @@ public sealed class BalanceView(Account opened, TimeProvider time)
     private void Set(string streamId, Entry entry)
     {
         ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_accounts, streamId, out var isKnown);
-        BackendMetrics.Viewed(isKnown ? 0 : 1);
+        if (!isKnown)
+        {
+            BackendMetrics.ViewAccounts.Add(1);
+        }
         var account = entry.Account.Currency is { } currency && !ReferenceEquals(currency, known.Account?.Currency)
             ? entry.Account with { Currency = Shared(currency) }
             : entry.Account;
@@ -220,8 +216,7 @@ public sealed class BalanceView(Account opened, TimeProvider time)
         waiter.End(false);
     }
 
-    /// <param name="Account">The account.</param>
-    /// <param name="Fingerprint">The hash of the event that led to it; 0 if the account came from the event store.</param>
+    /// <summary>The fingerprint is the hash of the event that led to the account; 0 if the account came from the event store.</summary>
     private record struct Entry(Account Account, int Fingerprint = 0)
     {
         /// <summary>Whether two events claimed the account's version.</summary>

@@ -11,7 +11,7 @@ namespace Billing.Backends.Balances;
 /// <summary>Answers requests for statements separately from the balance checks, with several readers at a time, so that a
 /// long statement holds up neither balance checks nor the other readers.</summary>
 internal sealed partial class StatementProcessor(
-    IStatementReader reader, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger logger)
+    StatementReader reader, Replier replier, EventStoreRetry retry, TimeProvider time, ILogger<StatementProcessor> logger) : IReadKind
 {
     private const int ReadersMax = 4;
 
@@ -20,12 +20,12 @@ internal sealed partial class StatementProcessor(
     private readonly Channel<Delivery> _accepted = Channel.CreateUnbounded<Delivery>();
     private readonly EventStoreRetry.Retries _retry = retry.Limited((e, attempt) => Waiting(logger, attempt, e.Message));
 
-    /// <summary>Takes a request.</summary>
+    public Command.RequestOneofCase Field => Command.RequestOneofCase.Statement;
+
     public void Accept(Delivery delivery) => _accepted.Writer.TryWrite(delivery);
 
-    /// <summary>Answers until it is cancelled.</summary>
-    public Task RunAsync(CancellationToken cancellationToken) =>
-        Task.WhenAll(Enumerable.Range(0, ReadersMax).Select(_ => ReadAsync(cancellationToken)));
+    public Task RunAsync(CancellationToken stopping) =>
+        Task.WhenAll(Enumerable.Range(0, ReadersMax).Select(_ => ReadAsync(stopping)));
 
     private async Task ReadAsync(CancellationToken cancellationToken)
     {
@@ -66,7 +66,7 @@ internal sealed partial class StatementProcessor(
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            Failed(logger, e, CommandRoute.Of(command).StreamId);
+            Failed(e, CommandRoute.Of(command).StreamId);
             replier.Reject(delivery, "The statement could not be read: " + e.Message, Replies.Error(
                 command.CorrelationId, StatusCode.Internal, ErrorReasons.ProcessingFailed,
                 "The statement could not be read; the request is kept for the operators."));
@@ -85,5 +85,5 @@ internal sealed partial class StatementProcessor(
     private static partial void Waiting(ILogger logger, int attempt, string reason);
 
     [LoggerMessage(251, LogLevel.Error, "The statement of {StreamId} could not be read")]
-    private static partial void Failed(ILogger logger, Exception e, string streamId);
+    private partial void Failed(Exception e, string streamId);
 }

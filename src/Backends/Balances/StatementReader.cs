@@ -1,6 +1,7 @@
 using System.Data;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.V1;
 using Google.Protobuf.WellKnownTypes;
@@ -12,16 +13,15 @@ namespace Billing.Backends.Balances;
 /// <summary>Reads statements from Marten's tables. With an opening state in the request, only the page's own entries are read.
 /// Without one, the account is folded from its last snapshot before the page, or from its first event; only the page is held
 /// in memory.</summary>
-public sealed class StatementReader(
+internal sealed class StatementReader(
     NpgsqlDataSource database, IAccountStore accounts, IOptions<EventStoreOptions> store, IOptions<BackendOptions> backend)
-    : IStatementReader
 {
     private readonly string _streams = store.Value.Schema + ".mt_streams";
     private readonly string _events = store.Value.Schema + ".mt_events";
     private readonly string _snapshots = EventStoreSchema.Snapshots(store.Value.Schema);
     private readonly Account _opened = Account.Opened(backend.Value.DefaultCreditLimit);
 
-    /// <inheritdoc/>
+    /// <summary>Reads a page; the page of an account without events is empty.</summary>
     public async Task<Wire.V1.StatementPage> ReadAsync(Wire.V1.StatementPageRequest request, CancellationToken cancellationToken)
     {
         var streamId = StreamId.For(request.PaymentType, request.AccountId);
@@ -91,31 +91,16 @@ public sealed class StatementReader(
 
     private static StatementEntry Entry(AccountEvent fact, Account after)
     {
-        var entry = new StatementEntry { Version = after.Version, Balance = after.Balance.ToMoney(after.Currency ?? "") };
-        switch (fact)
+        var kind = WriteKinds.Of(fact);
+        var entry = new StatementEntry
         {
-            case PaymentAccepted accepted:
-                entry.Type = StatementEntryType.PaymentAccepted;
-                entry.TransactionId = accepted.TransactionId.ToString();
-                entry.DecidedAt = accepted.DecidedAt.ToTimestamp();
-                entry.Amount = accepted.Amount.ToMoney(accepted.Currency);
-                break;
-            case PaymentDeclined declined:
-                entry.Type = StatementEntryType.PaymentDeclined;
-                entry.TransactionId = declined.TransactionId.ToString();
-                entry.DecidedAt = declined.DecidedAt.ToTimestamp();
-                entry.Amount = declined.Amount.ToMoney(declined.Currency);
-                entry.DeclineReason = declined.Reason;
-                break;
-            case CreditLimitChanged changed:
-                entry.Type = StatementEntryType.CreditLimitChanged;
-                entry.TransactionId = changed.TransactionId == Guid.Empty ? "" : changed.TransactionId.ToString();
-                entry.DecidedAt = changed.DecidedAt.ToTimestamp();
-                entry.Amount = changed.Limit.ToMoney(changed.Currency);
-                break;
-            default:
-                throw new ArgumentOutOfRangeException(nameof(fact), fact, "A statement has no such entry.");
-        }
+            Version = after.Version,
+            Type = kind.EntryType,
+            TransactionId = fact.TransactionId == Guid.Empty ? "" : fact.TransactionId.ToString(),
+            DecidedAt = fact.DecidedAt.ToTimestamp(),
+            Balance = after.Balance.ToMoney(after.Currency ?? ""),
+        };
+        kind.Write(fact, entry);
         return entry;
     }
 

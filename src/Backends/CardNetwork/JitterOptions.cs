@@ -1,29 +1,27 @@
+using System.ComponentModel.DataAnnotations;
+
 namespace Billing.Backends.CardNetwork;
 
 /// <summary>The delays of the simulated card network; section <c>Billing:Jitter</c>. The default ranges are those of the
 /// billing prototype: payments 100 to 1000 ms, balance checks 2 to 5 s, uniformly distributed.</summary>
-public sealed class JitterOptions
+internal sealed class JitterOptions
 {
-    /// <summary>The configuration section.</summary>
     public const string Section = "Billing:Jitter";
 
     /// <summary>Whether there is any delay at all.</summary>
     public bool Enabled { get; set; }
 
-    /// <summary>The shortest delay of a payment.</summary>
     public TimeSpan PaymentMin { get; set; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>The longest delay of a payment.</summary>
     public TimeSpan PaymentMax { get; set; } = TimeSpan.FromMilliseconds(1000);
 
-    /// <summary>The shortest delay of a balance check.</summary>
     public TimeSpan BalanceMin { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>The longest delay of a balance check.</summary>
     public TimeSpan BalanceMax { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>The most concurrent calls that the network takes from one backend; further calls wait. 0 for no limit.
     /// </summary>
+    [Range(0, 1_000_000)]
     public int ConcurrencyMax { get; set; }
 
     /// <summary>Seed of the delays; 0 takes one from the clock.</summary>
@@ -35,10 +33,6 @@ public sealed class JitterOptions
         if (PaymentMin < TimeSpan.Zero || PaymentMin > PaymentMax)
         {
             yield return $"Billing:Jitter:PaymentMin ({PaymentMin}) must be between zero and Billing:Jitter:PaymentMax ({PaymentMax}).";
-        }
-        if (ConcurrencyMax is < 0 or > 1_000_000)
-        {
-            yield return $"Billing:Jitter:ConcurrencyMax ({ConcurrencyMax}) must be between 0 and 1000000.";
         }
         if (BalanceMin < TimeSpan.Zero || BalanceMin > BalanceMax)
         {

@@ -3,25 +3,15 @@ using Microsoft.Extensions.Options;
 namespace Billing.Backends.CardNetwork;
 
 /// <summary>Simulates an external card network that answers after a delay. A waiting call never blocks a thread.</summary>
-public sealed class SimulatedCardNetwork : IDisposable
+internal sealed class SimulatedCardNetwork(IOptions<JitterOptions> options, TimeProvider time) : IDisposable
 {
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(10);
 
-    private readonly JitterOptions _options;
-    private readonly TimeProvider _time;
-    private readonly Random _random;
+    private readonly JitterOptions _options = options.Value;
+    private readonly Random _random = new(options.Value.Seed == 0 ? unchecked((int)time.GetTimestamp()) : options.Value.Seed);
     private readonly Lock _gate = new();
-    private readonly SemaphoreSlim? _places;
+    private readonly SemaphoreSlim? _places = options.Value.ConcurrencyMax > 0 ? new SemaphoreSlim(options.Value.ConcurrencyMax) : null;
     private readonly Dictionary<(long Due, CancellationToken Cancelled), Task> _ends = [];
-
-    /// <summary>Creates the network.</summary>
-    public SimulatedCardNetwork(IOptions<JitterOptions> options, TimeProvider time)
-    {
-        _options = options.Value;
-        _time = time;
-        _random = new Random(_options.Seed == 0 ? unchecked((int)time.GetTimestamp()) : _options.Seed);
-        _places = _options.ConcurrencyMax > 0 ? new SemaphoreSlim(_options.ConcurrencyMax) : null;
-    }
 
     /// <summary>Asks the network about a payment. The task is already completed if jitter is disabled.</summary>
     public Task AuthoriseAsync(CancellationToken cancellationToken) =>
@@ -31,7 +21,6 @@ public sealed class SimulatedCardNetwork : IDisposable
     public Task EnquireAsync(CancellationToken cancellationToken) =>
         DelayAsync(_options.BalanceMin, _options.BalanceMax, cancellationToken);
 
-    /// <inheritdoc/>
     public void Dispose() => _places?.Dispose();
 
     private Task DelayAsync(TimeSpan min, TimeSpan max, CancellationToken cancellationToken)
@@ -44,7 +33,7 @@ public sealed class SimulatedCardNetwork : IDisposable
         {
             var delay = min + ((max - min) * _random.NextDouble());
             return _places is not null ? InTurnAsync(_places, delay, cancellationToken)
-                : max - min < Step ? Task.Delay(delay, _time, cancellationToken)
+                : max - min < Step ? Task.Delay(delay, time, cancellationToken)
                 : EndOf(delay, min, cancellationToken);
         }
     }
@@ -53,7 +42,7 @@ public sealed class SimulatedCardNetwork : IDisposable
     // timer for each would cost more than the work they wait for.
     private Task EndOf(TimeSpan delay, TimeSpan min, CancellationToken cancellationToken)
     {
-        var now = _time.GetElapsedTime(0).Ticks;
+        var now = time.GetElapsedTime(0).Ticks;
         var due = (now + delay.Ticks) / Step.Ticks * Step.Ticks;
         due += due - now < min.Ticks ? Step.Ticks : 0;
         if (_ends.TryGetValue((due, cancellationToken), out var known))
@@ -72,7 +61,7 @@ public sealed class SimulatedCardNetwork : IDisposable
     {
         try
         {
-            await Task.Delay(delay, _time, cancellationToken);
+            await Task.Delay(delay, time, cancellationToken);
         }
         finally
         {
@@ -88,7 +77,7 @@ public sealed class SimulatedCardNetwork : IDisposable
         await places.WaitAsync(cancellationToken);
         try
         {
-            await Task.Delay(delay, _time, cancellationToken);
+            await Task.Delay(delay, time, cancellationToken);
         }
         finally
         {

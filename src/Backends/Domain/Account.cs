@@ -16,22 +16,5 @@ public sealed record Account(long Version, decimal Balance, decimal CreditLimit,
     public decimal Available => Math.Max(0, CreditLimit - Balance);
 
     /// <summary>The account after one more event.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The event's type is unknown.</exception>
-    public Account Apply(AccountEvent fact) => fact switch
-    {
-        PaymentAccepted accepted => this with
-        {
-            Version = Version + 1,
-            Balance = Balance + accepted.Amount,
-            Currency = Currency ?? accepted.Currency,
-        },
-        PaymentDeclined => this with { Version = Version + 1 },
-        CreditLimitChanged changed => this with
-        {
-            Version = Version + 1,
-            CreditLimit = changed.Limit,
-            Currency = Currency ?? changed.Currency,
-        },
-        _ => throw new ArgumentOutOfRangeException(nameof(fact), fact, "Accounts have no such event."),
-    };
+    public Account Apply(AccountEvent fact) => fact.ApplyTo(this);
 }

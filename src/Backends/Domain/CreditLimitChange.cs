@@ -15,3 +15,20 @@ public sealed record CreditLimitChange(Guid TransactionId, decimal Limit, string
             ? null
             : new CreditLimitChanged(TransactionId, Limit, Currency, now, TraceId);
 }
+
+/// <summary>The account's credit limit was changed.</summary>
+/// <param name="TransactionId">The change's idempotency key; empty for a change recorded before changes had one.</param>
+/// <param name="Limit">Zero or more.</param>
+/// <param name="Currency">ISO 4217; becomes the account's currency if it has none.</param>
+/// <param name="DecidedAt">When it was decided.</param>
+/// <param name="TraceId">The id of its trace if it is traced.</param>
+public sealed record CreditLimitChanged(
+    Guid TransactionId, decimal Limit, string Currency, DateTimeOffset DecidedAt, string? TraceId = null) : AccountEvent
+{
+    internal override Account ApplyTo(Account account) => account with
+    {
+        Version = account.Version + 1,
+        CreditLimit = Limit,
+        Currency = account.Currency ?? Currency,
+    };
+}

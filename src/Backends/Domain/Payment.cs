@@ -25,3 +25,43 @@ public sealed record Payment(
             : new PaymentAccepted(TransactionId, Amount, Currency, now, Times, TraceId);
     }
 }
+
+/// <summary>A payment was charged to the account.</summary>
+/// <param name="TransactionId">The payment's idempotency key.</param>
+/// <param name="Amount">More than zero.</param>
+/// <param name="Currency">ISO 4217; the account's own.</param>
+/// <param name="DecidedAt">When it was decided.</param>
+/// <param name="Times">When it was sent, received and consumed, if its client asked for timing.</param>
+/// <param name="TraceId">The id of its trace if it is traced.</param>
+public sealed record PaymentAccepted(
+    Guid TransactionId, decimal Amount, string Currency, DateTimeOffset DecidedAt, RequestTimes? Times = null,
+    string? TraceId = null) : AccountEvent
+{
+    internal override Account ApplyTo(Account account) => account with
+    {
+        Version = account.Version + 1,
+        Balance = account.Balance + Amount,
+        Currency = account.Currency ?? Currency,
+    };
+}
+
+/// <summary>A payment was refused; the balance stays as it was.</summary>
+/// <param name="TransactionId">The payment's idempotency key.</param>
+/// <param name="Amount">More than zero.</param>
+/// <param name="Currency">ISO 4217; may differ from the account's.</param>
+/// <param name="Reason">Why.</param>
+/// <param name="DecidedAt">When it was decided.</param>
+/// <param name="Times">When it was sent, received and consumed, if its client asked for timing.</param>
+/// <param name="TraceId">The id of its trace if it is traced.</param>
+public sealed record PaymentDeclined(
+    Guid TransactionId, decimal Amount, string Currency, DeclineReason Reason, DateTimeOffset DecidedAt,
+    RequestTimes? Times = null, string? TraceId = null) : AccountEvent
+{
+    internal override Account ApplyTo(Account account) => account with { Version = account.Version + 1 };
+}
+
+/// <summary>When a request was sent, received and consumed, each by the clock of the process that noted it.</summary>
+/// <param name="SentAt">When its client sent it, as the client states it.</param>
+/// <param name="ReceivedAt">When a proxy received it.</param>
+/// <param name="ConsumedAt">When a backend consumed it.</param>
+public sealed record RequestTimes(DateTimeOffset SentAt, DateTimeOffset ReceivedAt, DateTimeOffset ConsumedAt);

@@ -8,23 +8,18 @@ using NpgsqlTypes;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>One event to be appended.</summary>
-/// <param name="Fact">The event.</param>
-/// <param name="After">The account after it; its version is the event's.</param>
-/// <param name="Recorded">The event as the wire contract states it: what the receipt holds.</param>
-public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
-
 /// <summary>Reads and appends the accounts' events in Marten's tables, with their receipts and snapshots.</summary>
-public sealed class AccountStore(
+internal sealed class AccountStore(
     Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
     private const NpgsqlDbType TextArray = NpgsqlDbType.Array | NpgsqlDbType.Varchar;
     private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
 
     private readonly EventStoreOptions _options = options.Value;
+    private readonly string _hold = StoredFunction.HoldEpochs.Call(options.Value.Schema);
+    private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
 
-    /// <inheritdoc/>
-    /// <remarks>Reads the last snapshots and the events after them in one statement, and so as of one moment.</remarks>
+    // Reads the last snapshots and the events after them in one statement, and so as of one moment.
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
@@ -52,7 +47,6 @@ public sealed class AccountStore(
         return accounts;
     }
 
-    /// <inheritdoc/>
     public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(
         Guid[] transactionIds, CancellationToken cancellationToken)
     {
@@ -68,9 +62,8 @@ public sealed class AccountStore(
         return found;
     }
 
-    /// <inheritdoc/>
-    /// <remarks>A closed id has a receipt with an empty event. The insert waits for transactions that are inserting a receipt of the
-    /// same id, so afterwards it is certain which of the two came first.</remarks>
+    // A closed id has a receipt with an empty event. The insert waits for transactions that are inserting a receipt of the
+    // same id, so afterwards it is certain which of the two came first.
     public async Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand($"""
@@ -83,8 +76,7 @@ public sealed class AccountStore(
         return await FindReceiptsAsync(transactionIds, cancellationToken);
     }
 
-    /// <inheritdoc/>
-    /// <remarks>The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.</remarks>
+    // The update waits for appends that hold the present epoch. All lock in the same order, so they cannot deadlock.
     public async Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
         IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
@@ -108,7 +100,6 @@ public sealed class AccountStore(
         return begun;
     }
 
-    /// <inheritdoc/>
     public async Task AppendAsync(
         IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
@@ -116,7 +107,7 @@ public sealed class AccountStore(
         if (owned.Count > 0)
         {
             var (topics, numbers, epochs) = Columns(owned);
-            session.QueueSqlCommand(EpochFunction.Call(_options.Schema), topics, numbers, epochs);
+            session.QueueSqlCommand(_hold, topics, numbers, epochs);
         }
         QueueEvents(session, batch);
         QueueReceipts(session, batch);
@@ -142,7 +133,7 @@ public sealed class AccountStore(
             streams[streamId] = (streams.TryGetValue(streamId, out var known) ? known.Before : version - 1, version);
         }
         session.QueueSqlCommand(
-            AppendFunction.Call(_options.Schema),
+            _append,
             streams.Keys.ToArray(), streams.Values.Select(s => s.Before).ToArray(), streams.Values.Select(s => s.After).ToArray(),
             ids, streamIds, versions, types, dotnetTypes, bodies);
     }

@@ -4,36 +4,40 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>One event as it is stored.</summary>
-/// <param name="StreamId">Its account's stream.</param>
-/// <param name="Version">Its position in the stream, from 1.</param>
-/// <param name="Type">The name of its shape; see <see cref="EventTypes"/>.</param>
-/// <param name="Json">Its content in JSON.</param>
-public readonly record struct StoredEvent(string StreamId, long Version, string Type, byte[] Json);
+internal readonly record struct StoredEvent(string StreamId, long Version, string Type, byte[] Json);
+
+internal interface IEventScan
+{
+    /// <summary>The sequence number of the last event, which is about the number of events; zero if there are none.
+    /// </summary>
+    Task<long> LastAsync(CancellationToken cancellationToken);
+
+    /// <summary>Reads a page, in the order of the sequence numbers, after that of the last event already read, or
+    /// <see cref="EventScan.Start"/>. Each event is taken while the page is read.</summary>
+    /// <returns>The number of events read and the sequence number of the last.</returns>
+    Task<(int Count, long Last)> ReadPageAsync(
+        long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken);
+}
 
 /// <summary>Reads the events of all accounts in the order of their sequence numbers, one page at a time, without Marten's
 /// tombstones. Because of the pages, no statement (and so no PostgreSQL snapshot) lasts as long as the whole scan, and an
 /// interrupted scan continues where it was. An event that is committed late, with a sequence number between a page already read,
 /// is missed.</summary>
-public sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IEventScan
+internal sealed class EventScan(NpgsqlDataSource database, IOptions<EventStoreOptions> options) : IEventScan
 {
-    /// <summary>Where a scan begins.</summary>
     public const long Start = long.MinValue;
 
     private const string NoTombstone = $"stream_id <> '{EventTypes.TombstoneStream}'";
 
     private readonly string _events = options.Value.Schema + ".mt_events";
 
-    /// <inheritdoc/>
-    /// <remarks>Some sequence numbers are never used or belong to tombstones, so this may be more than the number of events.
-    /// </remarks>
+    // Some sequence numbers are never used or belong to tombstones, so this may be more than the number of events.
     public async Task<long> LastAsync(CancellationToken cancellationToken)
     {
         await using var command = database.CreateCommand($"select coalesce(max(seq_id), 0) from {_events} where {NoTombstone}");
         return (long)(await command.ExecuteScalarAsync(cancellationToken))!;
     }
 
-    /// <inheritdoc/>
     public async Task<(int Count, long Last)> ReadPageAsync(
         long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
     {

@@ -3,8 +3,7 @@ using Npgsql;
 
 namespace Billing.Backends.EventStore;
 
-/// <summary>Classifies failures of the event store.</summary>
-public static class EventStoreFailure
+internal static class EventStoreFailure
 {
     // The SQLSTATE classes of failures that the data itself causes, and would cause again: data exceptions and integrity
     // constraint violations. See PostgreSQL's appendix "Error Codes".
@@ -18,11 +17,11 @@ public static class EventStoreFailure
     public static bool IsConflict(Exception failure) =>
         failure is ConcurrencyException
         || IsTaken(failure, "mt_streams")
-        || failure.GetBaseException() is PostgresException { SqlState: AppendFunction.StreamMoved };
+        || failure.GetBaseException() is PostgresException { SqlState: StoredFunction.StreamMoved };
 
     /// <summary>Whether an append failed because a partition has a later owner.</summary>
     public static bool IsEpochOver(Exception failure) =>
-        failure.GetBaseException() is PostgresException { SqlState: EpochFunction.Ended };
+        failure.GetBaseException() is PostgresException { SqlState: StoredFunction.EpochEnded };
 
     /// <summary>Whether an append failed because a transaction id already has a receipt.</summary>
     public static bool IsReceiptCollision(Exception failure) => IsTaken(failure, EventStoreSchema.ReceiptsTable);

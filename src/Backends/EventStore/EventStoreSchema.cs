@@ -16,8 +16,7 @@ public sealed class EventStoreSchema(
     // The key of the advisory lock that lets services that start together take turns; any constant will do.
     private const long SchemaLock = 0x42494C4C;
 
-    /// <summary>The unqualified name of the table of receipts.</summary>
-    public const string ReceiptsTable = "payment_receipts";
+    internal const string ReceiptsTable = "payment_receipts";
 
     /// <summary>The qualified name of the table of receipts.</summary>
     public static string Receipts(string schema) => schema + "." + ReceiptsTable;
@@ -25,8 +24,7 @@ public sealed class EventStoreSchema(
     /// <summary>The qualified name of the table of snapshots.</summary>
     public static string Snapshots(string schema) => schema + ".account_snapshots";
 
-    /// <summary>The qualified name of the table of epochs.</summary>
-    public static string Epochs(string schema) => schema + ".partition_epochs";
+    internal static string Epochs(string schema) => schema + ".partition_epochs";
 
     /// <summary>Creates what is missing. If the same version of the program has checked the tables before and they are unchanged, one
     /// statement confirms that. Otherwise services that start together take turns, in any order; while one waits for its turn,
@@ -34,12 +32,16 @@ public sealed class EventStoreSchema(
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses a statement.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
-        await WaitForDatabaseAsync(cancellationToken);
         try
         {
-            if (await IsThereAsync(cancellationToken))
+            var sql = Sql(options.Value.Schema);
+            var mark = new SchemaMark(options.Value.Schema, sql);
+            await using (var pooled = await ConnectAsync(cancellationToken))
             {
-                return;
+                if (await mark.IsThereAsync(pooled, cancellationToken))
+                {
+                    return;
+                }
             }
             // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's connection came
             // from the pool too, a pool of one connection would deadlock.
@@ -47,12 +49,12 @@ public sealed class EventStoreSchema(
             await connection.OpenAsync(cancellationToken);
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
             await LockAsync(connection, cancellationToken);
-            if (!await SchemaMark.IsThereAsync(connection, options.Value.Schema, Sql(), cancellationToken))
+            if (!await mark.IsThereAsync(connection, cancellationToken))
             {
                 await store.Value.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
-                await using var command = new NpgsqlCommand(Sql(), connection, transaction);
+                await using var command = new NpgsqlCommand(sql, connection, transaction);
                 await command.ExecuteNonQueryAsync(cancellationToken);
-                await SchemaMark.SetAsync(connection, options.Value.Schema, Sql(), cancellationToken);
+                await mark.SetAsync(connection, cancellationToken);
             }
             await transaction.CommitAsync(cancellationToken);
         }
@@ -72,21 +74,14 @@ public sealed class EventStoreSchema(
         await take.ExecuteNonQueryAsync(cancellationToken);
     }
 
-    private async Task<bool> IsThereAsync(CancellationToken cancellationToken)
-    {
-        await using var connection = await database.OpenConnectionAsync(cancellationToken);
-        return await SchemaMark.IsThereAsync(connection, options.Value.Schema, Sql(), cancellationToken);
-    }
-
-    private async Task WaitForDatabaseAsync(CancellationToken cancellationToken)
+    private async Task<NpgsqlConnection> ConnectAsync(CancellationToken cancellationToken)
     {
         var start = time.GetTimestamp();
         while (true)
         {
             try
             {
-                await using var connection = await database.OpenConnectionAsync(cancellationToken);
-                return;
+                return await database.OpenConnectionAsync(cancellationToken);
             }
             catch (NpgsqlException e) when (!e.IsTransient || time.GetElapsedTime(start) > options.Value.StartTimeout)
             {
@@ -101,27 +96,27 @@ public sealed class EventStoreSchema(
         }
     }
 
-    private string Sql() => string.Join(
+    private static string Sql(string schema) => string.Join(
         Environment.NewLine,
-        Missing(Receipts(options.Value.Schema), """
+        Missing(Receipts(schema), """
             transaction_id uuid primary key,
             event bytea not null
             """),
-        Missing(Snapshots(options.Value.Schema), """
+        Missing(Snapshots(schema), """
             stream_id varchar primary key,
             version bigint not null,
             balance numeric not null,
             credit_limit numeric not null,
             currency varchar
             """),
-        Missing(Epochs(options.Value.Schema), """
+        Missing(Epochs(schema), """
             topic varchar not null,
             number integer not null,
             epoch bigint not null,
             primary key (topic, number)
             """),
-        AppendFunction.Sql(options.Value.Schema),
-        EpochFunction.Sql(options.Value.Schema));
+        StoredFunction.AppendEvents.Sql(schema),
+        StoredFunction.HoldEpochs.Sql(schema));
 
     // Not "if not exists": that requires the right to create tables even if the table exists, and a backend's role need not
     // have that right.

@@ -8,6 +8,12 @@ namespace Billing.Backends.EventStore;
 /// <param name="Epoch">The number, from 1; each new owner gets the next one. 0 for whichever it is.</param>
 public readonly record struct PartitionEpoch(SourcePartition Partition, long Epoch);
 
+/// <summary>One event to be appended.</summary>
+/// <param name="Fact">The event.</param>
+/// <param name="After">The account after it; its version is the event's.</param>
+/// <param name="Recorded">The event as the wire contract states it: what the receipt holds.</param>
+public readonly record struct NewEvent(AccountEvent Fact, Account After, Wire.V1.Event Recorded);
+
 /// <summary>The event store as the billing platform uses it: every call is one round trip or one transaction, however many
 /// accounts it touches. <see cref="EventStoreFailure"/> classifies its failures.</summary>
 public interface IAccountStore

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using Marten;
@@ -10,7 +9,7 @@ namespace Billing.Backends.EventStore;
 /// that a starting service sees with one statement whether there is anything to create. It is a comment on the table of receipts,
 /// and so is dropped with it. Marten's own comparison takes longer than the rest of a backend's start, and reads the same
 /// catalogue.</summary>
-internal static class SchemaMark
+internal sealed class SchemaMark(string schema, string sql)
 {
     // Every table, sequence and index with its columns, every constraint, every function: anything dropped, added or altered
     // changes the checksum. Privileges and statistics do not.
@@ -31,53 +30,39 @@ internal static class SchemaMark
     // By its name in the catalogue: to_regclass fails for a role that may not use the schema.
     private const string IsReceipts = "relnamespace = to_regnamespace($1) and relname = $2";
 
+    // Everything that determines the schema: Marten, the program that configures it, and the program's own statements.
+    private readonly string _madeBy = $"Seen to by {Sum(sql)}, as ";
+
     /// <summary>Whether the tables are as this build of the program left them.</summary>
-    /// <param name="connection">An open connection.</param>
-    /// <param name="schema">The schema of the tables.</param>
-    /// <param name="sql">The statements that create what the program adds to Marten's tables.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    public static async Task<bool> IsThereAsync(
-        NpgsqlConnection connection, string schema, string sql, CancellationToken cancellationToken)
+    public async Task<bool> IsThereAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
-        await using var command = new NpgsqlCommand(
-            $"select obj_description(oid, 'pg_class') = $3 || ({Found}) from pg_class where {IsReceipts}", connection)
-        {
-            Parameters =
-            {
-                new NpgsqlParameter<string> { TypedValue = schema },
-                new NpgsqlParameter<string> { TypedValue = EventStoreSchema.ReceiptsTable },
-                new NpgsqlParameter<string> { TypedValue = MadeBy(sql) },
-            },
-        };
+        await using var command = Command(connection, $"select obj_description(oid, 'pg_class') = $3 || ({Found}) from pg_class where {IsReceipts}");
+        command.Parameters.AddWithValue(_madeBy);
         return await command.ExecuteScalarAsync(cancellationToken) is true;
     }
 
     /// <summary>Sets the mark: this program has checked the tables. Does nothing if the role does not own them.</summary>
-    public static async Task SetAsync(
-        NpgsqlConnection connection, string schema, string sql, CancellationToken cancellationToken)
+    public async Task SetAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
-        await using var found = new NpgsqlCommand(
-            $"select ({Found}) from pg_class where {IsReceipts} and pg_has_role(relowner, 'USAGE')", connection)
-        {
-            Parameters =
-            {
-                new NpgsqlParameter<string> { TypedValue = schema },
-                new NpgsqlParameter<string> { TypedValue = EventStoreSchema.ReceiptsTable },
-            },
-        };
+        await using var found = Command(connection, $"select ({Found}) from pg_class where {IsReceipts} and pg_has_role(relowner, 'USAGE')");
         if (await found.ExecuteScalarAsync(cancellationToken) is string sum)
         {
-            await using var note = new NpgsqlCommand($"comment on table {EventStoreSchema.Receipts(schema)} is '{MadeBy(sql)}{sum}'", connection);
+            await using var note = new NpgsqlCommand($"comment on table {EventStoreSchema.Receipts(schema)} is '{_madeBy}{sum}'", connection);
             await note.ExecuteNonQueryAsync(cancellationToken);
         }
     }
 
-    // Everything that determines the schema: Marten, the program that configures it, and the program's own statements.
-    private static string MadeBy(string sql)
+    private NpgsqlCommand Command(NpgsqlConnection connection, string text)
     {
-        var parts = string.Join(
-            '\n', typeof(DocumentStore).Module.ModuleVersionId, typeof(SchemaMark).Module.ModuleVersionId, sql);
-        var sum = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(parts)).AsSpan(0, 16));
-        return string.Create(CultureInfo.InvariantCulture, $"Seen to by {sum}, as ");
+        var command = new NpgsqlCommand(text, connection);
+        command.Parameters.AddWithValue(schema);
+        command.Parameters.AddWithValue(EventStoreSchema.ReceiptsTable);
+        return command;
+    }
+
+    private static string Sum(string sql)
+    {
+        var parts = string.Join('\n', typeof(DocumentStore).Module.ModuleVersionId, typeof(SchemaMark).Module.ModuleVersionId, sql);
+        return Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(parts)).AsSpan(0, 16));
     }
 }

@@ -49,7 +49,7 @@ public static class BackendServices
                 provider.GetRequiredService<TimeProvider>()))
             .AddSingleton<IEventScan, EventScan>()
             .AddSingleton<BalanceReadModel>()
-            .AddSingleton<IStatementReader, StatementReader>()
+            .AddSingleton<StatementReader>()
             .AddHostedService<SchemaAtStart>();
     }
 
@@ -58,38 +58,55 @@ public static class BackendServices
     {
         services.AddSingleton<IValidateOptions<BackendOptions>>(new ProblemValidation<BackendOptions>(
             options => options.Role is null ? ["Billing:Backend:Role is missing; it must be Payments or Balances."] : []));
-        services.AddSingleton<KafkaAnswerPublisher>();
-        services.AddSingleton<IAnswerPublisher>(provider => provider.GetRequiredService<KafkaAnswerPublisher>());
-        services.AddSingleton<Replier>();
+        services.AddSingleton<KafkaAnswerPublisher>().AddAs<IAnswerPublisher, KafkaAnswerPublisher>();
         if (backend.Role == BackendRole.Balances)
         {
-            services.AddHostedService(provider => provider.GetRequiredService<BalanceReadModel>());
-            services.AddSingleton<IReadModel>(provider => provider.GetRequiredService<BalanceReadModel>());
-            services.AddSingleton<EventFollower>();
-            services.AddHostedService(provider => provider.GetRequiredService<EventFollower>());
-            services.AddHandler<BalanceProcessor>();
+            services.AddHosted<BalanceReadModel>().AddAs<IReadModel, BalanceReadModel>();
+            services.AddSingleton<EventFollower>().AddHosted<EventFollower>();
+            services.AddSingleton(provider => provider.NewReadProcessor(provider.GetRequiredService<IAnswerPublisher>()));
+            services.AddHosted<ReadProcessor>().AddAs<ICommandHandler, ReadProcessor>();
             services.AddSingleton(new CommandSubscription(Topics.AllBalances, Groups.Balances, backend.InFlightMax));
         }
         else
         {
-            services.AddSingleton<PaymentRecorder>();
-            services.AddHandler<PaymentProcessor>();
-            services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<PaymentProcessor>());
+            services.AddSingleton(provider => provider.NewPaymentProcessor(provider.GetRequiredService<IAnswerPublisher>()));
+            services.AddHosted<PaymentProcessor>().AddAs<ICommandHandler, PaymentProcessor>().AddAs<IReadyPart, PaymentProcessor>();
             services.AddSingleton(new CommandSubscription(Topics.AllPayments, Groups.Payments, backend.InFlightMax));
         }
         // Registered last, so that it stops first: no new commands are taken while those in flight are finished.
-        services.AddSingleton<CommandConsumer>();
-        services.AddSingleton<IReadyPart>(provider => provider.GetRequiredService<CommandConsumer>());
-        return services.AddHostedService(provider => provider.GetRequiredService<CommandConsumer>());
+        return services.AddSingleton<CommandConsumer>().AddAs<IReadyPart, CommandConsumer>().AddHosted<CommandConsumer>();
     }
 
-    private static void AddHandler<T>(this IServiceCollection services)
-        where T : class, ICommandHandler, IHostedService
+    /// <summary>Builds the view of the balances from the event store, as a balance backend does when it starts.</summary>
+    /// <param name="services">The services of <see cref="AddBackendCore"/>.</param>
+    /// <param name="report">Receives the progress after each page of events.</param>
+    /// <param name="cancellationToken">Ends the rebuild at once.</param>
+    /// <returns>The final progress.</returns>
+    /// <exception cref="InvalidOperationException">The store holds an event that this program does not know.</exception>
+    public static Task<RebuildProgress> RebuildBalancesAsync(
+        this IServiceProvider services, Action<RebuildProgress> report, CancellationToken cancellationToken) =>
+        services.GetRequiredService<BalanceReadModel>().RebuildAsync(report, cancellationToken);
+
+    /// <summary>The write side, which publishes its answers with a publisher of its own.</summary>
+    internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher) =>
+        provider.New<PaymentProcessor>(provider.New<PaymentRecorder>(), provider.New<Replier>(publisher));
+
+    /// <summary>The read side, with every kind of request that reads.</summary>
+    internal static ReadProcessor NewReadProcessor(this IServiceProvider provider, IAnswerPublisher publisher)
     {
-        services.AddSingleton<T>();
-        services.AddSingleton<ICommandHandler>(provider => provider.GetRequiredService<T>());
-        services.AddHostedService(provider => provider.GetRequiredService<T>());
+        var replier = provider.New<Replier>(publisher);
+        IReadKind[] kinds = [provider.New<BalanceProcessor>(replier), provider.New<StatementProcessor>(replier)];
+        return provider.New<ReadProcessor>(kinds, replier);
     }
+
+    private static T New<T>(this IServiceProvider provider, params object[] given) => ActivatorUtilities.CreateInstance<T>(provider, given);
+
+    private static IServiceCollection AddHosted<T>(this IServiceCollection services)
+        where T : class, IHostedService => services.AddHostedService(provider => provider.GetRequiredService<T>());
+
+    private static IServiceCollection AddAs<TService, T>(this IServiceCollection services)
+        where TService : class
+        where T : class, TService => services.AddSingleton<TService>(provider => provider.GetRequiredService<T>());
 
     private static IEnumerable<string> ConnectionStringProblems(EventStoreOptions options)
     {

@@ -1,5 +1,5 @@
+using System.ComponentModel.DataAnnotations;
 using Billing.Backends.Balances;
-using Billing.Backends.Payments;
 using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Embedded;
@@ -28,19 +28,21 @@ public static class EmbeddedBackends
     {
         var options = provider.GetRequiredService<IOptions<EmbeddedOptions>>().Value;
         return new EmbeddedHandlers(
-            [.. Enumerable.Range(0, options.PaymentBackends).Select(_ => PaymentHandler(provider, publisher))],
-            [.. Enumerable.Range(0, options.BalanceBackends).Select(_ => BalanceHandler(provider, publisher))],
+            [.. Enumerable.Range(0, options.PaymentBackends).Select(_ => provider.NewPaymentProcessor(publisher))],
+            [.. Enumerable.Range(0, options.BalanceBackends).Select(_ => provider.NewReadProcessor(publisher))],
             // One view serves all handlers in the process.
             [provider.GetRequiredService<BalanceReadModel>()]);
     }
+}
 
-    private static PaymentProcessor PaymentHandler(IServiceProvider provider, IAnswerPublisher publisher) =>
-        ActivatorUtilities.CreateInstance<PaymentProcessor>(
-            provider, ActivatorUtilities.CreateInstance<PaymentRecorder>(provider), Replier(provider, publisher));
+/// <summary>The number of handlers in a process without Kafka; section <c>Billing:Embedded</c>.</summary>
+internal sealed class EmbeddedOptions
+{
+    public const string Section = "Billing:Embedded";
 
-    private static BalanceProcessor BalanceHandler(IServiceProvider provider, IAnswerPublisher publisher) =>
-        ActivatorUtilities.CreateInstance<BalanceProcessor>(provider, Replier(provider, publisher));
+    [Range(1, 1000)]
+    public int PaymentBackends { get; set; } = 1;
 
-    private static Replier Replier(IServiceProvider provider, IAnswerPublisher publisher) =>
-        ActivatorUtilities.CreateInstance<Replier>(provider, publisher);
+    [Range(1, 1000)]
+    public int BalanceBackends { get; set; } = 1;
 }

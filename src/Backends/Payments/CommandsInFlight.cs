@@ -7,14 +7,11 @@ namespace Billing.Backends.Payments;
 /// <summary>The commands this backend works on, by transaction id and account, so that copies of a request that arrive
 /// meanwhile join the first instead of racing it. An id that is used for two accounts makes two commands: each keeps its place
 /// in the order of its own account.</summary>
-public sealed class CommandsInFlight
+internal sealed class CommandsInFlight
 {
     private readonly Dictionary<(Guid TransactionId, string StreamId), PendingCommand> _commands = [];
     private readonly Lock _gate = new();
 
-    /// <summary>Enters deliveries.</summary>
-    /// <param name="deliveries">The deliveries.</param>
-    /// <param name="now">A timestamp of the clock that <see cref="AnswerWaiting"/> uses.</param>
     /// <returns>The commands that were not in flight before, and the questions about payments that are not in flight.</returns>
     public List<PendingCommand> Enter(IReadOnlyList<Delivery> deliveries, long now)
     {
@@ -28,7 +25,7 @@ public sealed class CommandsInFlight
                 if (_commands.TryGetValue(id, out var first))
                 {
                     first.Join(delivery, now);
-                    BackendMetrics.Repeated(BackendMetrics.Answered.FromFlight, 1);
+                    BackendMetrics.Joined();
                     continue;
                 }
                 var command = new PendingCommand(delivery, streamId, now);
@@ -44,8 +41,6 @@ public sealed class CommandsInFlight
     }
 
     /// <summary>Removes commands: a repeated request for one of them finds its receipt from now on.</summary>
-    /// <param name="commands">Commands with their results.</param>
-    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
     /// <returns>New commands for what the ends of these commands leave open (<see cref="PendingCommand.TakeOpen"/>); those that are
     /// not questions are in flight.</returns>
     public List<PendingCommand> Leave(IEnumerable<PendingCommand> commands, long nowUnixUs)

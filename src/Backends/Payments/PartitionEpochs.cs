@@ -17,7 +17,6 @@ internal sealed class PartitionEpochs(IAccountStore store, TimeProvider time)
     public Task RenewAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
         AskAsync(AssignmentsOf(commands), cancellationToken);
 
-    /// <summary>The epochs under which commands are recorded.</summary>
     public static List<PartitionEpoch> Of(IReadOnlyList<PendingCommand> commands) =>
         AssignmentsOf(commands).ConvertAll(a => new PartitionEpoch(a.Partition, a.Epoch));
 

@@ -3,7 +3,6 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
-using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
@@ -21,7 +20,10 @@ namespace Billing.Backends.Payments;
 /// and the fixed cost of a batch is shared by more payments. The steps of a turn are the methods in this order: deduplicate,
 /// authorise, record, answer. A step that fails for several commands together is retried for each of them alone; a command that
 /// fails alone as well goes to the dead letters.</summary>
-public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPart
+internal sealed partial class PaymentProcessor(
+    IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
+    IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
+    : Worker(supervisor), ICommandHandler, IReadyPart
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
 
@@ -37,58 +39,37 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
 
     private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
     private readonly CommandsInFlight _inFlight = new();
-    private readonly IAccountStore _store;
-    private readonly PaymentRecorder _recorder;
-    private readonly SimulatedCardNetwork _network;
-    private readonly Replier _replier;
-    private readonly BackendOptions _options;
-    private readonly TimeProvider _time;
-    private readonly ILogger<PaymentProcessor> _logger;
-    private readonly Supervisor _supervisor;
-    private readonly EventStoreRetry.Retries _retry;
+    private readonly BackendOptions _options = options.Value;
+    private readonly Supervisor _supervisor = supervisor;
+    private readonly EventStoreRetry.Retries _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) =>
+    {
+        BackendMetrics.StoreRetries.Add(1);
+        Waiting(logger, attempt, e.Message);
+    });
 
     // When the pending access to the event store began; 0 if none is pending.
     private long _askedStore;
 
-    /// <summary>Creates the processor.</summary>
-    public PaymentProcessor(
-        IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
-        IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
-        : base(supervisor)
-    {
-        _store = store;
-        _recorder = recorder;
-        _network = network;
-        _replier = replier;
-        _options = options.Value;
-        _time = time;
-        _logger = logger;
-        _supervisor = supervisor;
-        _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) =>
-        {
-            BackendMetrics.Retried();
-            Waiting(attempt, e.Message);
-        });
-    }
-
-    /// <inheritdoc/>
-    public int InFlight => _replier.InFlight;
+    public int InFlight => replier.InFlight;
 
     /// <summary>Not ready from the moment callers are answered that the store is unavailable until it responds.</summary>
-    public string? NotReadyReason =>
-        Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) is var away && away >= _options.StoreUnavailableMax
-            ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {away.TotalSeconds:0} s")
-            : null;
+    public string? NotReadyReason => StoreAway is var away && away >= _options.StoreUnavailableMax
+        ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {away.TotalSeconds:0} s")
+        : null;
 
-    /// <inheritdoc/>
+    private TimeSpan StoreAway => Volatile.Read(ref _askedStore) is not 0 and var asked ? time.GetElapsedTime(asked) : TimeSpan.Zero;
+
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
-        _replier.Enter(deliveries.Count);
+        replier.Enter(deliveries.Count);
         NoteConsumed(deliveries);
         // First look among the commands in flight, then for receipts: the other way round, a command that is recorded between
         // the two would be found in neither.
-        Enter(_inFlight.Enter(deliveries, _time.GetTimestamp()));
+        Enter(_inFlight.Enter(deliveries, time.GetTimestamp()));
     }
+
+    public override async Task RunAsync(CancellationToken stopping) =>
+        await await Task.WhenAny(TakeTurnsAsync(stopping), WatchStoreAsync(stopping));
 
     private void Enter(List<PendingCommand> fresh)
     {
@@ -105,17 +86,10 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         {
             if (delivery.Command.Timing is not null)
             {
-                delivery.ConsumedUnixUs = _time.Microseconds();
+                delivery.ConsumedUnixUs = time.Microseconds();
             }
         }
     }
-
-    /// <inheritdoc/>
-    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => _recorder.RemoveCached(partitions);
-
-    /// <inheritdoc/>
-    public override async Task RunAsync(CancellationToken stopping) =>
-        await await Task.WhenAny(TakeTurnsAsync(stopping), WatchStoreAsync(stopping));
 
     private async Task TakeTurnsAsync(CancellationToken cancellationToken)
     {
@@ -157,7 +131,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 Authorise(command, cancellationToken);
             }
         }
-        BackendMetrics.Repeated(BackendMetrics.Answered.FromReceipt, repeated.Count);
+        BackendMetrics.AnsweredFromReceipt(repeated.Count);
         Answer(repeated);
     }
 
@@ -167,11 +141,11 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     {
         using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
         var since = BackendMetrics.Now;
-        Volatile.Write(ref _askedStore, _time.GetTimestamp());
+        Volatile.Write(ref _askedStore, time.GetTimestamp());
         try
         {
             var receipts = await _retry.ExecuteAsync(token => FindOrCloseAsync(fresh, token), cancellationToken);
-            BackendMetrics.Took(BackendMetrics.Steps.Receipts, since);
+            BackendMetrics.Took("receipts", since);
             return receipts;
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count == 1)
@@ -198,20 +172,20 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
 
     private async Task<Dictionary<Guid, Event>> FindOrCloseAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
-        await _recorder.TakeOverAsync(fresh, cancellationToken);
-        var found = await _store.FindReceiptsAsync([.. fresh.Select(c => c.Command.TransactionId)], cancellationToken);
-        var now = _time.Microseconds();
+        await recorder.TakeOverAsync(fresh, cancellationToken);
+        var found = await store.FindReceiptsAsync([.. fresh.Select(c => c.Command.TransactionId)], cancellationToken);
+        var now = time.Microseconds();
         // That a payment is not in flight here and has no receipt does not mean that it will never have one. This makes sure.
         var failed = fresh.Where(c => c.IsStatusQuery && !c.IsEarly(now)).Select(c => c.Command.TransactionId)
             .Where(id => !found.ContainsKey(id)).Distinct().ToArray();
-        return failed.Length == 0 ? found : found.Concat(await _store.CloseAsync(failed, cancellationToken)).ToDictionary();
+        return failed.Length == 0 ? found : found.Concat(await store.CloseAsync(failed, cancellationToken)).ToDictionary();
     }
 
     /// <summary>Starts the card-network call. All calls run concurrently, but the commands of one account are recorded in the
     /// order in which they arrived.</summary>
     private void Authorise(PendingCommand command, CancellationToken cancellationToken)
     {
-        var authorised = command.Command is Payment ? _network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
+        var authorised = command.Kind.IsAuthorised ? network.AuthoriseAsync(cancellationToken) : Task.CompletedTask;
         var before = _lastOfAccount.GetValueOrDefault(command.StreamId)?.Turn ?? Task.CompletedTask;
         if (authorised.IsCompletedSuccessfully && before.IsCompletedSuccessfully)
         {
@@ -229,7 +203,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         var span = Tracing.Start("card network", ActivityKind.Client, command.Processing?.Context ?? default);
         var since = BackendMetrics.Now;
         await authorised;
-        BackendMetrics.Took(BackendMetrics.Steps.CardNetwork, since);
+        BackendMetrics.Took("card_network", since);
         Tracing.End(span);
     }
 
@@ -254,8 +228,8 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             }
             while (batch.Count > 0)
             {
-                Volatile.Write(ref _askedStore, _time.GetTimestamp());
-                await _recorder.RecordAsync(batch, cancellationToken);
+                Volatile.Write(ref _askedStore, time.GetTimestamp());
+                await recorder.RecordAsync(batch, cancellationToken);
                 Volatile.Write(ref _askedStore, 0);
                 // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
                 // first. If versions were in a different order than commands, events that have to be published again would be
@@ -274,9 +248,16 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             return done;
         }
         using var span = Tracing.StartJoint("reply", done.Select(c => c.Processing));
-        var now = _time.Microseconds();
+        var now = time.Microseconds();
         var open = _inFlight.Leave(done, now);
         Enter(open.FindAll(c => c.IsStatusQuery));
+        Publish(done, now);
+        CountOutcomes(done);
+        return open.FindAll(c => !c.IsStatusQuery);
+    }
+
+    private void Publish(List<PendingCommand> done, long now)
+    {
         var answers = new List<(Delivery, Reply?)>(done.Count);
         var events = new List<Event>(done.Count);
         var abandoned = new List<Delivery>();
@@ -290,7 +271,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                 case CommandResult.Rejected { Reason: var reason }:
                     foreach (var (delivery, reply) in command.Answers(now))
                     {
-                        _replier.Reject(delivery, reason, reply);
+                        replier.Reject(delivery, reason, reply);
                     }
                     break;
                 // An event of another account that used the same id is published by the backend that serves that account, in that
@@ -304,13 +285,28 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
                     break;
             }
         }
-        CommandOutcomes.Count(done);
-        _replier.Abandon(abandoned);
+        replier.Abandon(abandoned);
         // Redelivered commands may arrive in a different order than they were recorded in: an expired one was not recorded, but
         // its later copy was, after other commands. Each account's events are published in the order of their versions.
         events.Sort((one, other) => one.Version.CompareTo(other.Version));
-        _replier.Publish(answers, events);
-        return open.FindAll(c => !c.IsStatusQuery);
+        replier.Publish(answers, events);
+    }
+
+    // One update for each run of equal outcomes: a batch of thousands has few.
+    private static void CountOutcomes(List<PendingCommand> done)
+    {
+        for (var next = 0; next < done.Count;)
+        {
+            var (first, outcome) = (next, done[next].Outcome);
+            while (next < done.Count && done[next].Outcome == outcome)
+            {
+                next++;
+            }
+            if (outcome is not null)
+            {
+                BackendMetrics.CountOutcomes(outcome, next - first);
+            }
+        }
     }
 
     private List<(Delivery, Reply?)> Answers(PendingCommand command, long nowUnixUs)
@@ -324,7 +320,7 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
             Unanswerable(e, command.Command.TransactionId);
             foreach (var delivery in command.Deliveries)
             {
-                _replier.Reject(delivery, "The answer could not be built: " + e.Message, null);
+                replier.Reject(delivery, "The answer could not be built: " + e.Message, null);
             }
             return [];
         }
@@ -334,12 +330,12 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     /// since it waits for the store. Their commands are recorded or dropped when the store is back.</summary>
     private async Task WatchStoreAsync(CancellationToken cancellationToken)
     {
-        using var timer = new PeriodicTimer(WatchInterval, _time);
+        using var timer = new PeriodicTimer(WatchInterval, time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
-            if (Volatile.Read(ref _askedStore) is not 0 and var asked && _time.GetElapsedTime(asked) >= _options.StoreUnavailableMax)
+            if (StoreAway >= _options.StoreUnavailableMax)
             {
-                AnswerUnavailable(_time.GetTimestamp() - (long)(_options.StoreUnavailableMax.TotalSeconds * _time.TimestampFrequency));
+                AnswerUnavailable(time.GetTimestamp() - (long)(_options.StoreUnavailableMax.TotalSeconds * time.TimestampFrequency));
             }
         }
     }
@@ -351,14 +347,14 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
         {
             return;
         }
-        StoreAway(waiting.Count, _options.StoreUnavailableMax.TotalSeconds);
-        _replier.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
-            delivery.Command.CorrelationId, StatusCode.Unavailable, Contracts.ErrorReasons.EventStoreUnavailable,
+        AnsweredUnavailable(waiting.Count, _options.StoreUnavailableMax.TotalSeconds);
+        replier.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
+            delivery.Command.CorrelationId, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable,
             "The event store cannot be reached at the moment; retry with the same transaction_id."))));
     }
 
     [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
-    private partial void Waiting(int attempt, string reason);
+    private static partial void Waiting(ILogger logger, int attempt, string reason);
 
     [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying one by one")]
     private partial void ReceiptsUnreadable(Exception e, int count);
@@ -370,5 +366,5 @@ public sealed partial class PaymentProcessor : Worker, ICommandHandler, IReadyPa
     private partial void Unanswerable(Exception e, Guid transactionId);
 
     [LoggerMessage(221, LogLevel.Error, "The event store does not respond: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
-    private partial void StoreAway(int count, double seconds);
+    private partial void AnsweredUnavailable(int count, double seconds);
 }

@@ -3,41 +3,26 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting.Telemetry;
-using Billing.Messaging;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
 
 namespace Billing.Backends.Payments;
 
 /// <summary>Decides a batch of commands and stores their events and receipts in one transaction. Afterwards every command
-/// of the batch has its result. Not thread-safe, except <see cref="RemoveCached"/>: one call at a time.</summary>
-public sealed partial class PaymentRecorder
+/// of the batch has its result. Not thread-safe: one call at a time.</summary>
+internal sealed partial class PaymentRecorder(
+    IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
 {
-    private readonly IAccountStore _store;
-    private readonly PartitionEpochs _epochs;
-    private readonly AccountCache _cache;
-    private readonly Account _opened;
-    private readonly TimeProvider _time;
-    private readonly ILogger<PaymentRecorder> _logger;
-    private readonly EventStoreRetry.Retries _retry;
-    private int _cached;
-
-    /// <summary>Creates the recorder.</summary>
-    public PaymentRecorder(
-        IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time,
-        ILogger<PaymentRecorder> logger)
+    private readonly PartitionEpochs _epochs = new(store, time);
+    private readonly AccountCache _cache = new(options.Value.CachedAccountsMax);
+    private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
+    private readonly EventStoreRetry.Retries _retry = retry.Unlimited(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
-        _store = store;
-        _epochs = new PartitionEpochs(store, time);
-        _cache = new AccountCache(options.Value.CachedAccountsMax);
-        _opened = Account.Opened(options.Value.DefaultCreditLimit);
-        _time = time;
-        _logger = logger;
-        _retry = retry.Unlimited(EventStoreFailure.IsRetryable, OnRetry);
-    }
+        BackendMetrics.StoreRetries.Add(1);
+        Retrying(logger, attempt, e.GetBaseException().Message);
+    });
 
-    /// <summary>Drops the cached accounts of partitions that are now assigned to another backend.</summary>
-    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions) => _cache.Remove(partitions);
+    private int _cached;
 
     /// <summary>Keeps former owners of the commands' partitions from recording anything from now on.</summary>
     public Task TakeOverAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
@@ -109,7 +94,7 @@ public sealed partial class PaymentRecorder
     {
         _cache.Remove(batch.Select(c => c.StreamId));
         var open = batch.Where(c => !c.IsDone).ToList();
-        var receipts = await _store.FindReceiptsAsync(open.Select(c => c.Command.TransactionId).ToArray(), cancellationToken);
+        var receipts = await store.FindReceiptsAsync(open.Select(c => c.Command.TransactionId).ToArray(), cancellationToken);
         foreach (var command in open)
         {
             if (receipts.TryGetValue(command.Command.TransactionId, out var recorded))
@@ -129,7 +114,7 @@ public sealed partial class PaymentRecorder
 
     private void RefuseExpired(IReadOnlyList<PendingCommand> batch)
     {
-        var now = _time.Microseconds();
+        var now = time.Microseconds();
         foreach (var command in batch.Where(c => !c.IsDone && c.IsExpired(now)))
         {
             command.Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
@@ -144,24 +129,49 @@ public sealed partial class PaymentRecorder
             return;
         }
         var accounts = await AccountsAsync(open, cancellationToken);
-        var now = _time.GetUtcNow();
         var decidedAt = BackendMetrics.Now;
+        var (decided, events, refused, reused) = Decide(open, accounts);
+        if (events.Count > 0)
+        {
+            await store.AppendAsync(events, PartitionEpochs.Of(decided), cancellationToken);
+            BackendMetrics.Took("append", decidedAt);
+        }
+        // Refused only now: until the batch is stored, the account state that contradicts the command may never exist.
+        foreach (var (command, account) in refused)
+        {
+            var (message, field) = command.Kind.Misfit(account);
+            command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch, message, field);
+        }
+        NoteWaits(open, decidedAt);
+        var stored = time.Microseconds();
+        for (var i = 0; i < decided.Count; i++)
+        {
+            decided[i].Record(events[i].Recorded, stored);
+            _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Assignment);
+        }
+        reused.ForEach(r => r.Command.Record(events[r.Place].Recorded));
+    }
+
+    /// <summary>Decides commands one after the other, and applies their events to the accounts.</summary>
+    private Decisions Decide(List<PendingCommand> open, Dictionary<string, Account> accounts)
+    {
+        var now = time.GetUtcNow();
         var decided = new List<PendingCommand>(open.Count);
         var events = new List<NewEvent>(open.Count);
-        var refused = new List<(PendingCommand Command, string? Currency)>();
+        var refused = new List<(PendingCommand, Account)>();
+        var reused = new List<(PendingCommand, int)>();
         var places = new Dictionary<Guid, int>(open.Count);
-        var reused = new List<PendingCommand>();
         foreach (var command in open)
         {
-            if (places.ContainsKey(command.Command.TransactionId))
+            if (places.TryGetValue(command.Command.TransactionId, out var place))
             {
-                reused.Add(command);
+                reused.Add((command, place));
                 continue;
             }
             var account = accounts[command.StreamId];
             if (command.Command.Decide(account, now) is not { } fact)
             {
-                refused.Add((command, account.Currency));
+                refused.Add((command, account));
                 continue;
             }
             var after = account.Apply(fact);
@@ -170,26 +180,7 @@ public sealed partial class PaymentRecorder
             decided.Add(command);
             events.Add(new NewEvent(fact, after, RecordedEvent.ToWire(command.StreamId, fact, after)));
         }
-        if (events.Count > 0)
-        {
-            await _store.AppendAsync(events, PartitionEpochs.Of(decided), cancellationToken);
-            BackendMetrics.Took(BackendMetrics.Steps.Append, decidedAt);
-        }
-        // Refused only now: until the batch is stored, the account state that contradicts the command may never exist.
-        foreach (var (command, currency) in refused)
-        {
-            command.Refuse(StatusCode.FailedPrecondition, ErrorReasons.CurrencyMismatch,
-                $"limit.currency_code must be {currency}: the account is kept in it.", "limit.currency_code");
-        }
-        NoteWaits(open, decidedAt);
-        var stored = _time.Microseconds();
-        for (var i = 0; i < decided.Count; i++)
-        {
-            decided[i].Record(events[i].Recorded, stored);
-            _cache.Set(decided[i].StreamId, accounts[decided[i].StreamId], decided[i].Assignment.Partition);
-        }
-        // The same id was used for another account earlier in this batch.
-        reused.ForEach(command => command.Record(events[places[command.Command.TransactionId]].Recorded));
+        return new Decisions(decided, events, refused, reused);
     }
 
     private async Task<Dictionary<string, Account>> AccountsAsync(List<PendingCommand> open, CancellationToken cancellationToken)
@@ -211,19 +202,13 @@ public sealed partial class PaymentRecorder
         if (unknown.Count > 0)
         {
             var since = BackendMetrics.Now;
-            foreach (var (streamId, account) in await _store.LoadAsync([.. unknown], _opened, cancellationToken))
+            foreach (var (streamId, account) in await store.LoadAsync([.. unknown], _opened, cancellationToken))
             {
                 accounts[streamId] = account;
             }
-            BackendMetrics.Took(BackendMetrics.Steps.Load, since);
+            BackendMetrics.Took("load", since);
         }
         return accounts;
-    }
-
-    private void OnRetry(Exception e, int attempt)
-    {
-        BackendMetrics.Retried();
-        Retrying(attempt, e.GetBaseException().Message);
     }
 
     private static void NoteWaits(List<PendingCommand> decided, long decidedAt)
@@ -232,7 +217,7 @@ public sealed partial class PaymentRecorder
         {
             foreach (var command in decided)
             {
-                BackendMetrics.Took(BackendMetrics.Steps.Wait, command.ConsumedAt, decidedAt);
+                BackendMetrics.Took("wait", command.ConsumedAt, decidedAt);
             }
         }
     }
@@ -240,12 +225,21 @@ public sealed partial class PaymentRecorder
     private void NoteCached()
     {
         var count = _cache.Count;
-        BackendMetrics.Cached(count - _cached);
+        BackendMetrics.CachedAccounts.Add(count - _cached);
         _cached = count;
     }
 
+    /// <param name="Decided">Commands that have an event.</param>
+    /// <param name="Events">Their events, in the same order.</param>
+    /// <param name="Refused">Commands that do not fit their account.</param>
+    /// <param name="Reused">Commands whose id was used for another account earlier in this batch, each with the place of its event.
+    /// </param>
+    private readonly record struct Decisions(
+        List<PendingCommand> Decided, List<NewEvent> Events, List<(PendingCommand Command, Account Account)> Refused,
+        List<(PendingCommand Command, int Place)> Reused);
+
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
-    private partial void Retrying(int attempt, string reason);
+    private static partial void Retrying(ILogger logger, int attempt, string reason);
 
     [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be recorded; trying one by one")]
     private partial void BatchFailed(Exception e, int count);

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Billing.Backends.Domain;
 using Billing.Backends.Telemetry;
+using Billing.Backends.Writes;
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Wire.V1;
@@ -9,39 +10,34 @@ using Grpc.Core;
 namespace Billing.Backends.Payments;
 
 /// <summary>A command in flight, with every delivery that requests it.</summary>
-public sealed class PendingCommand
+internal sealed class PendingCommand
 {
     private readonly List<Waiter> _waiters;
 
-    /// <summary>Creates a command with its first delivery.</summary>
-    /// <param name="delivery">The delivery.</param>
-    /// <param name="streamId">The stream of the command's account.</param>
-    /// <param name="now">A timestamp of the clock that <see cref="AnswerWaiting"/> uses.</param>
     public PendingCommand(Delivery delivery, string streamId, long now)
+        : this([new Waiter(delivery, now)], streamId, ToDomain(delivery))
     {
-        _waiters = [new Waiter(delivery, now)];
-        IsStatusQuery = WireCommand.IsStatusQuery(delivery.Command);
-        Command = WireCommand.ToDomain(delivery);
-        Processing = delivery.Processing;
-        ConsumedAt = BackendMetrics.Now;
+    }
+
+    private PendingCommand(List<Waiter> waiters, string streamId, AccountCommand command)
+    {
+        _waiters = waiters;
+        Kind = waiters[0].Kind;
+        Processing = waiters[0].Delivery.Processing;
         StreamId = streamId;
+        Command = command;
     }
 
-    private PendingCommand(PendingCommand former, List<Waiter> waiting)
-    {
-        _waiters = waiting;
-        IsStatusQuery = waiting[0].IsStatusQuery;
-        Command = former.Command;
-        Processing = waiting[0].Delivery.Processing;
-        ConsumedAt = BackendMetrics.Now;
-        StreamId = former.StreamId;
-    }
-
-    /// <summary>The command of the first delivery.</summary>
+    /// <summary>The command of the first delivery; for a question about a payment, that payment.</summary>
     public AccountCommand Command { get; }
 
-    /// <summary>The account's stream.</summary>
     public string StreamId { get; }
+
+    /// <summary>The kind of the first delivery's request.</summary>
+    public WriteKind Kind { get; }
+
+    /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
+    public bool IsStatusQuery => Kind.IsStatusQuery;
 
     /// <summary>The assignment under which the command is recorded: that of a delivery whose partition this process still owns, if
     /// there is one.</summary>
@@ -60,7 +56,7 @@ public sealed class PendingCommand
     public Activity? Processing { get; }
 
     /// <summary>When the command was taken, for <see cref="BackendMetrics.Took"/>.</summary>
-    public long ConsumedAt { get; }
+    public long ConsumedAt { get; } = BackendMetrics.Now;
 
     /// <summary>Completes when the command may be decided: it is authorised, and so are all earlier commands of its account.
     /// </summary>
@@ -69,11 +65,16 @@ public sealed class PendingCommand
     /// <summary>What the command ended with; null while it needs further processing.</summary>
     public CommandResult? Result { get; private set; }
 
-    /// <summary>Whether it is a question about a payment that was not in flight, so that there is nothing to decide.</summary>
-    public bool IsStatusQuery { get; }
-
-    /// <summary>Whether the command needs no further processing.</summary>
     public bool IsDone => Result is not null;
+
+    /// <summary>Its outcome in the metric <c>billing.commands</c>; null if it is not counted here.</summary>
+    public string? Outcome => Result switch
+    {
+        CommandResult.Recorded { Event: var recorded } => WriteKinds.Of(recorded)?.Outcome,
+        CommandResult.Rejected => BackendMetrics.Failed,
+        CommandResult.Refused => BackendMetrics.Refused,
+        _ => null,
+    };
 
     /// <summary>Whether no caller waits for the command to be executed any more: each deadline has passed, or the caller has
     /// already been answered.</summary>
@@ -85,7 +86,6 @@ public sealed class PendingCommand
         }
     }
 
-    /// <summary>Adds a delivery of the same transaction.</summary>
     public void Join(Delivery delivery, long now)
     {
         lock (_waiters)
@@ -100,33 +100,11 @@ public sealed class PendingCommand
     /// before this command.</param>
     public void Record(Event receipt, long storedUnixUs = 0)
     {
-        if (receipt.FactCase == Event.FactOneofCase.None)
+        if (receipt.FactCase != Event.FactOneofCase.None)
         {
-            RefuseAsClosed();
-            return;
+            Result = new CommandResult.Recorded(receipt, storedUnixUs);
         }
-        Result = new CommandResult.Recorded(receipt, storedUnixUs);
-    }
-
-    /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
-    public void Abandon() => Result = new CommandResult.Abandoned();
-
-    /// <summary>Ends the command with an error; no event is recorded for it.</summary>
-    public void Refuse(StatusCode status, string reason, string message, string field = "") =>
-        Result = new CommandResult.Refused(Error(status, reason, message, field));
-
-    /// <summary>Whether a question about a payment that is neither recorded nor in flight comes before the payment's deadline. The
-    /// payment may still come again until then, from a former owner of its partition, or on another partition.</summary>
-    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
-    public bool IsEarly(long nowUnixUs) => _waiters[0].Delivery.Command.PaymentStatus.DeadlineUnixUs >= nowUnixUs;
-
-    /// <summary>Ends a question about a payment that is neither recorded nor in flight, before the payment's deadline.</summary>
-    public void RefuseAsEarly() => Refuse(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
-        "The payment is neither recorded nor being processed, and its deadline has not passed.");
-
-    private void RefuseAsClosed()
-    {
-        if (IsStatusQuery)
+        else if (IsStatusQuery)
         {
             Refuse(StatusCode.DeadlineExceeded, ErrorReasons.CommandExpired,
                 "Nothing was charged: the payment was not recorded before its deadline, and never will be.");
@@ -138,8 +116,21 @@ public sealed class PendingCommand
         }
     }
 
+    /// <summary>Ends the command here: the partition has another owner, which gets the command again.</summary>
+    public void Abandon() => Result = new CommandResult.Abandoned();
+
+    public void Refuse(StatusCode status, string reason, string message, string field = "") =>
+        Result = new CommandResult.Refused(Error(status, reason, message, field));
+
+    /// <summary>Whether a question about a payment that is neither recorded nor in flight comes before the payment's deadline. The
+    /// payment may still come again until then, from a former owner of its partition, or on another partition.</summary>
+    public bool IsEarly(long nowUnixUs) => _waiters[0].Delivery.Command.PaymentStatus.DeadlineUnixUs >= nowUnixUs;
+
+    /// <summary>Ends a question about a payment that is neither recorded nor in flight, before the payment's deadline.</summary>
+    public void RefuseAsEarly() => Refuse(StatusCode.DeadlineExceeded, ErrorReasons.NoAnswerInTime,
+        "The payment is neither recorded nor being processed, and its deadline has not passed.");
+
     /// <summary>Ends a command that cannot be processed. The reason goes to the operators, not to the callers.</summary>
-    /// <param name="reason">The reason, for the operators.</param>
     public void Reject(string reason) => Result = new CommandResult.Rejected(
         Error(StatusCode.Internal, ErrorReasons.ProcessingFailed, "The command could not be processed; it is kept for the operators."),
         "The command could not be processed: " + reason);
@@ -147,7 +138,6 @@ public sealed class PendingCommand
     /// <summary>Takes the deliveries that the command's end does not answer: copies that can still be recorded, because they have
     /// joined since the command expired or came with a new assignment of its partition; and questions about the payment, since another
     /// copy of it may be recorded elsewhere.</summary>
-    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch.</param>
     /// <returns>A new command for the copies, with the questions; or a command for each question if there are no copies.</returns>
     public IReadOnlyList<PendingCommand> TakeOpen(long nowUnixUs)
     {
@@ -163,8 +153,8 @@ public sealed class PendingCommand
                 : isExpired && !a.IsExpired(nowUnixUs));
             _waiters.RemoveAll(open.Contains);
             return open.Exists(a => !a.IsStatusQuery)
-                ? [new PendingCommand(this, [.. open.OrderBy(a => a.IsStatusQuery)])]
-                : open.ConvertAll(a => new PendingCommand(this, [a]));
+                ? [new PendingCommand([.. open.OrderBy(a => a.IsStatusQuery)], StreamId, Command)]
+                : open.ConvertAll(a => new PendingCommand([a], StreamId, Command));
         }
     }
 
@@ -185,14 +175,14 @@ public sealed class PendingCommand
 
     /// <summary>The answer to each delivery; null where the caller has already been answered. Call this only when no more can
     /// join.</summary>
-    /// <param name="nowUnixUs">The present time in microseconds since the Unix epoch, for the timing in the answers.</param>
     public IEnumerable<(Delivery Delivery, Reply? Reply)> Answers(long nowUnixUs) =>
         _waiters.Select(a => (a.Delivery, a.IsTold ? null : Answer(a, nowUnixUs)));
 
     private Reply Answer(Waiter waiter, long nowUnixUs)
     {
         var (delivery, command) = (waiter.Delivery, waiter.Delivery.Command);
-        var reply = Answer(command);
+        var reply = new Reply { CorrelationId = command.CorrelationId };
+        Complete(reply, waiter.Kind, command);
         if (command.Timing is { } timing)
         {
             // Only the first delivery was decided, possibly before the others joined.
@@ -210,16 +200,33 @@ public sealed class PendingCommand
         return reply;
     }
 
-    private Reply Answer(Command command) => Result switch
+    private void Complete(Reply reply, WriteKind kind, Command command)
     {
-        CommandResult.Recorded { Event: var recorded } => WireCommand.IsAnsweredBy(command, recorded)
-            ? WireCommand.ToReply(command, recorded)
-            : WireCommand.ToReply(command, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
-                $"transaction_id {command.TransactionId} was used before with another account, payment type or amount.")),
-        CommandResult.Refused { Error: var error } => WireCommand.ToReply(command, error),
-        CommandResult.Rejected { Error: var error } => WireCommand.ToReply(command, error),
-        _ => throw new InvalidOperationException($"A command that ended with {Result} has no answer."),
-    };
+        switch (Result)
+        {
+            case CommandResult.Recorded { Event: var recorded } when recorded.StreamId == StreamId && kind.IsAnsweredBy(command, recorded):
+                kind.Answer(reply, recorded);
+                break;
+            case CommandResult.Recorded:
+                kind.Answer(reply, Error(StatusCode.AlreadyExists, ErrorReasons.TransactionIdReused,
+                    $"transaction_id {command.TransactionId} was used before with another account, payment type or amount."));
+                break;
+            case CommandResult.Refused { Error: var error }:
+                kind.Answer(reply, error);
+                break;
+            default:
+                throw new InvalidOperationException($"A command that ended with {Result} has no answer.");
+        }
+    }
+
+    private static AccountCommand ToDomain(Delivery delivery)
+    {
+        var command = delivery.Command;
+        var times = command.Timing is not { } timing ? null : new RequestTimes(
+            UnixTime.FromMicroseconds(timing.SentUnixUs), UnixTime.FromMicroseconds(command.ReceivedUnixUs),
+            UnixTime.FromMicroseconds(delivery.ConsumedUnixUs));
+        return WriteKinds.Of(command).ToDomain(command, times, delivery.Processing?.TraceId.ToHexString());
+    }
 
     private static Error Error(StatusCode status, string reason, string message, string field = "") =>
         new() { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
@@ -234,10 +241,35 @@ public sealed class PendingCommand
 
         public bool IsOver => delivery.Assignment.IsOver;
 
-        public bool IsStatusQuery { get; } = WireCommand.IsStatusQuery(delivery.Command);
+        public WriteKind Kind { get; } = WriteKinds.Of(delivery.Command);
+
+        public bool IsStatusQuery => Kind.IsStatusQuery;
 
         // A question about a payment is no reason to execute it.
         public bool IsExpired(long nowUnixUs) =>
             IsTold || IsStatusQuery || (Delivery.Command.DeadlineUnixUs is > 0 and var deadline && deadline < nowUnixUs);
     }
+}
+
+/// <summary>What a command ends with.</summary>
+internal abstract record CommandResult
+{
+    private CommandResult()
+    {
+    }
+
+    /// <summary>An event is recorded under its transaction id.</summary>
+    /// <param name="Event">The event.</param>
+    /// <param name="StoredUnixUs">When it was committed, in microseconds since the Unix epoch; 0 if it had been recorded before
+    /// this command.</param>
+    public sealed record Recorded(Event Event, long StoredUnixUs) : CommandResult;
+
+    /// <summary>No event is recorded for it; its callers get the error.</summary>
+    public record Refused(Error Error) : CommandResult;
+
+    /// <summary>It cannot be processed, and goes to the dead letters with the reason, which its callers do not get.</summary>
+    public sealed record Rejected(Error Error, string Reason) : Refused(Error);
+
+    /// <summary>It is left to the next owner of its partition: neither recorded nor answered here.</summary>
+    public sealed record Abandoned : CommandResult;
 }

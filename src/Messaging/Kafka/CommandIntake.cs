@@ -277,7 +277,6 @@ internal sealed class CommandIntake(
                 assignment.End();
             }
         }
-        handler.RemoveCached(partitions.ConvertAll(Of));
     }
 
     private static SourcePartition Of(TopicPartition partition) => new(partition.Topic, partition.Partition.Value);

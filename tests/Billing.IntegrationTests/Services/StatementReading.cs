@@ -89,7 +89,7 @@ public sealed class StatementReading(EventStoreFixture store)
     }
 
     private Task<StatementPage> ReadAsync(string account, long afterVersion, int limit, AccountState? opening = null) =>
-        store.Backend.GetRequiredService<IStatementReader>().ReadAsync(
+        store.Backend.GetRequiredService<StatementReader>().ReadAsync(
             new StatementPageRequest
             {
                 AccountId = account,

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Billing.Backends.Balances;
+using Billing.Backends.Hosting;
 using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Spectre.Console;
@@ -20,10 +21,9 @@ internal static class RebuildCommand
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
                 ?? throw new StackException("--postgres is missing, and no stack is running.");
             await using var services = SchemaCommand.Services(connection);
-            var model = services.GetRequiredService<BalanceReadModel>();
             var before = GC.GetTotalMemory(forceFullCollection: true);
             var start = TimeProvider.System.GetTimestamp();
-            var done = await RebuildAsync(console, model, cancellationToken);
+            var done = await RebuildAsync(console, services, cancellationToken);
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
             var bytes = GC.GetTotalMemory(forceFullCollection: true) - before;
             console.WriteLine(string.Create(CultureInfo.InvariantCulture,
@@ -34,13 +34,13 @@ internal static class RebuildCommand
     }
 
     private static Task<RebuildProgress> RebuildAsync(
-        IAnsiConsole console, BalanceReadModel model, CancellationToken cancellationToken) =>
+        IAnsiConsole console, IServiceProvider services, CancellationToken cancellationToken) =>
         console.Progress()
             .Columns(new TaskDescriptionColumn(), new ProgressBarColumn(), new PercentageColumn(), new ElapsedTimeColumn())
             .StartAsync(progress =>
             {
                 var bar = progress.AddTask("Events");
-                return model.RebuildAsync(
+                return services.RebuildBalancesAsync(
                     at =>
                     {
                         bar.MaxValue = Math.Max(1, at.EventsEstimate);

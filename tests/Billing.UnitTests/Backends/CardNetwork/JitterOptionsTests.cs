@@ -1,4 +1,5 @@
 using Billing.Backends.CardNetwork;
+using Billing.Hosting;
 
 namespace Billing.UnitTests.Backends.CardNetwork;
 
@@ -30,5 +31,5 @@ public sealed class JitterOptionsTests
     [InlineData(1_000_001)]
     public void A_concurrency_limit_out_of_range_is_reported(int bound) => Assert.StartsWith(
         "Billing:Jitter:ConcurrencyMax",
-        Assert.Single(new JitterOptions { ConcurrencyMax = bound }.ValidationErrors()), StringComparison.Ordinal);
+        Assert.Single(SettingsValidation.Problems(new JitterOptions { ConcurrencyMax = bound }, JitterOptions.Section)), StringComparison.Ordinal);
 }

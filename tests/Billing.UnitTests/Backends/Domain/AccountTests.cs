@@ -115,11 +115,5 @@ public sealed class AccountTests
         Assert.Equal(DeclineReason.CurrencyMismatch, declined.Reason);
     }
 
-    [Fact]
-    public void An_unknown_event_is_refused() =>
-        Assert.Throws<ArgumentOutOfRangeException>(() => Account.Opened(1).Apply(new UnknownEvent()));
-
     private static Payment Pay(decimal amount) => new(Guid.Parse(Samples.TransactionId), amount, "USD");
-
-    private sealed record UnknownEvent : AccountEvent;
 }

@@ -1,5 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Writes;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 
@@ -13,7 +14,7 @@ public sealed class RecordedEventTests
     [Fact]
     public void An_accepted_payment_is_answered_with_the_balance_and_version_after_it()
     {
-        var response = Record(new PaymentAccepted(Id, 10.25m, "USD", Now)).ToResponse();
+        var response = PaymentWrite.ToResponse(Record(new PaymentAccepted(Id, 10.25m, "USD", Now)));
         Assert.Equal(
             new MakePaymentResponse
             {
@@ -31,7 +32,7 @@ public sealed class RecordedEventTests
     [InlineData((DeclineReason)9, "declined")]
     public void A_declined_payment_is_answered_with_the_reason_and_a_message(DeclineReason reason, string words)
     {
-        var response = Record(new PaymentDeclined(Id, 10, "USD", reason, Now)).ToResponse();
+        var response = PaymentWrite.ToResponse(Record(new PaymentDeclined(Id, 10, "USD", reason, Now)));
         Assert.Equal(PaymentOutcome.Declined, response.Outcome);
         Assert.Equal(reason, response.DeclineReason);
         Assert.Contains(words, response.Message, StringComparison.Ordinal);
@@ -44,8 +45,8 @@ public sealed class RecordedEventTests
     {
         var accepted = Record(new PaymentAccepted(Id, 10, "USD", Now));
         var declined = Record(new PaymentDeclined(Id, 11, "USD", DeclineReason.CreditLimitExceeded, Now));
-        Assert.Equal(Samples.Dollars(10), accepted.Amount());
-        Assert.Equal(Samples.Dollars(11), declined.Amount());
+        Assert.Equal(Samples.Dollars(10), PaymentWrite.AmountOf(accepted));
+        Assert.Equal(Samples.Dollars(11), PaymentWrite.AmountOf(declined));
         Assert.Equal("visa/acct-42", accepted.StreamId);
         Assert.Equal(Samples.TransactionId, accepted.TransactionId);
         Assert.Equal(1_769_860_800_000_000, accepted.DecidedUnixUs);
@@ -68,5 +69,12 @@ public sealed class RecordedEventTests
     private static Wire.V1.Event Record(AccountEvent fact) =>
         RecordedEvent.ToWire("visa/acct-42", fact, Account.Opened(10_000).Apply(fact));
 
-    private sealed record UnknownEvent : AccountEvent;
+    private sealed record UnknownEvent : AccountEvent
+    {
+        public override Guid TransactionId { get; init; }
+
+        public override DateTimeOffset DecidedAt { get; init; }
+
+        internal override Account ApplyTo(Account account) => account;
+    }
 }

@@ -9,7 +9,7 @@ namespace Billing.UnitTests.Backends.Payments;
 
 public sealed class AccountCacheTests
 {
-    private static readonly SourcePartition Here = new("billing.payments.visa", 1);
+    private static readonly PartitionAssignment Here = new(new SourcePartition("billing.payments.visa", 1));
 
     [Fact]
     public void It_never_holds_more_accounts_than_its_capacity()
@@ -91,17 +91,22 @@ public sealed class AccountCacheTests
     }
 
     [Fact]
-    public void The_accounts_of_a_revoked_partition_are_removed_and_the_others_stay()
+    public void The_accounts_of_a_revoked_partition_are_not_returned_any_more_and_the_others_stay()
     {
-        var there = new SourcePartition(Here.Topic, 2);
-        var cache = new AccountCache(4);
-        Enumerable.Range(0, 3).ToList().ForEach(id => Use(cache, id));
+        var (here, there, again) = (NewAssignment(1), NewAssignment(2), NewAssignment(1));
+        var cache = new AccountCache(8);
+        cache.Set(Name(1), State(1), here);
+        cache.Set(Name(2), State(2), here);
         cache.Set(Name(3), State(3), there);
-        cache.Remove([Here]);
-        Assert.Equal(1, cache.Count);
+        here.End();
+        Assert.False(cache.TryGet(Name(1), out _));
+        Assert.False(cache.TryGet(Name(2), out _));
         Assert.True(cache.TryGet(Name(3), out _));
-        cache.Remove([there]);
-        Assert.Equal(0, cache.Count);
+        cache.Set(Name(1), State(4), again);
+        Assert.True(cache.TryGet(Name(1), out var account));
+        Assert.Equal(State(4), account);
+        again.Fence(1);
+        Assert.False(cache.TryGet(Name(1), out _));
     }
 
     private static void Use(AccountCache cache, int id)
@@ -111,6 +116,8 @@ public sealed class AccountCacheTests
             cache.Set(Name(id), State(id), Here);
         }
     }
+
+    private static PartitionAssignment NewAssignment(int partition) => new(new SourcePartition("billing.payments.visa", partition));
 
     private static string Name(int id) => "visa/" + id.ToString(CultureInfo.InvariantCulture);
 

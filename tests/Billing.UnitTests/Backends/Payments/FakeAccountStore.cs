@@ -59,7 +59,7 @@ internal sealed class FakeAccountStore : IAccountStore
     {
         if (!owned.All(IsPresent))
         {
-            return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", EpochFunction.Ended));
+            return Task.FromException(new PostgresException("later owner", "ERROR", "ERROR", StoredFunction.EpochEnded));
         }
         if (Fails(batch) is { } failure)
         {

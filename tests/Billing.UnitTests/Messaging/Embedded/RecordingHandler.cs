@@ -23,10 +23,6 @@ internal sealed class RecordingHandler(IAnswerPublisher publisher) : ICommandHan
         _ = publisher.PublishAsync([.. deliveries.Select(d => new Answer(d.Command.ProxyTopic, Reply(d.Command)))], [], CancellationToken.None);
     }
 
-    public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions)
-    {
-    }
-
     public Task StartAsync(CancellationToken cancellationToken)
     {
         IsRunning = true;

@@ -178,9 +178,5 @@ public sealed class CommandIntakeTests : IDisposable
             Deliveries.AddRange(deliveries);
             HandOvers.Add(deliveries.Count);
         }
-
-        public void RemoveCached(IReadOnlyCollection<SourcePartition> partitions)
-        {
-        }
     }
 }

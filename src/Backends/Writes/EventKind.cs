@@ -1,0 +1,76 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Billing.Backends.Domain;
+using Billing.V1;
+using Billing.Wire.V1;
+using Marten;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>A kind of event: its names, and how it is converted to and from the wire contract and the store. The conversions leave out
+/// what all events have in common.</summary>
+internal abstract class EventKind
+{
+    /// <summary>The name under which it is stored. It includes the version of the event's shape and is never reused.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>The outcome of the command that it records, in the metric <c>billing.commands</c>.</summary>
+    public required string Outcome { get; init; }
+
+    public required Event.FactOneofCase Field { get; init; }
+
+    public required StatementEntryType EntryType { get; init; }
+
+    /// <summary>Shapes in which it is no longer written.</summary>
+    public IReadOnlyList<FormerShape> Former { get; init; } = [];
+
+    public abstract Type Shape { get; }
+
+    /// <summary>The name of that type as Marten writes it.</summary>
+    public abstract string DotnetType { get; }
+
+    public abstract void Write(AccountEvent fact, Event recorded);
+
+    /// <summary>Reads it from a wire event; null if no backend would have written such an event.</summary>
+    public abstract AccountEvent? Read(Event recorded, Guid transactionId, DateTimeOffset decidedAt);
+
+    public abstract void Write(AccountEvent fact, StatementEntry entry);
+
+    public abstract string ToJson(AccountEvent fact);
+
+    public abstract AccountEvent FromJson(ReadOnlySpan<byte> json);
+}
+
+internal sealed class EventKind<T>(JsonTypeInfo<T> json) : EventKind
+    where T : AccountEvent
+{
+    public required Action<T, Event> ToWire { get; init; }
+
+    public required Func<Event, Guid, DateTimeOffset, T?> ToDomain { get; init; }
+
+    public required Action<T, StatementEntry> ToEntry { get; init; }
+
+    public override Type Shape => typeof(T);
+
+    public override string DotnetType { get; } = $"{typeof(T).FullName}, {typeof(T).Assembly.GetName().Name}";
+
+    public override void Write(AccountEvent fact, Event recorded) => ToWire((T)fact, recorded);
+
+    public override AccountEvent? Read(Event recorded, Guid transactionId, DateTimeOffset decidedAt) =>
+        ToDomain(recorded, transactionId, decidedAt);
+
+    public override void Write(AccountEvent fact, StatementEntry entry) => ToEntry((T)fact, entry);
+
+    public override string ToJson(AccountEvent fact) => JsonSerializer.Serialize((T)fact, json);
+
+    public override AccountEvent FromJson(ReadOnlySpan<byte> stored) => JsonSerializer.Deserialize(stored, json)!;
+}
+
+/// <summary>A shape of an event that is no longer written, and is upcast to the current one when it is read.</summary>
+internal sealed record FormerShape(string Name, Action<StoreOptions> Register, Func<ReadOnlySpan<byte>, AccountEvent> FromJson)
+{
+    public static FormerShape Of<TOld, T>(string name, JsonTypeInfo<TOld> json, Func<TOld, T> upcast)
+        where TOld : class
+        where T : AccountEvent =>
+        new(name, options => options.Events.Upcast(name, upcast), stored => upcast(JsonSerializer.Deserialize(stored, json)!));
+}

@@ -1,0 +1,99 @@
+using System.Text.Json.Serialization;
+using Billing.Backends.Domain;
+using Billing.Contracts;
+using Billing.V1;
+using Billing.Wire.V1;
+using PaymentAccepted = Billing.Backends.Domain.PaymentAccepted;
+using PaymentDeclined = Billing.Backends.Domain.PaymentDeclined;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>A payment.</summary>
+internal sealed class PaymentWrite : WriteKind
+{
+    public override Command.RequestOneofCase Field => Command.RequestOneofCase.Payment;
+
+    public override bool IsAuthorised => true;
+
+    public override IReadOnlyList<EventKind> Events { get; } =
+    [
+        new EventKind<PaymentAccepted>(PaymentJson.Default.PaymentAccepted)
+        {
+            Name = "payment_accepted_v1",
+            Outcome = "accepted",
+            Field = Event.FactOneofCase.PaymentAccepted,
+            EntryType = StatementEntryType.PaymentAccepted,
+            ToWire = (fact, recorded) => recorded.PaymentAccepted = new() { Amount = fact.Amount.ToMoney(fact.Currency) },
+            ToDomain = (recorded, transactionId, decidedAt) => recorded.PaymentAccepted.Amount is { } amount
+                ? new PaymentAccepted(transactionId, amount.ToDecimal(), amount.CurrencyCode, decidedAt)
+                : null,
+            ToEntry = (fact, entry) => entry.Amount = fact.Amount.ToMoney(fact.Currency),
+        },
+        new EventKind<PaymentDeclined>(PaymentJson.Default.PaymentDeclined)
+        {
+            Name = "payment_declined_v1",
+            Outcome = "declined",
+            Field = Event.FactOneofCase.PaymentDeclined,
+            EntryType = StatementEntryType.PaymentDeclined,
+            ToWire = (fact, recorded) => recorded.PaymentDeclined = new()
+            {
+                Amount = fact.Amount.ToMoney(fact.Currency),
+                Reason = fact.Reason,
+            },
+            ToDomain = (recorded, transactionId, decidedAt) => recorded.PaymentDeclined is { Amount: { } amount } declined
+                ? new PaymentDeclined(transactionId, amount.ToDecimal(), amount.CurrencyCode, declined.Reason, decidedAt)
+                : null,
+            ToEntry = (fact, entry) =>
+            {
+                entry.Amount = fact.Amount.ToMoney(fact.Currency);
+                entry.DeclineReason = fact.Reason;
+            },
+        },
+    ];
+
+    public override AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId) =>
+        ToDomain(command, command.Payment, times, traceId);
+
+    public override bool IsAnsweredBy(Command command, Event recorded) => IsAnsweredBy(command.Payment, recorded);
+
+    public override void Answer(Reply reply, Event recorded) => reply.Payment = ToResponse(recorded);
+
+    internal static Payment ToDomain(Command command, MakePaymentRequest payment, RequestTimes? times, string? traceId) => new(
+        Guid.Parse(command.TransactionId), payment.Amount.ToDecimal(), payment.Amount.CurrencyCode, times, traceId);
+
+    internal static bool IsAnsweredBy(MakePaymentRequest payment, Event recorded) =>
+        AmountOf(recorded) is { } amount && AreSame(payment.Amount, amount);
+
+    /// <summary>The amount of the payment that an event records; null if it records none.</summary>
+    internal static Money? AmountOf(Event recorded) => recorded.PaymentAccepted?.Amount ?? recorded.PaymentDeclined?.Amount;
+
+    internal static MakePaymentResponse ToResponse(Event recorded)
+    {
+        var response = new MakePaymentResponse
+        {
+            TransactionId = recorded.TransactionId,
+            Outcome = PaymentOutcome.Accepted,
+            Balance = recorded.Balance,
+            Version = recorded.Version,
+        };
+        if (recorded.PaymentDeclined is { } declined)
+        {
+            response.Outcome = PaymentOutcome.Declined;
+            response.DeclineReason = declined.Reason;
+            response.Message = declined.Reason switch
+            {
+                DeclineReason.CreditLimitExceeded => "The amount is more than the account may still spend.",
+                DeclineReason.CurrencyMismatch => "The account is kept in another currency.",
+                _ => "The payment was declined.",
+            };
+        }
+        return response;
+    }
+}
+
+/// <summary>Serialises the events without reflection. Optional fields without a value are left out: a payment without timing is
+/// stored as before timing existed.</summary>
+[JsonSourceGenerationOptions(DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(PaymentAccepted))]
+[JsonSerializable(typeof(PaymentDeclined))]
+internal sealed partial class PaymentJson : JsonSerializerContext;

@@ -1,0 +1,40 @@
+using Billing.Backends.Domain;
+using Billing.V1;
+using Billing.Wire.V1;
+
+namespace Billing.Backends.Writes;
+
+/// <summary>A kind of request on the write side: how a command of the wire contract becomes one of the domain, and how what was
+/// recorded becomes a reply. There is a file for each kind, with its events; <see cref="WriteKinds"/> lists them.</summary>
+internal abstract class WriteKind
+{
+    public abstract Command.RequestOneofCase Field { get; }
+
+    public virtual IReadOnlyList<EventKind> Events => [];
+
+    /// <summary>Whether the card network is asked before such a request is decided.</summary>
+    public virtual bool IsAuthorised => false;
+
+    /// <summary>Whether it only asks for the result of another request.</summary>
+    public virtual bool IsStatusQuery => false;
+
+    /// <summary>The domain command of a wire command; for a question about a request, that request.</summary>
+    public abstract AccountCommand ToDomain(Command command, RequestTimes? times, string? traceId);
+
+    /// <summary>The message and the field of the error CURRENCY_MISMATCH for a command that does not fit its account.</summary>
+    public virtual (string Message, string Field) Misfit(Account account) => ($"The account is kept in {account.Currency}.", "");
+
+    /// <summary>Whether an event of the command's account has the contents that the command asked for.</summary>
+    public abstract bool IsAnsweredBy(Command command, Event recorded);
+
+    /// <summary>Completes the reply to a command from the event recorded for it.</summary>
+    public abstract void Answer(Reply reply, Event recorded);
+
+    /// <summary>Completes the reply to a command for which no event is recorded.</summary>
+    public virtual void Answer(Reply reply, Error refusal) => reply.Error = refusal;
+
+    /// <summary>Whether two amounts are the same. Not Money's own equality, which also compares unknown fields sent by a newer client.
+    /// </summary>
+    protected static bool AreSame(Money one, Money other) =>
+        (one.CurrencyCode, one.Units, one.Nanos) == (other.CurrencyCode, other.Units, other.Nanos);
+}
