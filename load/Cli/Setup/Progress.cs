@@ -30,18 +30,24 @@ internal static class Progress
     /// <summary>Shows, on a terminal, how long a step has taken while it runs, and the end of its log if it fails.</summary>
     public static async Task ShowAsync(string label, string log, Func<Task> step)
     {
+        try
+        {
+            await WithClockAsync(label, step);
+        }
+        catch (StackException) when (File.Exists(log))
+        {
+            await Console.Error.WriteLineAsync(string.Join('\n', File.ReadLines(log).TakeLast(LinesOfLog)));
+            throw;
+        }
+    }
+
+    private static async Task WithClockAsync(string label, Func<Task> step)
+    {
         using var end = new CancellationTokenSource();
         var clock = TickAsync(label, end.Token);
         try
         {
             await step();
-        }
-        catch (StackException)
-        {
-            await end.CancelAsync();
-            await clock;
-            await Console.Error.WriteLineAsync(string.Join('\n', File.ReadLines(log).TakeLast(LinesOfLog)));
-            throw;
         }
         finally
         {
