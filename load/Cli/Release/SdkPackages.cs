@@ -7,15 +7,6 @@ namespace Billing.Cli.Release;
 /// <summary>The NuGet packages of the SDK, with symbols.</summary>
 internal sealed class SdkPackages(Workspace workspace, string version, DateTimeOffset time)
 {
-    private const string Project = """
-        <Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><OutputType>Exe</OutputType>
-        <ImplicitUsings>enable</ImplicitUsings><UseAppHost>false</UseAppHost><NuGetAudit>false</NuGetAudit>
-        <RestoreSources>{0}</RestoreSources><RestoreFallbackFolders>{1}</RestoreFallbackFolders>
-        <RestorePackagesPath>{2}/packages</RestorePackagesPath></PropertyGroup><ItemGroup>
-        <PackageReference Include="Billing.Client" Version="{3}" />
-        </ItemGroup></Project>
-        """;
-
     private const string Program = """
         using Billing.Client;
         using Billing.Client.Testing;
@@ -72,9 +63,7 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
         {
             await File.WriteAllTextAsync(folder.File(file), "<Project />\n", cancellationToken);
         }
-        var project = string.Format(
-            CultureInfo.InvariantCulture, Project, release, Publishing.PackagesOf(_artifacts, "Billing.Client"), folder.Path, version);
-        await File.WriteAllTextAsync(folder.File("try.csproj"), project, cancellationToken);
+        await File.WriteAllTextAsync(folder.File("try.csproj"), Project(release, folder.File("packages")), cancellationToken);
         await File.WriteAllTextAsync(folder.File("Program.cs"), Program, cancellationToken);
         var dotnet = new Tool(DotnetProgram.Launcher) { Folder = folder.Path };
         await Progress.RunAsync(
@@ -89,4 +78,13 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
             throw new StackException("a program that uses only Billing.Client did not print the expected results");
         }
     }
+
+    private string Project(string release, string packages) => $"""
+        <Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework><OutputType>Exe</OutputType>
+        <ImplicitUsings>enable</ImplicitUsings><UseAppHost>false</UseAppHost><NuGetAudit>false</NuGetAudit>
+        <RestoreSources>{release}</RestoreSources><RestoreFallbackFolders>{Publishing.PackagesOf(_artifacts, "Billing.Client")}</RestoreFallbackFolders>
+        <RestorePackagesPath>{packages}</RestorePackagesPath></PropertyGroup><ItemGroup>
+        <PackageReference Include="Billing.Client" Version="{version}" />
+        </ItemGroup></Project>
+        """;
 }

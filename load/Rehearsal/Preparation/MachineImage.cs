@@ -122,6 +122,6 @@ internal sealed class MachineImage(Workspace workspace)
         await File.WriteAllTextAsync(Path.Combine(root, "etc/resolv.conf"), "", cancellationToken);
     }
 
-    private static Task RemoveAsync(IEnumerable<string> paths, CancellationToken cancellationToken) =>
-        new Tool("rm").RunAsync(["-rf", "--", .. paths], cancellationToken);
+    private static async Task RemoveAsync(IEnumerable<string> paths, CancellationToken cancellationToken) =>
+        await new Tool("rm").RunAsync(["-rf", "--", .. paths], cancellationToken);
 }
