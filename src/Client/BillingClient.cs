@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 

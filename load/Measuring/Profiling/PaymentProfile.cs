@@ -2,7 +2,6 @@ using System.Globalization;
 using Billing.Auditing;
 using Billing.LocalStack.Processes;
 using Billing.Measuring.Driving;
-using Billing.Measuring.Processes;
 using Billing.Measuring.Tracing;
 using Spectre.Console;
 

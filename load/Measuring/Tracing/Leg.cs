@@ -1,3 +1,5 @@
+using Billing.Measuring.Bursts;
+
 namespace Billing.Measuring.Tracing;
 
 /// <summary>The interval between two steps of a payment.</summary>

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Billing.Measuring.Bursts;
 using Billing.Reporting;
 using Billing.Reporting.Charts;
 

@@ -1,3 +1,4 @@
+using Billing.Measuring.Bursts;
 using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;

@@ -1,7 +1,7 @@
 using System.Runtime.ExceptionServices;
 using Grpc.Core;
 
-namespace Billing.Client;
+namespace Billing.Client.Calls;
 
 /// <summary>Makes unary calls: selects the proxy, retries, updates the circuit breakers and records telemetry.</summary>
 internal sealed class UnaryCalls(

@@ -1,8 +1,9 @@
 using System.Runtime.CompilerServices;
+using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Client;
+namespace Billing.Client.Streams;
 
 /// <summary>One run of bulk payments: reads the requests, sends them over one stream after another, and returns the answers.
 /// </summary>

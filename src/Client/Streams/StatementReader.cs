@@ -1,8 +1,9 @@
 using System.Runtime.CompilerServices;
+using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Client;
+namespace Billing.Client.Streams;
 
 /// <summary>Reads one statement, over several streams if a stream breaks.</summary>
 internal sealed class StatementReader : IDisposable

@@ -1,7 +1,6 @@
 using System.Text.Json;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
-using Billing.Measuring;
 using Billing.Measuring.Processes;
 using Billing.Measuring.Profiling;
 

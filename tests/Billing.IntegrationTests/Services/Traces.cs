@@ -1,4 +1,3 @@
-using Billing.Cli.Commands;
 using Billing.Cli.Commands.Measurements;
 using Billing.LocalStack;
 using Billing.Measuring;

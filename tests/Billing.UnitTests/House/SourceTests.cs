@@ -5,6 +5,7 @@ namespace Billing.UnitTests.House;
 public sealed partial class SourceTests
 {
     private const int LinesMax = 400;
+    private const int FilesMax = 15;
 
     [Theory]
     [InlineData("src")]
@@ -12,6 +13,22 @@ public sealed partial class SourceTests
     [InlineData("polyfills")]
     public void No_source_file_is_longer_than_400_lines(string folder) =>
         Assert.DoesNotContain(Repository.Files(folder, "*.cs"), file => Repository.Lines(file).Length > LinesMax);
+
+    [Theory]
+    [InlineData("src")]
+    [InlineData("load")]
+    public void A_folder_has_at_most_15_files_and_its_name_is_their_namespace(string folder)
+    {
+        var files = Repository.Files(folder, "*.cs").GroupBy(file => Path.GetDirectoryName(file)!).ToList();
+        var misnamed =
+            from file in files.SelectMany(file => file)
+            let expected = "namespace Billing." + string.Join('.', Path.GetDirectoryName(file)!.Split('/').Skip(1)) + ";"
+            where Repository.Lines(file).FirstOrDefault(line => line.StartsWith("namespace ", StringComparison.Ordinal)) is { } line && line != expected
+            select $"{file}: not {expected}";
+
+        Assert.Empty(misnamed);
+        Assert.DoesNotContain(files, files => files.Count() > FilesMax);
+    }
 
     [Theory]
     [InlineData("src")]

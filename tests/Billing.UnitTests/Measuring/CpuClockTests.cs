@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Billing.Measuring;
 using Billing.Measuring.Processes;
 
 namespace Billing.UnitTests.Measuring;

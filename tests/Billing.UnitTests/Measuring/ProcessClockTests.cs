@@ -1,5 +1,4 @@
 using Billing.LocalStack.Processes;
-using Billing.Measuring;
 using Billing.Measuring.Processes;
 using Billing.Reporting;
 

@@ -1,4 +1,4 @@
-using Billing.Client;
+using Billing.Client.Calls;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Wire.V1;

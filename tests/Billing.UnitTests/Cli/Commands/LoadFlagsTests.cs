@@ -1,5 +1,4 @@
 using System.CommandLine;
-using Billing.Cli.Commands;
 using Billing.Cli.Commands.Measurements;
 using Billing.Measuring.Scenarios;
 using Billing.ScenarioFiles;

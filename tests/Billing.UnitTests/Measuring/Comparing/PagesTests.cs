@@ -1,7 +1,6 @@
 using System.Text.Json;
 using System.Xml.Linq;
 using Billing.Auditing;
-using Billing.Cli.Commands;
 using Billing.Cli.Commands.Measurements;
 using Billing.Measuring;
 using Billing.Measuring.Comparing.Ceiling;

@@ -1,4 +1,3 @@
-using Billing.Measuring;
 using Billing.Measuring.Processes;
 
 namespace Billing.UnitTests.Measuring.Profiling;

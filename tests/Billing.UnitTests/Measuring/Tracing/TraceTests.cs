@@ -1,4 +1,3 @@
-using Billing.Cli.Commands;
 using Billing.Cli.Commands.Measurements;
 using Billing.Contracts;
 using Billing.Measuring;

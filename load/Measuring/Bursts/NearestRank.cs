@@ -1,4 +1,4 @@
-namespace Billing.Measuring;
+namespace Billing.Measuring.Bursts;
 
 /// <summary>Exact percentiles of a list of values, by nearest rank: a percentile is always one of the values.</summary>
 internal static class NearestRank
