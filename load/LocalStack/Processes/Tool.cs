@@ -32,7 +32,8 @@ public sealed class Tool(string name, params string[] before)
         var (exitCode, output, errors) = await TryAsync(arguments, cancellationToken, input);
         return exitCode == 0
             ? output
-            : throw new StackException($"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {Last(errors.Length > 0 ? errors : output)}");
+            : throw new StackException(
+                $"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {Last(errors.Length > 0 ? errors : output)}");
     }
 
     /// <summary>Runs the program and returns its exit code and output.</summary>
