@@ -1,5 +1,5 @@
 using System.CommandLine;
-using Billing.Cli.Commands;
+using Billing.Cli.Arguments;
 using Billing.Cli.Setup;
 using Billing.Rehearsal.Preparation;
 using Spectre.Console;
@@ -22,7 +22,7 @@ internal static class RehearseCommand
         {
             requests, rate, delay, report, logs, folder, image, release, next,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => parsed.GetValue(folder) is not { } prepared
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => parsed.GetValue(folder) is not { } prepared
             ? new PreparedRehearsal(Workspace.FromEnvironment()).RunAsync(parsed.Tokens.Select(token => token.Value), cancellationToken)
             : new Rehearsal(
                 new RehearsalOptions

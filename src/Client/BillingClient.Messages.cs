@@ -1,6 +1,4 @@
 using System.Globalization;
-using Billing.Client.Calls;
-using Billing.Client.Streams;
 using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;

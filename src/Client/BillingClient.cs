@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 

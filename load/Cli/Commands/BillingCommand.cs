@@ -1,11 +1,9 @@
 using System.CommandLine;
 using System.CommandLine.Help;
-using Billing.Auditing;
+using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.Cli.Commands.Measurements;
 using Billing.Cli.Commands.Operations;
-using Billing.Hosting;
-using Billing.LocalStack.Processes;
 using Billing.Measuring.Bursts;
 using Spectre.Console;
 
@@ -61,7 +59,7 @@ internal static class BillingCommand
                 CommandLine = MeasurementFlags.CommandLine(parsed),
                 Report = parsed.GetValue(report),
             };
-            return GuardedAsync(() => new PaperExperiment(options, console, TimeProvider.System).RunAsync(cancellationToken));
+            return Guarded.RunAsync(() => new PaperExperiment(options, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
     }
@@ -75,7 +73,7 @@ internal static class BillingCommand
         var monitoring = new Option<bool>("--monitoring") { Description = "Also start Prometheus, which scrapes every service" };
         var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
         stack.AddTo(command);
-        command.SetAction((parsed, cancellationToken) => GuardedAsync(() => new BackgroundStack(console).UpAsync(
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new BackgroundStack(console).UpAsync(
             stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls) },
             parsed.GetValue(monitoring), cancellationToken)));
         return command;
@@ -84,7 +82,7 @@ internal static class BillingCommand
     private static Command Status(IAnsiConsole console)
     {
         var command = new Command("status", "Shows the stack in the background.");
-        command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).StatusAsync));
+        command.SetAction((_, _) => Guarded.RunAsync(new BackgroundStack(console).StatusAsync));
         return command;
     }
 
@@ -93,7 +91,7 @@ internal static class BillingCommand
         var names = new Argument<string[]>("names") { Description = "Names of processes, as status shows them; all by default", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
         var follow = new Option<bool>("--follow", "-f") { Description = "Print new lines too, until Ctrl-C" };
         var command = new Command("logs", "Prints the logs of the stack in the background.") { names, follow };
-        command.SetAction((parsed, cancellationToken) => GuardedAsync(
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(
             () => StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken)));
         return command;
     }
@@ -101,33 +99,14 @@ internal static class BillingCommand
     private static Command Down(IAnsiConsole console)
     {
         var command = new Command("down", "Stops the stack in the background and deletes its data.");
-        command.SetAction((_, _) => GuardedAsync(new BackgroundStack(console).DownAsync));
+        command.SetAction((_, _) => Guarded.RunAsync(new BackgroundStack(console).DownAsync));
         return command;
     }
 
     private static Command Keep(IAnsiConsole console)
     {
         var command = new Command("keep", "Restarts services of the stack in the background when they end.") { Hidden = true };
-        command.SetAction((_, cancellationToken) => GuardedAsync(() => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken)));
+        command.SetAction((_, cancellationToken) => Guarded.RunAsync(() => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;
-    }
-
-    /// <summary>Runs a command; errors that the user can correct are printed as one line on standard error.</summary>
-    public static async Task<int> GuardedAsync(Func<Task<int>> action)
-    {
-        try
-        {
-            return await action();
-        }
-        catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
-        {
-            await Console.Error.WriteLineAsync(e.Message);
-            return 1;
-        }
-        catch (OperationCanceledException)
-        {
-            await Console.Error.WriteLineAsync("Stopped.");
-            return 130;
-        }
     }
 }

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Help;
 using System.Runtime.InteropServices;
+using Billing.Cli.Arguments;
 using Billing.Cli.Setup;
 using Spectre.Console;
 
@@ -47,7 +48,7 @@ internal static class BillingProgram
         using var stopping = new CancellationTokenSource();
         using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
         using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
-        return await BillingCommand.GuardedAsync(async () =>
+        return await Guarded.RunAsync(async () =>
         {
             await CommandSetup.PrepareAsync(parsed, stopping.Token);
             return 0;

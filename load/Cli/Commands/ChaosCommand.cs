@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Chaos;
+using Billing.Cli.Arguments;
 using Billing.Cli.Commands.Measurements;
 using Billing.Measuring.Soaks;
 using Spectre.Console;
@@ -30,7 +31,7 @@ internal static class ChaosCommand
             seed, minutes, rate, workers, report, logs,
         };
         stack.AddTo(command);
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new ChaosRun(
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new ChaosRun(
             new ChaosOptions
             {
                 Seed = parsed.GetValue(seed),

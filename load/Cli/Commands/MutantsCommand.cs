@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
 using Billing.LocalStack.Processes;
 using Spectre.Console;
@@ -20,7 +21,7 @@ internal static class MutantsCommand
         {
             schedules, seed, only, report,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var mutants = Mutant.ReadAll(SourceCopy.Root).Where(
                 m => parsed.GetValue(only) is not { } text || m.Name.Contains(text, StringComparison.OrdinalIgnoreCase)).ToList();

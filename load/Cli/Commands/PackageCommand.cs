@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Cli.Release;
 using Billing.Cli.Setup;
 
@@ -17,7 +18,7 @@ internal static class PackageCommand
         {
             version, architectures, output, check,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var workspace = Workspace.FromEnvironment();
             var options = ReleaseOptions.Read(

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Billing.Cli.Arguments;
 using Billing.Simulation.Runs;
 using Spectre.Console;
 
@@ -21,7 +22,7 @@ internal static class SimulateCommand
         {
             seed, minutes, schedules, trace,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var first = parsed.GetValue(seed) ?? Environment.TickCount & 0x3FFFFFFF;
             var most = parsed.GetValue(schedules) is > 0 and var given ? given : int.MaxValue;

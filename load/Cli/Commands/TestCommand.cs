@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Diagnostics;
+using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
 using Billing.Cli.Setup;
 using Billing.Cli.Testing;
@@ -29,7 +30,7 @@ internal static class TestCommand
         {
             programs, fast, install,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var workspace = Workspace.FromEnvironment();
             var chosen = (parsed.GetValue(programs) ?? []).Concat(parsed.GetValue(fast) ? ["Billing.UnitTests"] : []).ToHashSet();
@@ -55,7 +56,7 @@ internal static class TestCommand
         {
             TreatUnmatchedTokensAsErrors = false,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             using var benchmarks = Process.Start(
                 new ProcessStartInfo(DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Benchmarks"), .. parsed.UnmatchedTokens]))!;

@@ -1,6 +1,6 @@
 using Grpc.Core;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>The headers that identify the caller.</summary>
 internal sealed class BearerToken(BillingClientOptions options)

@@ -2,7 +2,7 @@ using System.Net.Security;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>The TLS settings of connections.</summary>
 internal static class Certificates

@@ -2,7 +2,7 @@ using Grpc.Core;
 using Polly;
 using Polly.CircuitBreaker;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>The circuit breaker of a proxy: keeps calls away from a failing proxy, and lets a trial call through after each
 /// break. Polly's circuit breaker decides; it receives the outcomes of calls instead of executing them, which costs less per

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Grpc.Core;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>Metrics and traces of a client, under the name <c>Billing.Client</c>; names follow OpenTelemetry's conventions.
 /// Without listeners their cost is negligible.</summary>

@@ -1,6 +1,6 @@
 using System.Net.Sockets;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>Opens the TCP connections to one proxy, and bounds how long its host may be silent: to an attempt to connect, and to
 /// what was sent. A host's kernel answers both however busy its processes are, so a silent host is gone. Thread-safe.</summary>

@@ -2,7 +2,7 @@ using Billing.Contracts;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>Converts answers and failures of the wire to the results of the SDK.</summary>
 internal static class Outcomes

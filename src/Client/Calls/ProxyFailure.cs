@@ -3,7 +3,7 @@ using Google.Rpc;
 using Grpc.Core;
 using Status = Grpc.Core.Status;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>Reads what a failure tells programs (from the details of google.rpc.Status, otherwise from the trailers with which a
 /// platform of the version before says the same), and whether the called proxy causes it.</summary>

@@ -1,7 +1,7 @@
 using Billing.V1;
 using Grpc.Net.Client;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>All proxies, selected by round robin. Thread-safe.</summary>
 internal sealed class ProxyPool(BillingClientOptions options, TimeProvider time) : IDisposable

@@ -3,7 +3,7 @@ using Grpc.Core;
 using Polly;
 using Polly.Retry;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>Which failures are retried (see <see cref="IsRetriedCall"/> and <see cref="IsRetriedStream"/>), how often, and after what
 /// delay.</summary>

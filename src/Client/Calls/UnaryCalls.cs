@@ -1,7 +1,7 @@
 using System.Runtime.ExceptionServices;
 using Grpc.Core;
 
-namespace Billing.Client.Calls;
+namespace Billing.Client;
 
 /// <summary>Makes unary calls: selects the proxy, retries, updates the circuit breakers and records telemetry.</summary>
 internal sealed class UnaryCalls(

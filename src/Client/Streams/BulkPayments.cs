@@ -1,9 +1,8 @@
 using System.Runtime.CompilerServices;
-using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Client.Streams;
+namespace Billing.Client;
 
 /// <summary>One run of bulk payments: reads the requests, sends them over one stream after another, and returns the answers.
 /// </summary>

@@ -1,9 +1,8 @@
 using System.Threading.Channels;
-using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Client.Streams;
+namespace Billing.Client;
 
 /// <summary>A payment in flight: read from the requests, of which it is the one with this number, and not yet answered.</summary>
 internal sealed class InFlightPayment(long number, MakePaymentRequest request)

@@ -1,9 +1,8 @@
 using System.Runtime.CompilerServices;
-using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 
-namespace Billing.Client.Streams;
+namespace Billing.Client;
 
 /// <summary>Reads one statement, over several streams if a stream breaks.</summary>
 internal sealed class StatementReader : IDisposable

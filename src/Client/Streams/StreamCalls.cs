@@ -1,7 +1,6 @@
-using Billing.Client.Calls;
 using Grpc.Core;
 
-namespace Billing.Client.Streams;
+namespace Billing.Client;
 
 /// <summary>Common settings and services of all streams of one gRPC method, <c>service/method</c>.</summary>
 internal sealed class StreamCalls(string method, ProxyPool proxies, RetryPolicy retries, BearerToken token, ClientTelemetry telemetry)

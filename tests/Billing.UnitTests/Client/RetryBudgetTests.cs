@@ -1,6 +1,5 @@
 using System.Diagnostics.Metrics;
 using Billing.Client;
-using Billing.Client.Calls;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using Billing.Client;
-using Billing.Client.Calls;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;
 using Billing.V1;

@@ -14,6 +14,7 @@ public sealed partial class SourceTests
     public void No_source_file_is_longer_than_400_lines(string folder) =>
         Assert.DoesNotContain(Repository.Files(folder, "*.cs"), file => Repository.Lines(file).Length > LinesMax);
 
+    /// <summary>But for the SDK, whose folders are parts of the one namespace that its users see.</summary>
     [Theory]
     [InlineData("src")]
     [InlineData("load")]
@@ -22,6 +23,7 @@ public sealed partial class SourceTests
         var files = Repository.Files(folder, "*.cs").GroupBy(file => Path.GetDirectoryName(file)!).ToList();
         var misnamed =
             from file in files.SelectMany(file => file)
+            where Path.GetDirectoryName(file) is not ("src/Client/Calls" or "src/Client/Streams")
             let expected = "namespace Billing." + string.Join('.', Path.GetDirectoryName(file)!.Split('/').Skip(1)) + ";"
             where Repository.Lines(file).FirstOrDefault(line => line.StartsWith("namespace ", StringComparison.Ordinal)) is { } line && line != expected
             select $"{file}: not {expected}";

@@ -1,4 +1,3 @@
-using Billing.Client.Calls;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Wire.V1;

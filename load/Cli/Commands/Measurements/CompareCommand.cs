@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
 using Billing.Measuring.Comparing.Ceiling;
@@ -21,7 +22,7 @@ internal static class CompareCommand
 
     // Without Kafka, on the embedded transport, the results would not be what the command claims to measure.
     private static void ThroughKafka(Command command, Func<ParseResult, CancellationToken, Task<int>> run) =>
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() =>
         {
             KafkaPrograms.Require($"compare {command.Name} measures the path through Kafka");
             return run(parsed, cancellationToken);

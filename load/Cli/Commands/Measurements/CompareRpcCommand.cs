@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Billing.Cli.Arguments;
 using Billing.Measuring;
 using Billing.Measuring.Comparing.Rpc;
 using Spectre.Console;
@@ -44,7 +45,7 @@ internal static class CompareRpcCommand
                 WarmUp = parsed.GetValue(warmUp),
             };
             var measurement = MeasurementFlags.Measurement(parsed, folder, RpcResult.Format.Kind, console);
-            return BillingCommand.GuardedAsync(() => new RpcComparison(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
+            return Guarded.RunAsync(() => new RpcComparison(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
     }
@@ -57,7 +58,7 @@ internal static class CompareRpcCommand
         var dispatch = Flags.Choice("--dispatch", "Where RPCX calls are processed", EchoServer.InlineDispatch, EchoServer.PoolDispatch);
         var command = new Command("serve-echo", "Answers payments without a backend.") { protocol, port, dispatch };
         command.Hidden = true;
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(
             () => EchoServer.RunAsync(parsed.GetRequiredValue(protocol), parsed.GetValue(port), parsed.GetRequiredValue(dispatch), cancellationToken)));
         return command;
     }

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Measuring.Scenarios;
 using Billing.ScenarioFiles;
 using Spectre.Console;
@@ -70,7 +71,7 @@ internal static class LoadCommand
     {
         var flags = new LoadFlags();
         flags.AddTo(command);
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() =>
         {
             var plan = complete(parsed, flags.Read(parsed, command.Name, shape(parsed), TimeProvider.System));
             return new LoadRun(plan, console).RunAsync(cancellationToken);

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Billing.Cli.Arguments;
 using Billing.Measuring.Scenarios;
 using Billing.ScenarioFiles;
 

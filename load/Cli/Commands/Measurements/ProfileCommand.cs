@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.LocalStack;
 using Billing.Measuring.Profiling;
 using Spectre.Console;
@@ -22,7 +23,7 @@ internal static class ProfileCommand
         {
             inFlight, proxies, payments, balances, partitions, during, warmUp, folder,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new PaymentProfile(
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new PaymentProfile(
             new ProfileOptions
             {
                 Stack = new StackOptions

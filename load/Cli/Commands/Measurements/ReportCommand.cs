@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.LocalStack.Processes;
 using Billing.Reporting.Pages;
 using Spectre.Console;
@@ -14,7 +15,7 @@ internal static class ReportCommand
         files.AcceptLegalFilePathsOnly();
         var target = new Option<string>("--out") { Description = "HTML file, or folder for it; its charts are written beside it", HelpName = "FILE", DefaultValueFactory = _ => "report.html" };
         var command = new Command("report", "Creates one HTML page, and a picture of every chart, from result files.") { files, target };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var paths = parsed.GetRequiredValue(files);
             if (Array.Find(paths, f => !File.Exists(f)) is { } missing)

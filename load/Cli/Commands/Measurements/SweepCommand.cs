@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Measuring.Driving;
 using Billing.Measuring.Sweeping;
 using Spectre.Console;
@@ -34,7 +35,7 @@ internal static class SweepCommand
             connectionsOption, inFlightOption, workers, amount, duringOption, warmUp, balances, bound, protocols,
         };
         system.AddTo(command);
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(() => new Sweep(
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new Sweep(
             new SweepOptions
             {
                 IsDynamic = isDynamic,

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
+using Billing.Cli.Arguments;
 using Billing.Measuring;
 
 namespace Billing.Cli.Commands.Measurements;

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Measuring.Tracing;
 using Spectre.Console;
 
@@ -35,7 +36,7 @@ internal static class TraceCommand
                 Accounts = parsed.GetValue(accounts),
                 Seed = parsed.GetValue(seed),
             };
-            return BillingCommand.GuardedAsync(() => new TraceRun(options, console, TimeProvider.System).RunAsync(cancellationToken));
+            return Guarded.RunAsync(() => new TraceRun(options, console, TimeProvider.System).RunAsync(cancellationToken));
         });
         return command;
     }

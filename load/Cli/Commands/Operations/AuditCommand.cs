@@ -3,6 +3,7 @@ using System.CommandLine.Parsing;
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Backends;
+using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Billing.Measuring;
@@ -30,7 +31,7 @@ internal static class AuditCommand
         {
             postgres, proxies, openingLimit, journals,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var files = parsed.GetRequiredValue(journals);
             if (Array.Find(files, f => !File.Exists(f)) is { } missing)

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Cli.DeadLetters;
 using Billing.Messaging.Kafka.DeadLetters;
 using Spectre.Console;
@@ -21,7 +22,7 @@ internal static class DeadLettersCommand
     {
         var limit = Flags.Number("--limit", "Dead letters to list, the newest first", 50, 1, 100_000);
         var command = new Command("list", "Lists the newest dead letters.") { limit };
-        command.SetAction((parsed, _) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, _) => Guarded.RunAsync(async () =>
             new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
         return command;
     }
@@ -34,7 +35,7 @@ internal static class DeadLettersCommand
         {
             id, raw,
         };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
             await new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ShowAsync(
                 parsed.GetRequiredValue(id)[0], parsed.GetValue(raw), cancellationToken)));
         return command;
@@ -56,7 +57,7 @@ internal static class DeadLettersCommand
                 result.AddError("Give either dead-letter ids or --all.");
             }
         });
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
             await new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ReplayAsync(
                 parsed.GetValue(ids) ?? [], parsed.GetValue(asIs), cancellationToken)));
         return command;

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using Billing.Backends.Balances;
 using Billing.Backends.Hosting;
+using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Spectre.Console;
@@ -16,7 +17,7 @@ internal static class RebuildCommand
     {
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
         var command = new Command("rebuild", "Builds the view of the balances from the event store and prints the time and memory that it takes.") { postgres };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
                 ?? throw new StackException("--postgres is missing, and no stack is running.");

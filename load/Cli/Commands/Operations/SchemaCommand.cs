@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Backends;
 using Billing.Backends.EventStore;
 using Billing.Backends.Hosting;
+using Billing.Cli.Arguments;
 using Billing.Hosting;
 using Microsoft.Extensions.Hosting.Internal;
 using Spectre.Console;
@@ -21,7 +22,7 @@ internal static class SchemaCommand
             Required = true,
         };
         var command = new Command("schema", "Creates the missing tables of the event store.") { postgres };
-        command.SetAction((parsed, cancellationToken) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
             await using var services = Services(parsed.GetRequiredValue(postgres));
             await services.GetRequiredService<EventStoreSchema>().EnsureAsync(cancellationToken);

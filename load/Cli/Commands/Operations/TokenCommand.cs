@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
@@ -17,7 +18,7 @@ internal static class TokenCommand
         var subject = new Option<string>("--subject") { Description = "Subject of the token", HelpName = "NAME", DefaultValueFactory = _ => "developer" };
         var minutes = Flags.Number("--minutes", "Lifetime of the token, in minutes", 60, 1, 30 * 24 * 60);
         var command = new Command("token", "Issues a token for the stack that ./billing up --tls has started.") { scopes, accounts, subject, minutes };
-        command.SetAction((parsed, _) => BillingCommand.GuardedAsync(() => PrintAsync(
+        command.SetAction((parsed, _) => Guarded.RunAsync(() => PrintAsync(
             parsed.GetRequiredValue(subject), parsed.GetRequiredValue(scopes), parsed.GetRequiredValue(accounts),
             TimeSpan.FromMinutes(parsed.GetValue(minutes)))));
         return command;

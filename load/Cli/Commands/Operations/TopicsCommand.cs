@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Billing.Cli.Arguments;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
 using Billing.Messaging.Kafka.Clients;
@@ -29,7 +30,7 @@ internal static class TopicsCommand
         {
             kafka, partitions, access,
         };
-        command.SetAction((parsed, _) => BillingCommand.GuardedAsync(async () =>
+        command.SetAction((parsed, _) => Guarded.RunAsync(async () =>
         {
             var options = await KafkaFlags.ReadAsync(parsed.GetValue(kafka));
             options.Partitions = parsed.GetValue(partitions) ?? options.Partitions;

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Cli.Commands;
 using Billing.LocalStack;
 using Spectre.Console;

@@ -4,7 +4,7 @@ using Billing.LocalStack;
 using Billing.Messaging.Kafka.Clients;
 using Npgsql;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Arguments;
 
 /// <summary>Options with a limited range, whose errors name the option.</summary>
 internal static class Flags

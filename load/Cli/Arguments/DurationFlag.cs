@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Arguments;
 
 /// <summary>Options that are durations, such as 500ms, 30s, 5m or 1h; a number without a unit is in seconds.</summary>
 internal static class DurationFlag

@@ -2,7 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
 
-namespace Billing.Cli.Commands;
+namespace Billing.Cli.Arguments;
 
 /// <summary>Options with several values separated by commas, whose errors name the option.</summary>
 internal static class ListFlags

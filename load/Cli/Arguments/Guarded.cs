@@ -1,0 +1,28 @@
+using Billing.Auditing;
+using Billing.Hosting;
+using Billing.LocalStack.Processes;
+
+namespace Billing.Cli.Arguments;
+
+/// <summary>How every command ends.</summary>
+internal static class Guarded
+{
+    /// <summary>Runs a command; errors that the user can correct are printed as one line on standard error.</summary>
+    public static async Task<int> RunAsync(Func<Task<int>> action)
+    {
+        try
+        {
+            return await action();
+        }
+        catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        {
+            await Console.Error.WriteLineAsync(e.Message);
+            return 1;
+        }
+        catch (OperationCanceledException)
+        {
+            await Console.Error.WriteLineAsync("Stopped.");
+            return 130;
+        }
+    }
+}
