@@ -1,3 +1,4 @@
+using Billing.Client;
 using Billing.Contracts;
 using Billing.Proxy.Failures;
 using Billing.Wire.V1;
