@@ -9,15 +9,15 @@ namespace Billing.Cli.Setup;
 /// <param name="PackageAnswer">The properties for builds that say which packages the registry has.</param>
 internal sealed record Workspace(string Root, string State, string Cache, string PackageAnswer)
 {
-    private const string LastVariable = "BILLING_PACKAGE_ANSWER";
+    private static readonly string[] Variables = ["BILLING_ROOT", "BILLING_STATE", "BILLING_CACHE", "BILLING_PACKAGE_ANSWER"];
 
     /// <summary>Reads the environment variables that the script <c>./billing</c> sets.</summary>
     /// <exception cref="StackException">The program was not started by the script.</exception>
     public static Workspace FromEnvironment() =>
-        new(Variable("BILLING_ROOT"), Variable("BILLING_STATE"), Variable("BILLING_CACHE"), Variable(LastVariable));
+        new(Variable(Variables[0]), Variable(Variables[1]), Variable(Variables[2]), Variable(Variables[3]));
 
     /// <summary>Whether the script started this program, and not the user or another program.</summary>
-    public static bool IsThere => Environment.GetEnvironmentVariable(LastVariable) is { Length: > 0 };
+    public static bool IsThere => Variables.All(name => Environment.GetEnvironmentVariable(name) is { Length: > 0 });
 
     private static string Variable(string name) => Environment.GetEnvironmentVariable(name) is { Length: > 0 } value
         ? value
