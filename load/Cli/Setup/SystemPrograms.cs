@@ -1,3 +1,5 @@
+using Billing.LocalStack.Processes;
+
 namespace Billing.Cli.Setup;
 
 /// <summary>This machine: the programs on its PATH, and the system's packages. Packages have the names that Debian gives them;
@@ -28,7 +30,7 @@ internal sealed class SystemPrograms(Func<string, string?> variable, string root
     public string Path => variable("PATH") ?? "";
 
     /// <summary>debian, fedora or arch, which determines package names and the installer; empty for other systems.</summary>
-    public string Family => _family ??= FamilyOf(System.IO.Path.Combine(root + "/etc/os-release"));
+    public string Family => _family ??= FamilyOf(root + "/etc/os-release");
 
     /// <summary>Whether this process is root.</summary>
     public bool IsRoot => isRoot;
@@ -37,8 +39,7 @@ internal sealed class SystemPrograms(Func<string, string?> variable, string root
     public string? Variable(string name) => variable(name) is { Length: > 0 } value ? value : null;
 
     /// <summary>The path of a program on the PATH; null if there is none.</summary>
-    public string? Find(string program) =>
-        Path.Split(':').Where(System.IO.Path.IsPathRooted).Select(folder => System.IO.Path.Combine(folder, program)).FirstOrDefault(File.Exists);
+    public string? Find(string program) => Tool.Find(program, Path);
 
     /// <summary>The name of a package on this system.</summary>
     public string PackageName(string package) => Names.GetValueOrDefault((Family, package), package);

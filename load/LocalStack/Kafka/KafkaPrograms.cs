@@ -24,17 +24,9 @@ public static class KafkaPrograms
 
     /// <summary>Finds the Java to use: the one in JAVA_HOME, else the one on the PATH.</summary>
     /// <returns>Its path, or null if there is none.</returns>
-    public static string? FindJava()
-    {
-        var folders = (Environment.GetEnvironmentVariable("PATH") ?? string.Empty).Split(Path.PathSeparator);
-        if (Environment.GetEnvironmentVariable("JAVA_HOME") is { Length: > 0 } home)
-        {
-            folders = [Path.Combine(home, "bin"), .. folders];
-        }
-
-        return folders.Where(Path.IsPathRooted).Select(folder => Path.Combine(folder, "java"))
-            .FirstOrDefault(File.Exists);
-    }
+    public static string? FindJava() =>
+        (Environment.GetEnvironmentVariable("JAVA_HOME") is { Length: > 0 } home ? Tool.Find("java", Path.Combine(home, "bin")) : null)
+        ?? Tool.Find("java");
 
     /// <summary>Fails if Kafka or Java is not installed on this machine.</summary>
     /// <param name="what">The program and why it needs Kafka; the start of the message.</param>

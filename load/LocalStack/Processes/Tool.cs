@@ -18,7 +18,8 @@ public sealed class Tool(string name, params string[] before)
 
     /// <summary>Returns the path of a program that is installed on this machine, or null.</summary>
     /// <param name="program">Its name.</param>
-    public static string? Find(string program) => (System.Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
+    /// <param name="path">The folders to search, separated by colons; null for this process's PATH.</param>
+    public static string? Find(string program, string? path = null) => (path ?? System.Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
         .Split(Path.PathSeparator).Where(Path.IsPathRooted).Select(folder => Path.Combine(folder, program)).FirstOrDefault(File.Exists);
 
     /// <summary>Runs the program.</summary>
