@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Help;
+using System.CommandLine.Invocation;
 using System.Runtime.InteropServices;
 using Billing.Cli.Arguments;
 using Billing.Cli.Setup;
@@ -29,6 +30,11 @@ internal static class BillingProgram
             console.Profile.Width = WidthOfFiles;
         }
         var parsed = BillingCommand.Create(console, [.. further?.Invoke(console) ?? []]).Parse(arguments);
+        // One line says what is wrong; the whole page only helps where a command is missing.
+        if (parsed.Action is ParseErrorAction refusal)
+        {
+            refusal.ShowHelp = parsed.CommandResult.Command.Subcommands.Count > 0;
+        }
         var isValid = parsed.Errors.Count == 0 && parsed.Action is not HelpAction;
         // The script asks for this before it builds what a command runs beside this program.
         if (isValid && Environment.GetEnvironmentVariable(CheckVariable) is { Length: > 0 })
