@@ -23,15 +23,18 @@ spare_loopback_the_proxy() {
 # A command that does not exist is refused at once, too.
 print_help() {
   local argument page=billing
+  (($#)) || {
+    cat -- "$BILLING_ROOT/eng/help/$page.txt"
+    die 'a command is missing'
+  }
   for argument in "$@"; do
     [[ -f $BILLING_ROOT/eng/help/$page-$argument.txt ]] || break
     page+="-$argument"
   done
-  for argument in "$@" ${1:---help}; do
+  for argument in "$@"; do
     case $argument in
       -h | -\? | --help)
         cat -- "$BILLING_ROOT/eng/help/$page.txt"
-        (($#)) || die 'a command is missing'
         exit 0
         ;;
     esac
@@ -107,21 +110,9 @@ stop_ticker() {
   fi
 }
 
-# with_progress LABEL LOG COMMAND...: runs the command with its output in LOG, and shows that when the command fails.
+# with_progress LABEL LOG COMMAND...: runs the command with its output in LOG, and shows that when the command fails. The command stays in the
+# foreground, so that Ctrl-C reaches it; only the clock runs beside it.
 with_progress() {
-  local label="$1" log="$2" status=0
-  shift 2
-  with_clock "$label" "$log" "$@" || status=$?
-  if ((status)); then
-    tail -n 40 -- "$log" >&2 || true
-    say "$label: failed ($1 ended with $status)"
-  fi
-  return "$status"
-}
-
-# with_clock LABEL LOG COMMAND...: the same without a message on failure. The command stays in the foreground, so that
-# Ctrl-C reaches it; only the clock runs beside it.
-with_clock() {
   local label="$1" log="$2" status=0
   shift 2
   if [[ -t 2 ]]; then
@@ -132,6 +123,10 @@ with_clock() {
   fi
   "$@" >>"$log" 2>&1 || status=$?
   stop_ticker
+  if ((status)); then
+    tail -n 40 -- "$log" >&2 || true
+    say "$label: failed ($1 ended with $status)"
+  fi
   return "$status"
 }
 

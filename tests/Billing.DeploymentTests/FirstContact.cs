@@ -70,7 +70,6 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     [Fact]
     public async Task Analyzers_run_in_builds_for_tests_only()
     {
-
         (await _machine.BillingAsync("run --kafka embedded")).Succeeded();
         _machine.Write("clone/tests/Billing.UnitTests/Billing.UnitTests.csproj", "");
         // The test programs do not exist, since nothing was really built.
@@ -121,7 +120,6 @@ public sealed class FirstContact(BasicPrograms basic) : IClassFixture<BasicProgr
     [Fact]
     public async Task An_http_proxy_is_not_used_for_loopback_addresses()
     {
-
         (await _machine.BillingAsync("status", new Dictionary<string, string> { ["HTTP_PROXY"] = "http://proxy:3128", ["NO_PROXY"] = "intranet" })).Succeeded();
 
         Assert.Contains("no_proxy=intranet,127.0.0.1,localhost NO_PROXY=intranet,127.0.0.1,localhost", _machine.Builds);

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Diagnostics;
 using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
 using Billing.Cli.Setup;
@@ -56,14 +55,8 @@ internal static class TestCommand
         {
             TreatUnmatchedTokensAsErrors = false,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
-        {
-            using var benchmarks = Process.Start(
-                new ProcessStartInfo(DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Benchmarks"), .. parsed.UnmatchedTokens]))!;
-            // Ctrl-C reaches it, too, and it stops its own processes.
-            await benchmarks.WaitForExitAsync(CancellationToken.None);
-            return benchmarks.ExitCode;
-        }));
+        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() =>
+            new Tool(DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Benchmarks")).PassThroughAsync(parsed.UnmatchedTokens, cancellationToken)));
         return command;
     }
 }

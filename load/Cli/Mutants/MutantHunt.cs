@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Processes;
@@ -59,32 +58,16 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
     private async Task<(int ExitCode, string Output)> RunAsync(
         IEnumerable<string> arguments, TimeSpan bound, CancellationToken cancellationToken)
     {
-        var start = new ProcessStartInfo(DotnetProgram.Launcher, arguments)
-        {
-            WorkingDirectory = copy.Folder,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        using var process = Process.Start(start)!;
         using var timeout = new CancellationTokenSource(bound, TimeProvider.System);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
-            var output = process.StandardOutput.ReadToEndAsync(either.Token);
-            var errors = process.StandardError.ReadToEndAsync(either.Token);
-            await process.WaitForExitAsync(either.Token);
-            return (process.ExitCode, await output + await errors);
+            var (exitCode, output, errors) = await new Tool(DotnetProgram.Launcher) { Folder = copy.Folder }.TryAsync(arguments, either.Token);
+            return (exitCode, output + errors);
         }
         catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
             return (-1, "Timed out.");
-        }
-        finally
-        {
-            if (!process.HasExited)
-            {
-                process.Kill(entireProcessTree: true);
-            }
         }
     }
 

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
 using Billing.Cli.Monitoring;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Postgres;
@@ -43,11 +44,12 @@ internal sealed class CommandSetup
     /// <exception cref="LocalStack.Processes.StackException">Something is missing and cannot be installed.</exception>
     public async Task<Dictionary<string, string?>> PrepareAsync(ServerNeeds servers, CancellationToken cancellationToken)
     {
-        await InstallAsync(servers, cancellationToken);
+        var postgres = servers.Postgres ? FindPostgres() : null;
+        await InstallAsync(servers, servers.Postgres && postgres is null, cancellationToken);
         var variables = new Dictionary<string, string?>();
         if (servers.Postgres)
         {
-            variables[PostgresPrograms.FolderVariable] = Postgres;
+            variables[PostgresPrograms.FolderVariable] = postgres ?? FindPostgres();
         }
         if (servers.Prometheus)
         {
@@ -61,18 +63,18 @@ internal sealed class CommandSetup
         return variables;
     }
 
-    private string? Postgres => PostgresPrograms.TryFindFolder(_installer.Machine.Variable, _installer.Machine.Root);
+    private string? FindPostgres() => PostgresPrograms.TryFindFolder(_installer.Machine.Variable, _installer.Machine.Root);
 
-    private async Task InstallAsync(ServerNeeds servers, CancellationToken cancellationToken)
+    private async Task InstallAsync(ServerNeeds servers, bool lacksPostgres, CancellationToken cancellationToken)
     {
         var needs = new Needs(_installer);
-        if (servers.Postgres && Postgres is null)
+        if (lacksPostgres)
         {
             needs.Add($"PostgreSQL {PostgresPrograms.OldestVersion} or newer", "postgresql", "to store events; no system server is created");
         }
         if (servers.KafkaFiles && await _kafka.NeedAsync(needs, cancellationToken) && servers.Kafka)
         {
-            _kafka.NeedJava(needs);
+            await _kafka.NeedJavaAsync(needs, cancellationToken);
         }
         if (servers.Prometheus)
         {
@@ -92,7 +94,7 @@ internal sealed class CommandSetup
         public static ServerNeeds Of(ParseResult parsed)
         {
             var path = new List<string>();
-            for (var at = parsed.CommandResult; at?.Parent is System.CommandLine.Parsing.CommandResult parent; at = parent)
+            for (var at = parsed.CommandResult; at?.Parent is CommandResult parent; at = parent)
             {
                 path.Insert(0, at.Command.Name);
             }
@@ -109,9 +111,9 @@ internal sealed class CommandSetup
         }
 
         private static bool IsGiven(ParseResult parsed, string option) =>
-            parsed.GetResult(option) is System.CommandLine.Parsing.OptionResult { Implicit: false };
+            parsed.GetResult(option) is OptionResult { Implicit: false };
 
         private static string? Value(ParseResult parsed, string option) =>
-            parsed.GetResult(option) is System.CommandLine.Parsing.OptionResult { Implicit: false, Tokens: [var token, ..] } ? token.Value : null;
+            parsed.GetResult(option) is OptionResult { Implicit: false, Tokens: [var token, ..] } ? token.Value : null;
     }
 }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Kafka;
@@ -21,8 +20,9 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     private static readonly string[] Sites =
         [$"https://downloads.apache.org/kafka/{KafkaPrograms.Version}", $"https://archive.apache.org/dist/kafka/{KafkaPrograms.Version}"];
 
-    // An archive on this machine, or the address of a site that has it.
+    // An archive on this machine, or the address of a site that has it with the hash that it has published.
     private string? _source;
+    private string? _published;
 
     /// <summary>Its folder; null if there is none.</summary>
     public string? Home => KafkaPrograms.FindHome(machine.Variable);
@@ -52,23 +52,22 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
             {
                 needs.Program("xz", "xz-utils", "to unpack Kafka");
             }
-            needs.Program("tar", "tar", "to unpack Kafka");
             _source = archive;
         }
         else
         {
-            _source = await SiteAsync(cancellationToken);
+            await FindSiteAsync(cancellationToken);
         }
         return _source is not null;
     }
 
     /// <summary>Records Java, if there is none that runs Kafka.</summary>
     /// <exception cref="StackException">JAVA_HOME names an older one.</exception>
-    public void NeedJava(Needs needs)
+    public async Task NeedJavaAsync(Needs needs, CancellationToken cancellationToken)
     {
         var home = machine.Variable("JAVA_HOME");
         var java = home is null ? machine.Find("java") : Path.Combine(home, "bin", "java");
-        if (java is not null && File.Exists(java) && VersionOf(java) >= OldestJava)
+        if (java is not null && File.Exists(java) && await VersionOfAsync(java, cancellationToken) >= OldestJava)
         {
             return;
         }
@@ -121,16 +120,16 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     }
 
     // The first site that has it.
-    private static async Task<string?> SiteAsync(CancellationToken cancellationToken)
+    private async Task FindSiteAsync(CancellationToken cancellationToken)
     {
         foreach (var site in Sites)
         {
-            if (await PublishedHashAsync(site, cancellationToken) is not null)
+            if (await PublishedHashAsync(site, cancellationToken) is { } published)
             {
-                return site;
+                (_source, _published) = (site, published);
+                return;
             }
         }
-        return null;
     }
 
     // Published as "NAME: 8F3A 11C2 ...", over several lines.
@@ -149,9 +148,8 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         }
     }
 
-    private static async Task DownloadAsync(string site, string file, CancellationToken cancellationToken)
+    private async Task DownloadAsync(string site, string file, CancellationToken cancellationToken)
     {
-        var published = await PublishedHashAsync(site, cancellationToken);
         using var http = Client();
         http.Timeout = Timeout.InfiniteTimeSpan;
         try
@@ -168,7 +166,7 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         }
         await using var downloaded = File.OpenRead(file);
         var hash = Convert.ToHexString(await SHA512.HashDataAsync(downloaded, cancellationToken));
-        if (!string.Equals(hash, published, StringComparison.OrdinalIgnoreCase))
+        if (!string.Equals(hash, _published, StringComparison.OrdinalIgnoreCase))
         {
             throw new StackException($"{site}/{Archive} does not match its published SHA-512");
         }
@@ -200,13 +198,11 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
 
     private static HttpClient Client() => new(new SocketsHttpHandler { ConnectTimeout = ConnectBound });
 
-    private static int VersionOf(string java)
+    private static async Task<int> VersionOfAsync(string java, CancellationToken cancellationToken)
     {
-        using var process = Process.Start(new ProcessStartInfo(java, ["-XX:-UsePerfData", "-version"]) { RedirectStandardError = true, RedirectStandardOutput = true })!;
         // Java prints its version on standard error.
-        var output = process.StandardError.ReadToEnd() + process.StandardOutput.ReadToEnd();
-        process.WaitForExit();
-        return JavaVersion().Match(output) is { Success: true } match && int.TryParse(match.Groups[1].Value, out var version) ? version : 0;
+        var (_, output, errors) = await new Tool(java).TryAsync(["-XX:-UsePerfData", "-version"], cancellationToken);
+        return JavaVersion().Match(errors + output) is { Success: true } match && int.TryParse(match.Groups[1].Value, out var version) ? version : 0;
     }
 
     [GeneratedRegex("version \"([0-9]{1,4})")]

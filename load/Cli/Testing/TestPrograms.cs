@@ -6,7 +6,7 @@ namespace Billing.Cli.Testing;
 
 /// <summary>The small programs that some tests need. They are installed if that requires no password; the tests whose programs are missing
 /// are skipped and say why.</summary>
-/// <param name="workspace">The workspace.</param>
+/// <param name="workspace">The clone.</param>
 /// <param name="installer">Installs.</param>
 /// <param name="installsBrowser">Whether a browser may be installed without a question.</param>
 /// <param name="ask">Asks a person a question; null if there is no terminal.</param>

@@ -15,7 +15,6 @@ internal sealed class TestRun
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(50);
 
     private readonly List<TestReport> _reports = [];
-    private readonly string _output = new DirectoryInfo(AppContext.BaseDirectory).Parent!.Parent!.FullName;
 
     /// <summary>The names of a clone's test programs.</summary>
     public static IReadOnlyList<string> ProgramsOf(string root) =>
@@ -57,7 +56,7 @@ internal sealed class TestRun
         var log = Path.Combine(folder, name + ".log");
         var report = Path.Combine(folder, name + ".xml");
         await using var program = ChildProcess.Start(new ChildProcessStart(
-            name, Path.Combine(_output, name, "release", name), ["-noLogo", "-noColor", "-xml", report], log)
+            name, Path.ChangeExtension(DotnetProgram.FileOf(name), null), ["-noLogo", "-noColor", "-xml", report], log)
         {
             StopSignal = Signal.Interrupt,
             OrphanSignal = Signal.Interrupt,

@@ -292,20 +292,12 @@ internal sealed partial class PaymentProcessor(
         replier.Publish(answers, events);
     }
 
-    // One update for each run of equal outcomes: a batch of thousands has few.
+    // One update for each outcome.
     private static void CountOutcomes(List<PendingCommand> done)
     {
-        for (var next = 0; next < done.Count;)
+        foreach (var (outcome, count) in done.Select(command => command.Outcome).OfType<string>().CountBy(outcome => outcome))
         {
-            var (first, outcome) = (next, done[next].Outcome);
-            while (next < done.Count && done[next].Outcome == outcome)
-            {
-                next++;
-            }
-            if (outcome is not null)
-            {
-                BackendMetrics.CountOutcomes(outcome, next - first);
-            }
+            BackendMetrics.CountOutcomes(outcome, count);
         }
     }
 

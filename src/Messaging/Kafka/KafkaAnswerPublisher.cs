@@ -27,13 +27,12 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     private volatile Exception? _failure;
     private bool _disposed;
 
-    // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
-    // consumers of the topic, which drop events with old versions, would lose it.
-
     /// <summary>Creates the publisher.</summary>
     public KafkaAnswerPublisher(
         IOptions<KafkaOptions> options, Supervisor supervisor, TimeProvider time, ILogger<KafkaAnswerPublisher> logger)
         : this(
+            // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
+            // consumers of the topic, which drop events with old versions, would lose it.
             ProducerPair.Build(options.Value, "billing-backend", messageTimeout: TimeSpan.Zero, nameof(KafkaAnswerPublisher), supervisor, logger),
             time, logger)
     {
