@@ -20,6 +20,7 @@ public sealed class Traffic : IAsyncDisposable
     private readonly BillingClient[] _clients;
     private readonly BillingClient[] _single;
     private readonly Journal _journal;
+    private readonly CallClock _clock;
     private readonly Pace _pace;
     private readonly CancellationTokenSource _giveUp = new();
     private readonly ConcurrentDictionary<string, long> _failures = new(StringComparer.Ordinal);
@@ -42,6 +43,7 @@ public sealed class Traffic : IAsyncDisposable
         _clients = [.. Enumerable.Range(0, (options.Workers + WorkersPerClient - 1) / WorkersPerClient).Select(_ => Connect(options.Proxies))];
         _single = [.. options.Proxies.Select(proxy => Connect([proxy], retriesMax: 0))];
         _journal = new Journal(options.Journal);
+        _clock = new CallClock(time);
         _pace = new Pace(options.Rate, time);
     }
 
@@ -132,7 +134,7 @@ public sealed class Traffic : IAsyncDisposable
                 await _pace.TakeTurnAsync(_giveUp.Token);
                 var payment = Payment(random);
                 var paid = random.Next(100) < _options.DuplicatePercent && _single.Length > 1
-                    ? await PayTwiceAsync(payment, client, random) : await PayAsync(payment, client, client);
+                    ? await PayTwiceAsync(payment, client, random) : await PayAsync(payment, client, client, _clock.Now);
                 if (random.Next(100) < _options.BalancePercent)
                 {
                     await CheckAsync(payment, paid.Version, client);
@@ -145,7 +147,7 @@ public sealed class Traffic : IAsyncDisposable
         }
     }
 
-    private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest payment, BillingClient first, BillingClient then)
+    private async Task<MakePaymentResponse> PayAsync(MakePaymentRequest payment, BillingClient first, BillingClient then, long began)
     {
         try
         {
@@ -155,13 +157,13 @@ public sealed class Traffic : IAsyncDisposable
             {
                 Interlocked.Increment(ref _declined);
             }
-            _journal.Add(JournalEntry.Of(payment, paid));
+            _journal.Add(JournalEntry.Of(payment, paid, _clock.Since(began)));
             return paid;
         }
         catch (OperationCanceledException)
         {
             Interlocked.Increment(ref _unanswered);
-            _journal.Add(JournalEntry.Of(payment, null));
+            _journal.Add(JournalEntry.Failed(payment, isFinal: false, _clock.Since(began)));
             throw;
         }
     }
@@ -170,11 +172,12 @@ public sealed class Traffic : IAsyncDisposable
     {
         var one = random.Next(_single.Length);
         var other = (one + 1 + random.Next(_single.Length - 1)) % _single.Length;
+        var began = _clock.Now;
         var twin = CallAsync("copy of a payment of " + StreamOf(payment), (proxy, token) => proxy.MakePaymentAsync(payment, token), _single[other], client);
         MakePaymentResponse paid;
         try
         {
-            paid = await PayAsync(payment, _single[one], client);
+            paid = await PayAsync(payment, _single[one], client, began);
         }
         catch (OperationCanceledException)
         {
@@ -198,9 +201,10 @@ public sealed class Traffic : IAsyncDisposable
             PaymentType = payment.PaymentType,
             MinVersion = version,
         };
+        var began = _clock.Now;
         var balance = await CallAsync("balance of " + StreamOf(payment), (proxy, token) => proxy.CheckBalanceAsync(request, token), client, client);
         Interlocked.Increment(ref _balances);
-        _journal.Add(JournalEntry.Of(request, balance));
+        _journal.Add(JournalEntry.Of(request, balance, _clock.Since(began)));
         if (balance.Version < version)
         {
             _violations.Enqueue(

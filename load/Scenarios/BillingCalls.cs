@@ -17,6 +17,7 @@ internal sealed class BillingCalls : IAsyncDisposable
 {
     private readonly BillingClient[] _clients;
     private readonly Journal? _journal;
+    private readonly CallClock _clock;
     private readonly int _accounts;
     private readonly CancellationToken _cancellationToken;
     private uint _turn;
@@ -26,6 +27,7 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <param name="cancellationToken">Cancels the calls in flight.</param>
     public BillingCalls(ScenarioSpec spec, TimeProvider time, CancellationToken cancellationToken)
     {
+        _clock = new CallClock(time);
         _accounts = spec.Accounts;
         _cancellationToken = cancellationToken;
         _clients = [.. Enumerable.Range(0, spec.Clients).Select(_ => Client(spec.Proxies, time))];
@@ -39,15 +41,17 @@ internal sealed class BillingCalls : IAsyncDisposable
     public Task<CallResult> PayAsync(Random random) => EndAsync(async client =>
     {
         var request = new RandomRequests(_accounts, random).Payment();
+        var (began, retried) = (_clock.Now, client.Retried);
         try
         {
             var response = await client.MakePaymentAsync(request, _cancellationToken);
-            _journal?.Add(JournalEntry.Of(request, response));
+            _journal?.Add(JournalEntry.Of(request, response, _clock.Since(began)));
             return response.Outcome == PaymentOutcome.Declined ? "declined" : "accepted";
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException)
         {
-            _journal?.Add(JournalEntry.Of(request, null));
+            var isFinal = e is RpcException failure && PaymentFailure.IsFinal(failure, wasRetried: client.Retried != retried);
+            _journal?.Add(JournalEntry.Failed(request, isFinal, _clock.Since(began)));
             throw;
         }
     });
@@ -55,7 +59,10 @@ internal sealed class BillingCalls : IAsyncDisposable
     /// <summary>Checks a balance.</summary>
     public Task<CallResult> CheckAsync(Random random) => EndAsync(async client =>
     {
-        await client.CheckBalanceAsync(new RandomRequests(_accounts, random).Balance(), _cancellationToken);
+        var request = new RandomRequests(_accounts, random).Balance();
+        var began = _clock.Now;
+        var response = await client.CheckBalanceAsync(request, _cancellationToken);
+        _journal?.Add(JournalEntry.Of(request, response, _clock.Since(began)));
         return "read";
     });
 

@@ -18,27 +18,41 @@ namespace Billing.LoadClient;
 /// written before this field existed.</param>
 /// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined, and in
 /// journals written before this field existed.</param>
+/// <param name="Span">When the call began and ended, according to its client's clock; zero if unknown, as in journals written
+/// before this field existed.</param>
 public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
-    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified)
+    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified, CallSpan Span = default)
 {
     /// <summary>Whether this is a balance and not a payment.</summary>
     public bool IsBalance => TransactionId == Guid.Empty;
 
-    /// <summary>The entry of a payment.</summary>
+    /// <summary>The entry of a payment that was accepted or declined.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="response">The answer; null if there was none.</param>
-    public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse? response) => new(
-        Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
-        request.Amount.CurrencyCode, request.Amount.ToDecimal(), response?.Outcome ?? PaymentOutcome.Unspecified,
-        response?.Version ?? 0, response?.Balance.ToDecimal(), response?.DeclineReason ?? DeclineReason.Unspecified);
+    /// <param name="answer">The answer.</param>
+    /// <param name="span">When the first attempt began and the answer arrived.</param>
+    public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse answer, CallSpan span) =>
+        OfPayment(request, answer.Outcome, span) with
+        {
+            Version = answer.Version,
+            Balance = answer.Balance.ToDecimal(),
+            Reason = answer.DeclineReason,
+        };
+
+    /// <summary>The entry of a payment that failed.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="isFinal">Whether the failure says that nothing was charged; otherwise the outcome is unknown.</param>
+    /// <param name="span">When the first attempt began and the last one ended.</param>
+    public static JournalEntry Failed(MakePaymentRequest request, bool isFinal, CallSpan span) =>
+        OfPayment(request, isFinal ? PaymentOutcome.Failed : PaymentOutcome.Unspecified, span);
 
     /// <summary>The entry of a balance.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="response">The answer.</param>
-    public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse response) => new(
-        Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), response.Balance.CurrencyCode, 0,
-        PaymentOutcome.Unspecified, response.Version, response.Balance.ToDecimal());
+    /// <param name="answer">The answer.</param>
+    /// <param name="span">When the call began and ended.</param>
+    public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse answer, CallSpan span) => new(
+        Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,
+        PaymentOutcome.Unspecified, answer.Version, answer.Balance.ToDecimal(), Span: span);
 
     /// <summary>The line: the fields in order, separated by commas; the last two may be absent.</summary>
     public override string ToString()
@@ -48,6 +62,10 @@ public readonly record struct JournalEntry(
             : Reason == DeclineReason.Unspecified ? string.Create(CultureInfo.InvariantCulture, $"{line},{balance}")
             : string.Create(CultureInfo.InvariantCulture, $"{line},{balance},{Reason}");
     }
+
+    private static JournalEntry OfPayment(MakePaymentRequest request, PaymentOutcome outcome, CallSpan span) => new(
+        Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
+        request.Amount.CurrencyCode, request.Amount.ToDecimal(), outcome, Version: 0, Span: span);
 }
 
 /// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an

@@ -15,6 +15,7 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
     private const int WarmUpConcurrency = 64;
     private static readonly TimeSpan PaceInterval = TimeSpan.FromMilliseconds(10);
 
+    private readonly CallClock _clock = new(time);
     private readonly BillingClient _client = Connect(options, time);
     private readonly Journal? _journal = options.Journal is { } path ? new Journal(path) : null;
     private readonly RequestMeter _payments = new(options.Requests, time);
@@ -111,14 +112,15 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
 
     private async Task PayAsync(MakePaymentRequest request, RequestMeter meter, CancellationToken cancellationToken)
     {
-        var start = time.GetTimestamp();
+        var (start, began, retried) = (time.GetTimestamp(), _clock.Now, _client.Retried);
         try
         {
-            Answer(request, meter, start, await _client.MakePaymentAsync(request, cancellationToken));
+            Answer(request, meter, start, await _client.MakePaymentAsync(request, cancellationToken), began);
         }
         catch (RpcException e)
         {
-            Fail(request, meter, e);
+            // Retries of other calls count too: then the outcome is unknown rather than wrong.
+            Fail(request, meter, e, PaymentFailure.IsFinal(e, wasRetried: _client.Retried != retried), began);
         }
     }
 
@@ -126,7 +128,7 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
     private async Task StreamAsync(MakePaymentRequest[] payments, CancellationToken cancellationToken)
     {
         var unanswered = payments.ToDictionary(payment => payment.TransactionId, StringComparer.Ordinal);
-        var started = new ConcurrentDictionary<string, long>(StringComparer.Ordinal);
+        var started = new ConcurrentDictionary<string, (long Start, long Began)>(StringComparer.Ordinal);
         try
         {
             await foreach (var answer in _client.MakePaymentsAsync(StartingEachAsync(payments, started, cancellationToken), cancellationToken))
@@ -135,13 +137,16 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
                 {
                     continue;
                 }
+                var (start, began) = started[answer.TransactionId];
                 if (answer.Outcome == PaymentOutcome.Failed)
                 {
-                    Fail(payment, _payments, new RpcException(new Status((StatusCode)answer.Error.StatusCode, answer.Error.Message)));
+                    var status = (StatusCode)answer.Error.StatusCode;
+                    var isFinal = PaymentFailure.IsFinal(status, answer.Error.Reason, wasRetried: true);
+                    Fail(payment, _payments, new RpcException(new Status(status, answer.Error.Message)), isFinal, began);
                 }
                 else
                 {
-                    Answer(payment, _payments, started[answer.TransactionId], answer);
+                    Answer(payment, _payments, start, answer, began);
                 }
             }
         }
@@ -149,18 +154,18 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
         {
             foreach (var payment in unanswered.Values)
             {
-                Fail(payment, _payments, e);
+                Fail(payment, _payments, e, isFinal: false, started.TryGetValue(payment.TransactionId, out var sent) ? sent.Began : _clock.Now);
             }
         }
     }
 
     private async IAsyncEnumerable<MakePaymentRequest> StartingEachAsync(
-        MakePaymentRequest[] payments, ConcurrentDictionary<string, long> started, [EnumeratorCancellation] CancellationToken cancellationToken)
+        MakePaymentRequest[] payments, ConcurrentDictionary<string, (long Start, long Began)> started, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         foreach (var payment in payments)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            started[payment.TransactionId] = time.GetTimestamp();
+            started[payment.TransactionId] = (time.GetTimestamp(), _clock.Now);
             yield return payment;
         }
         await Task.CompletedTask;
@@ -168,12 +173,12 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
 
     private async Task CheckAsync(CheckBalanceRequest request, CancellationToken cancellationToken)
     {
-        var start = time.GetTimestamp();
+        var (start, began) = (time.GetTimestamp(), _clock.Now);
         try
         {
             var response = await _client.CheckBalanceAsync(request, cancellationToken);
             _balances.Answered(start, declined: false);
-            _journal?.Add(JournalEntry.Of(request, response));
+            _journal?.Add(JournalEntry.Of(request, response, _clock.Since(began)));
         }
         catch (RpcException e)
         {
@@ -181,15 +186,15 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
         }
     }
 
-    private void Answer(MakePaymentRequest payment, RequestMeter meter, long start, MakePaymentResponse answer)
+    private void Answer(MakePaymentRequest payment, RequestMeter meter, long start, MakePaymentResponse answer, long began)
     {
         meter.Answered(start, answer.Outcome == PaymentOutcome.Declined);
-        _journal?.Add(JournalEntry.Of(payment, answer));
+        _journal?.Add(JournalEntry.Of(payment, answer, _clock.Since(began)));
     }
 
-    private void Fail(MakePaymentRequest payment, RequestMeter meter, RpcException failure)
+    private void Fail(MakePaymentRequest payment, RequestMeter meter, RpcException failure, bool isFinal, long began)
     {
         meter.Failed(failure);
-        _journal?.Add(JournalEntry.Of(payment, response: null));
+        _journal?.Add(JournalEntry.Failed(payment, isFinal, _clock.Since(began)));
     }
 }
