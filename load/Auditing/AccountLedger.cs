@@ -95,7 +95,9 @@ internal sealed class AccountLedger(decimal? openingLimit, TransactionLedger tra
             fold.HasLimit |= fact.Kind == TransactionKind.LimitChanged;
             if (fact.TransactionId != Guid.Empty)
             {
-                transactions.AddEvent(fact.TransactionId, Transaction.Of(fold.StreamId, version, fact, fold.Account.Balance));
+                // The account's currency, so that not every transaction keeps a string of its own.
+                var shared = fact.Currency == fold.Account.Currency ? fact with { Currency = fold.Account.Currency } : fact;
+                transactions.AddEvent(fact.TransactionId, Transaction.Of(fold.StreamId, version, shared, fold.Account.Balance));
             }
         }
         told.Pass(fold.StreamId, version, fold.Account.Balance);

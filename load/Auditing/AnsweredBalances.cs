@@ -9,6 +9,9 @@ internal sealed class AnsweredBalances(Findings unbalanced)
 {
     private readonly Dictionary<(string StreamId, long Version), decimal> _unmatched = [];
 
+    /// <summary>Balances that are older than their requests allowed.</summary>
+    public Findings Stale { get; } = new();
+
     /// <summary>Number of added balances, including repeated ones.</summary>
     public long Count { get; private set; }
 
@@ -16,6 +19,10 @@ internal sealed class AnsweredBalances(Findings unbalanced)
     public void Add(in JournalEntry entry)
     {
         Count++;
+        if (entry.Version < entry.MinVersion)
+        {
+            Stale.Add($"{entry.StreamId}: answered a balance of version {entry.Version} to a request for version {entry.MinVersion} or later");
+        }
         var balance = entry.Balance ?? 0;
         if (entry.Version == 0)
         {

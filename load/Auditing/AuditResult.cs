@@ -50,8 +50,26 @@ public sealed record AuditResult
     /// wrong reason, and invalid limits.</summary>
     public required Findings Misjudged { get; init; }
 
+    /// <summary>Payments with an event and no entry in a journal; empty unless the journals are complete.</summary>
+    public Findings Unexplained { get; init; } = new();
+
+    /// <summary>Payments with an event whose clients were told that they had failed for good.</summary>
+    public Findings FailedYetRecorded { get; init; } = new();
+
+    /// <summary>Payments with an earlier version than one that an answer had shown before they were sent.</summary>
+    public Findings Reordered { get; init; } = new();
+
+    /// <summary>Balances that are older than their requests allowed.</summary>
+    public Findings Stale { get; init; } = new();
+
+    /// <summary>All faults, by the name of their count and of each.</summary>
+    public IReadOnlyList<(string Count, string One, Findings Found)> Faults =>
+    [
+        ("wrong", "wrong", Wrong), ("lost", "lost", Lost), ("doubled", "doubled", Doubled), ("holes", "hole", Holes),
+        ("unbalanced", "unbalanced", Unbalanced), ("misjudged", "misjudged", Misjudged), ("unexplained", "unexplained", Unexplained),
+        ("failed yet recorded", "failed yet recorded", FailedYetRecorded), ("reordered", "reordered", Reordered), ("stale", "stale", Stale),
+    ];
+
     /// <summary>Whether the audit found no fault.</summary>
-    public bool IsClean =>
-        Lost.Count == 0 && Doubled.Count == 0 && Wrong.Count == 0 && Holes.Count == 0 && Unbalanced.Count == 0
-        && Misjudged.Count == 0;
+    public bool IsClean => Faults.All(fault => fault.Found.Count == 0);
 }

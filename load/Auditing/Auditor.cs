@@ -7,7 +7,7 @@ namespace Billing.Auditing;
 
 /// <summary>Compares the answers that clients received with the event store, and checks the store for consistency: each
 /// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions must
-/// be consecutive; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
+/// be consecutive and in the order in which payments were made; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
 /// according to the rules, which the auditor implements independently.</summary>
 /// <param name="connectionString">The connection string of the event store.</param>
 /// <param name="schema">Its schema.</param>
@@ -19,6 +19,12 @@ public sealed class Auditor(string connectionString, string schema = "billing")
     /// <summary>The credit limit of an account before one is set, in any currency; null if unknown, and then only accounts with a
     /// limit are checked against it. The default is that of the backends.</summary>
     public decimal? OpeningLimit { get; init; } = new BackendOptions().DefaultCreditLimit;
+
+    /// <summary>Whether the journals hold every payment that was made; then the event of any other payment is a fault.</summary>
+    public bool JournalsAreComplete { get; init; }
+
+    /// <summary>The most by which the clocks of the machines with clients differ: two calls this close have no order.</summary>
+    public TimeSpan ClockTolerance { get; init; }
 
     /// <summary>Receives the progress of the audit.</summary>
     public IProgress<AuditProgress>? Progress { get; set; }
@@ -35,7 +41,8 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         var files = journals.Select(path => (Path: path, new FileInfo(path).Length)).ToList();
         var unbalanced = new Findings();
         await using var store = await StoreScan.OpenAsync(connectionString, schema, Progress, cancellationToken);
-        var transactions = new TransactionLedger(store.Expected, unbalanced);
+        var order = new RealTimeOrder(ClockTolerance);
+        var transactions = new TransactionLedger(store.Expected, unbalanced, order);
         var balances = new AnsweredBalances(unbalanced);
         await Task.Run(() => ReadJournals("Balances in journals", files, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
         var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
@@ -45,8 +52,9 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             () => store.ReadReceiptsAsync(transactions, unbalanced, cancellationToken), cancellationToken);
         await Task.WhenAll(events, receipts);
         accounts.Conclude();
-        await Task.Run(() => ReadJournals("Payments in journals", files, (in JournalEntry entry) => AddPayment(transactions, entry), cancellationToken), cancellationToken);
-        var counts = transactions.Conclude();
+        await Task.Run(() => ReadJournals("Payments in journals", files, (in JournalEntry entry) => AddCall(transactions, order, entry), cancellationToken), cancellationToken);
+        order.Conclude();
+        var counts = transactions.Conclude(JournalsAreComplete);
         var asked = Proxies.Count == 0
             ? 0
             : await new BalanceCheck(Proxies, Progress).RunAsync([.. accounts.Accounts], unbalanced, cancellationToken);
@@ -67,6 +75,10 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             Holes = accounts.Holes,
             Misjudged = accounts.Misjudged,
             Unbalanced = unbalanced,
+            Unexplained = transactions.Unexplained,
+            FailedYetRecorded = transactions.FailedYetRecorded,
+            Reordered = order.Reordered,
+            Stale = balances.Stale,
         };
     }
 
@@ -80,15 +92,19 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         }
     }
 
-    private static void AddPayment(TransactionLedger transactions, in JournalEntry entry)
+    private static void AddCall(TransactionLedger transactions, RealTimeOrder order, in JournalEntry entry)
     {
-        if (!entry.IsBalance)
+        if (entry.IsBalance)
+        {
+            order.AddAnswer(entry.StreamId, entry.Version, entry.Span, isPayment: false);
+        }
+        else
         {
             transactions.AddAnswer(entry);
         }
     }
 
-    // The journals are read twice, for balances before the events and for payments after them, instead of being kept in memory.
+    // The journals are read twice, for balances before the events and for calls after them, instead of being kept in memory.
     private void ReadJournals(
         string part, List<(string Path, long Length)> journals, TakeEntry take, CancellationToken cancellationToken)
     {
@@ -110,5 +126,26 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             before += length;
         }
         Progress?.Report(new AuditProgress(part, total, total));
+    }
+}
+
+/// <summary>The given database cannot be audited. The message is text for the user.</summary>
+public sealed class AuditException : Exception
+{
+    /// <inheritdoc/>
+    public AuditException()
+    {
+    }
+
+    /// <inheritdoc/>
+    public AuditException(string message)
+        : base(message)
+    {
+    }
+
+    /// <inheritdoc/>
+    public AuditException(string message, Exception innerException)
+        : base(message, innerException)
+    {
     }
 }

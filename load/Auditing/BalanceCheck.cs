@@ -1,5 +1,6 @@
 using Billing.Client;
 using Billing.Contracts;
+using Billing.LoadClient;
 using Billing.V1;
 using Grpc.Core;
 
@@ -46,9 +47,9 @@ internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<Audi
         {
             var answer = await client.CheckBalanceAsync(question, cancellationToken);
             // An answer of a later version belongs to an account that was charged after the store was read.
-            if (answer.Version < version || (answer.Version == version && answer.Balance.ToDecimal() != balance))
+            if (answer.Version < version || (answer.Version == version && WireAmount.Of(answer.Balance) != balance))
             {
-                unbalanced.Add($"{streamId}: the proxies return balance {answer.Balance.ToDecimal()} at version {answer.Version}; the events up to version {version} sum up to {balance}");
+                unbalanced.Add($"{streamId}: the proxies return balance {WireAmount.Of(answer.Balance)} at version {answer.Version}; the events up to version {version} sum up to {balance}");
             }
         }
         catch (RpcException e) when (e.StatusCode != StatusCode.Cancelled)

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Contracts;
 using Billing.LoadClient;
 using Billing.V1;
 
@@ -46,16 +45,19 @@ internal readonly record struct Transaction(
             _ => (TransactionKind.Nothing, null),
         };
         return new Transaction(
-            recorded.StreamId, recorded.Version, kind, amount?.CurrencyCode ?? "", amount?.ToDecimal() ?? 0,
-            recorded.Balance?.ToDecimal() ?? 0, (int)(recorded.PaymentDeclined?.Reason ?? 0));
+            recorded.StreamId, recorded.Version, kind, amount?.CurrencyCode ?? "", WireAmount.Of(amount) ?? 0,
+            WireAmount.Of(recorded.Balance) ?? 0, (int)(recorded.PaymentDeclined?.Reason ?? 0));
     }
 
-    /// <summary>Returns whether a journal entry agrees with this transaction; does not compare the balance. The entry of an
-    /// unanswered payment has neither outcome nor version.</summary>
+    /// <summary>Whether it is a payment, and not a credit limit.</summary>
+    public bool IsPayment => Kind is TransactionKind.Accepted or TransactionKind.Declined;
+
+    /// <summary>Returns whether a journal entry agrees with this transaction; does not compare the balance. The entry of a
+    /// payment that was neither accepted nor declined has no version.</summary>
     public bool Agrees(in JournalEntry entry) =>
         StreamId == entry.StreamId && Currency == entry.Currency && Amount == entry.Amount
-        && Kind is TransactionKind.Accepted or TransactionKind.Declined
-        && (entry.Outcome == PaymentOutcome.Unspecified || (Outcome == entry.Outcome && Version == entry.Version))
+        && IsPayment
+        && (entry.Outcome is PaymentOutcome.Unspecified or PaymentOutcome.Failed || (Outcome == entry.Outcome && Version == entry.Version))
         && (entry.Reason == DeclineReason.Unspecified || (int)entry.Reason == Reason);
 
     private PaymentOutcome Outcome =>

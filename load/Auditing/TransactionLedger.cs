@@ -12,13 +12,15 @@ internal sealed class TransactionLedger
     private const int ShardCount = 16;
 
     private readonly Findings _unbalanced;
+    private readonly RealTimeOrder _order;
     private readonly Dictionary<Guid, Entry>[] _shards;
 
     /// <param name="expected">The approximate number of transactions.</param>
     /// <param name="unbalanced">Receives the differences between sources.</param>
-    public TransactionLedger(long expected, Findings unbalanced)
+    /// <param name="order">Receives the times of the payments that are recorded.</param>
+    public TransactionLedger(long expected, Findings unbalanced, RealTimeOrder order)
     {
-        _unbalanced = unbalanced;
+        (_unbalanced, _order) = (unbalanced, order);
         var capacity = (int)Math.Min(expected / ShardCount * 21 / 20, 100_000_000);
         _shards = [.. Enumerable.Range(0, ShardCount).Select(_ => new Dictionary<Guid, Entry>(capacity))];
     }
@@ -32,6 +34,12 @@ internal sealed class TransactionLedger
     /// <summary>Answers that differ from the event.</summary>
     public Findings Wrong { get; } = new();
 
+    /// <summary>Payments with an event and no entry in a journal.</summary>
+    public Findings Unexplained { get; } = new();
+
+    /// <summary>Payments with an event whose clients were told that they had failed for good.</summary>
+    public Findings FailedYetRecorded { get; } = new();
+
     [Flags]
     private enum Sources : byte
     {
@@ -41,6 +49,8 @@ internal sealed class TransactionLedger
         Answer = 4,
         NoAnswer = 8,
         EventTwice = 16,
+        Failure = 32,
+        AnyEntry = Answer | NoAnswer | Failure,
     }
 
     /// <summary>Adds the transaction of an event. Of several events with the same id the first counts.</summary>
@@ -98,22 +108,35 @@ internal sealed class TransactionLedger
         lock (shard)
         {
             ref var entry = ref CollectionsMarshal.GetValueRefOrAddDefault(shard, answer.TransactionId, out _);
-            var isAnswer = answer.Outcome != PaymentOutcome.Unspecified;
+            var source = answer.Outcome switch
+            {
+                PaymentOutcome.Unspecified => Sources.NoAnswer,
+                PaymentOutcome.Failed => Sources.Failure,
+                _ => Sources.Answer,
+            };
             if (entry.Has(Sources.Event))
             {
+                // A payment may fail because another one has its id.
+                if (source == Sources.Failure && !entry.Transaction.Agrees(answer))
+                {
+                    return;
+                }
                 Compare(answer, entry.Transaction);
+                AddTimes(answer, entry.Transaction, source == Sources.Answer);
             }
-            else if (isAnswer && !entry.Has(Sources.Answer))
+            else if (source == Sources.Answer && !entry.Has(Sources.Answer))
             {
                 Lost.Add($"{answer}");
             }
-            entry.Sources |= isAnswer ? Sources.Answer : Sources.NoAnswer;
+            entry.Sources |= source;
         }
     }
 
-    /// <summary>Finds events without receipts and receipts without events, and returns the counts. Call this after everything is
-    /// added.</summary>
-    public TransactionCounts Conclude()
+    /// <summary>Finds what can only be found after everything is added: events without receipts and receipts without events, events of
+    /// failed payments, and events of payments that are in no journal.</summary>
+    /// <param name="journalsAreComplete">Whether the journals hold every payment.</param>
+    /// <returns>The counts.</returns>
+    public TransactionCounts Conclude(bool journalsAreComplete)
     {
         var counts = default(TransactionCounts);
         foreach (var (id, entry) in _shards.SelectMany(shard => shard))
@@ -133,8 +156,28 @@ internal sealed class TransactionLedger
                 counts.Unanswered++;
                 counts.UnansweredRecorded += recorded;
             }
+            else if (entry.Has(Sources.Failure) && recorded > 0)
+            {
+                FailedYetRecorded.Add($"{id}: answered as failed for good; recorded {entry.Transaction}");
+            }
+            if (journalsAreComplete && recorded > 0 && !entry.Has(Sources.AnyEntry) && entry.Transaction.IsPayment)
+            {
+                Unexplained.Add($"{id}: in no journal; recorded {entry.Transaction}");
+            }
         }
         return counts;
+    }
+
+    private void AddTimes(in JournalEntry answer, in Transaction recorded, bool isAnswer)
+    {
+        if (isAnswer)
+        {
+            _order.AddAnswer(recorded.StreamId, recorded.Version, answer.Span, isPayment: true);
+        }
+        else
+        {
+            _order.AddSent(recorded.StreamId, recorded.Version, answer.Span);
+        }
     }
 
     private Dictionary<Guid, Entry> Shard(Guid id) => _shards[(uint)id.GetHashCode() % ShardCount];

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.LoadClient;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
@@ -11,7 +12,7 @@ namespace Billing.Chaos;
 /// <summary>Payments that are produced to the topics as a proxy does, without a deadline and without a caller that retries:
 /// retries would hide a backend that loses commands. Each payment that the brokers have acknowledged must be in the event
 /// store.</summary>
-internal sealed class DirectCommands : IDisposable
+internal sealed class DirectCommands : IAsyncDisposable
 {
     private const int Accounts = 200;
     private static readonly TimeSpan FlushBound = TimeSpan.FromSeconds(60);
@@ -20,16 +21,20 @@ internal sealed class DirectCommands : IDisposable
     private readonly string _bootstrapServers;
     private readonly string _replyTopic;
     private readonly TimeProvider _time;
+    private readonly CallClock _clock;
+    private readonly Journal _journal;
     private readonly Pace _pace;
     private readonly Random _random;
     private readonly IProducer<string, byte[]> _producer;
     private readonly ConcurrentQueue<Guid> _acknowledged = new();
 
-    public DirectCommands(string bootstrapServers, int perSecond, int seed, TimeProvider time)
+    public DirectCommands(string bootstrapServers, int perSecond, int seed, string journal, TimeProvider time)
     {
         _bootstrapServers = bootstrapServers;
         _replyTopic = Topics.Replies(ProxyId.Create(time));
         _time = time;
+        _clock = new CallClock(time);
+        _journal = new Journal(journal);
         _pace = new Pace(perSecond, time);
         _random = new Random(seed);
         _producer = KafkaClients.Producer<string, byte[]>(new ProducerConfig
@@ -60,6 +65,7 @@ internal sealed class DirectCommands : IDisposable
         catch (OperationCanceledException)
         {
             await Task.Run(() => _producer.Flush(FlushBound), CancellationToken.None);
+            await _journal.DisposeAsync();
         }
     }
 
@@ -89,13 +95,19 @@ internal sealed class DirectCommands : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _producer.Dispose();
+    public async ValueTask DisposeAsync()
+    {
+        _producer.Dispose();
+        await _journal.DisposeAsync();
+    }
 
     private void Send()
     {
         var command = BadRecords.Command(_replyTopic);
         command.Payment.AccountId = "direct-" + _random.Next(Accounts);
         var id = Guid.Parse(command.TransactionId);
+        // Nobody reads the replies: it may or may not be recorded.
+        _journal.Add(JournalEntry.Failed(command.Payment, isFinal: false, _clock.Since(_clock.Now)));
         try
         {
             _producer.Produce(

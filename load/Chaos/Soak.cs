@@ -71,7 +71,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
 
     /// <summary>Runs the soak.</summary>
     /// <param name="schedule">The faults, in order of time.</param>
-    /// <param name="journal">The file to which the answers are written.</param>
+    /// <param name="journal">The file to which the answers are written; the commands without a caller get one beside it.</param>
     /// <param name="cancellationToken">Cancels the soak without restoring the stack.</param>
     public async Task<SoakResult> RunAsync(
         IReadOnlyList<Fault> schedule, string journal, CancellationToken cancellationToken)
@@ -92,8 +92,9 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         await traffic.SetLowLimitsAsync(cancellationToken);
         traffic.Start();
         await traffic.WaitForMoreAsync(options.Workers * WarmUpRounds, FinishBound, cancellationToken);
-        using var direct = new DirectCommands(
-            stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, time);
+        var directJournal = Path.ChangeExtension(journal, ".direct.csv");
+        await using var direct = new DirectCommands(
+            stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
         using var stopSending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var sending = direct.RunAsync(stopSending.Token);
         _start = time.GetTimestamp();
@@ -114,8 +115,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
         var letters = await deadLetters.CountAsync(injector.BadRecordsSent, PublishBound, time, cancellationToken);
         // Includes the proxies, because the balances in the backends' memory must also equal the sums of the events.
-        var audit = await new Auditor(stack.ConnectionString) { Proxies = stack.ProxyAddresses }
-            .RunAsync([journal], cancellationToken);
+        var audit = await new Auditor(stack.ConnectionString) { Proxies = stack.ProxyAddresses, JournalsAreComplete = true }
+            .RunAsync([journal, directJournal], cancellationToken);
         return new SoakResult(
             faults, [.. traffic.Calls.LongestOf(Windows(faults)).Select(ticks => time.GetElapsedTime(0, ticks))],
             [.. faults.Select(f => time.GetElapsedTime(_start, f.Injected))], Slowest(traffic.Calls), callers,

@@ -27,7 +27,6 @@ public sealed class Traffic : IAsyncDisposable
     private readonly ConcurrentQueue<string> _violations = new();
     private readonly List<Task> _workers = [];
     private volatile bool _stopping;
-    private bool _journalIsComplete;
     private int _answered;
     private int _unanswered;
     private int _declined;
@@ -90,7 +89,6 @@ public sealed class Traffic : IAsyncDisposable
         _stopping = true;
         _giveUp.CancelAfter(bound);
         await Task.WhenAll(_workers);
-        _journalIsComplete = true;
         await _journal.DisposeAsync();
         return new TrafficResult
         {
@@ -112,10 +110,7 @@ public sealed class Traffic : IAsyncDisposable
         _stopping = true;
         await _giveUp.CancelAsync();
         await Task.WhenAll(_workers);
-        if (!_journalIsComplete)
-        {
-            await _journal.DisposeAsync();
-        }
+        await _journal.DisposeAsync();
         foreach (var client in _clients.Concat(_single))
         {
             client.Dispose();

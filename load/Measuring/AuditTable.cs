@@ -13,7 +13,7 @@ internal static class AuditTable
     public static void Print(IAnsiConsole console, AuditResult audit)
     {
         console.WriteLine(Text(
-            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, wrong {audit.Wrong.Count}, lost {audit.Lost.Count}, doubled {audit.Doubled.Count}, holes {audit.Holes.Count}, unbalanced {audit.Unbalanced.Count}, misjudged {audit.Misjudged.Count}"));
+            $"Audit: acknowledged {audit.Acknowledged}, recorded {audit.Recorded}, {string.Join(", ", audit.Faults.Select(fault => Text($"{fault.Count} {fault.Found.Count}")))}"));
         console.WriteLine(Text(
             $"  {audit.Accounts} accounts recomputed from {audit.Events} events, with {audit.Receipts} receipts."));
         if (audit.BalancesInAnswers > 0)
@@ -29,12 +29,10 @@ internal static class AuditTable
             console.WriteLine(Text(
                 $"  Of {audit.Unanswered} payments without an answer, {audit.UnansweredRecorded} are recorded."));
         }
-        Name(console, "lost", audit.Lost);
-        Name(console, "doubled", audit.Doubled);
-        Name(console, "wrong", audit.Wrong);
-        Name(console, "hole", audit.Holes);
-        Name(console, "unbalanced", audit.Unbalanced);
-        Name(console, "misjudged", audit.Misjudged);
+        foreach (var (_, one, found) in audit.Faults)
+        {
+            Name(console, one, found);
+        }
     }
 
     private static void Name(IAnsiConsole console, string kind, Findings found)

@@ -1,6 +1,8 @@
+using System.Buffers;
 using System.Globalization;
+using System.Text;
+using System.Text.Unicode;
 using System.Threading.Channels;
-using Billing.Contracts;
 using Billing.V1;
 
 namespace Billing.LoadClient;
@@ -10,8 +12,8 @@ namespace Billing.LoadClient;
 /// <param name="StreamId">The account's stream.</param>
 /// <param name="Currency">ISO 4217.</param>
 /// <param name="Amount">The amount.</param>
-/// <param name="Outcome">Accepted, declined, or unspecified if there was no answer: such a payment may or may not be
-/// recorded.</param>
+/// <param name="Outcome">Accepted; declined; failed if the answer says that nothing was charged; or unspecified if there was no such
+/// answer: then the payment may or may not be recorded.</param>
 /// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
 /// answer.</param>
 /// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer, and in journals
@@ -20,10 +22,16 @@ namespace Billing.LoadClient;
 /// journals written before this field existed.</param>
 /// <param name="Span">When the call began and ended, according to its client's clock; zero if unknown, as in journals written
 /// before this field existed.</param>
+/// <param name="MinVersion">The version that a balance had to include; 0 for any.</param>
 public readonly record struct JournalEntry(
     Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
-    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified, CallSpan Span = default)
+    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified, CallSpan Span = default,
+    long MinVersion = 0)
 {
+    private const int OtherFieldsBytesMax = 320;
+
+    private static CultureInfo Invariant => CultureInfo.InvariantCulture;
+
     /// <summary>Whether this is a balance and not a payment.</summary>
     public bool IsBalance => TransactionId == Guid.Empty;
 
@@ -35,7 +43,7 @@ public readonly record struct JournalEntry(
         OfPayment(request, answer.Outcome, span) with
         {
             Version = answer.Version,
-            Balance = answer.Balance.ToDecimal(),
+            Balance = WireAmount.Of(answer.Balance),
             Reason = answer.DeclineReason,
         };
 
@@ -52,20 +60,54 @@ public readonly record struct JournalEntry(
     /// <param name="span">When the call began and ended.</param>
     public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse answer, CallSpan span) => new(
         Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,
-        PaymentOutcome.Unspecified, answer.Version, answer.Balance.ToDecimal(), Span: span);
+        PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span,
+        MinVersion: request.MinVersion);
 
-    /// <summary>The line: the fields in order, separated by commas; the last two may be absent.</summary>
+    /// <summary>The line: the fields in order, separated by commas, up to the last that is set.</summary>
     public override string ToString()
     {
-        var line = string.Create(CultureInfo.InvariantCulture, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome},{Version}");
-        return Balance is not { } balance ? line
-            : Reason == DeclineReason.Unspecified ? string.Create(CultureInfo.InvariantCulture, $"{line},{balance}")
-            : string.Create(CultureInfo.InvariantCulture, $"{line},{balance},{Reason}");
+        var line = new ArrayBufferWriter<byte>();
+        WriteTo(line);
+        return Encoding.UTF8.GetString(line.WrittenSpan);
+    }
+
+    /// <summary>Writes the line, without a line break.</summary>
+    internal void WriteTo(IBufferWriter<byte> lines)
+    {
+        // A character takes at most three bytes; the other fields are numbers and names.
+        var line = lines.GetSpan(OtherFieldsBytesMax + (3 * (StreamId.Length + Currency.Length)));
+        Utf8.TryWrite(line, Invariant, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome.ToString()},{Version}", out var length);
+        var (hasTimes, hasReason) = (Span != default || MinVersion > 0, Reason != DeclineReason.Unspecified);
+        if (Balance is { } balance)
+        {
+            Utf8.TryWrite(line[length..], Invariant, $",{balance}", out var written);
+            length += written;
+        }
+        else if (hasTimes || hasReason)
+        {
+            line[length++] = (byte)',';
+        }
+        if (hasTimes || hasReason)
+        {
+            Utf8.TryWrite(line[length..], Invariant, $",{(hasReason ? Reason.ToString() : "")}", out var written);
+            length += written;
+        }
+        if (hasTimes)
+        {
+            Utf8.TryWrite(line[length..], Invariant, $",{Span.BeganUnixUs},{Span.EndedUnixUs}", out var written);
+            length += written;
+        }
+        if (MinVersion > 0)
+        {
+            Utf8.TryWrite(line[length..], Invariant, $",{MinVersion}", out var written);
+            length += written;
+        }
+        lines.Advance(length);
     }
 
     private static JournalEntry OfPayment(MakePaymentRequest request, PaymentOutcome outcome, CallSpan span) => new(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
-        request.Amount.CurrencyCode, request.Amount.ToDecimal(), outcome, Version: 0, Span: span);
+        request.Amount.CurrencyCode, WireAmount.Of(request.Amount) ?? 0, outcome, Version: 0, Span: span);
 }
 
 /// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an
@@ -73,6 +115,8 @@ public readonly record struct JournalEntry(
 /// by commas.</summary>
 public sealed class Journal : IAsyncDisposable
 {
+    private const int BatchBytes = 64 * 1024;
+
     private readonly Channel<JournalEntry> _entries =
         Channel.CreateUnbounded<JournalEntry>(new UnboundedChannelOptions { SingleReader = true });
 
@@ -84,23 +128,26 @@ public sealed class Journal : IAsyncDisposable
     /// <summary>Adds an entry. Thread-safe.</summary>
     public void Add(JournalEntry entry) => _entries.Writer.TryWrite(entry);
 
-    /// <summary>Writes the remaining entries and closes the file.</summary>
+    /// <summary>Writes the remaining entries and closes the file; entries added later are dropped.</summary>
     public async ValueTask DisposeAsync()
     {
-        _entries.Writer.Complete();
+        _entries.Writer.TryComplete();
         await _writing;
     }
 
     private async Task WriteAsync(string path)
     {
-        await using var file = new StreamWriter(path, append: true);
+        await using var file = new FileStream(path, FileMode.Append, FileAccess.Write, FileShare.Read, bufferSize: 0);
+        var lines = new ArrayBufferWriter<byte>(2 * BatchBytes);
         while (await _entries.Reader.WaitToReadAsync())
         {
-            while (_entries.Reader.TryRead(out var entry))
+            while (lines.WrittenCount < BatchBytes && _entries.Reader.TryRead(out var entry))
             {
-                await file.WriteLineAsync(entry.ToString());
+                entry.WriteTo(lines);
+                lines.Write("\n"u8);
             }
-            await file.FlushAsync();
+            await file.WriteAsync(lines.WrittenMemory);
+            lines.ResetWrittenCount();
         }
     }
 }

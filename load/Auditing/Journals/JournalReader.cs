@@ -12,7 +12,9 @@ public sealed class JournalReader : IDisposable
 {
     private const int BufferBytes = 64 * 1024;
     private const int FieldsMin = 6;
-    private const int FieldsMax = 8;
+    private const int UntimedMax = 8;
+    private const int TimedMin = 10;
+    private const int FieldsMax = 11;
 
     private readonly string _path;
     private readonly FileStream _file;
@@ -68,16 +70,17 @@ public sealed class JournalReader : IDisposable
         entry = default;
         Span<Range> fields = stackalloc Range[FieldsMax + 1];
         var count = Split(line, fields);
-        if (count is < FieldsMin or > FieldsMax
+        if (count is < FieldsMin or (> UntimedMax and < TimedMin) or > FieldsMax
             || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read) || read != line[fields[0]].Length
             || !TryReadDecimal(line[fields[3]], out var amount)
             || !TryReadOutcome(line[fields[4]], out var outcome)
-            || !long.TryParse(line[fields[5]], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out var version))
+            || !TryReadNumber(line[fields[5]], out var version))
         {
             return false;
         }
         decimal? balance = null;
-        if (count > FieldsMin)
+        var isTimed = count >= TimedMin;
+        if (count > FieldsMin && !(isTimed && line[fields[6]].IsEmpty))
         {
             if (!TryReadDecimal(line[fields[6]], out var told))
             {
@@ -86,13 +89,19 @@ public sealed class JournalReader : IDisposable
             balance = told;
         }
         var reason = DeclineReason.Unspecified;
-        if (count == FieldsMax && !TryReadReason(line[fields[7]], out reason))
+        if (count >= UntimedMax && !(isTimed && line[fields[7]].IsEmpty) && !TryReadReason(line[fields[7]], out reason))
+        {
+            return false;
+        }
+        var (began, ended, minVersion) = (0L, 0L, 0L);
+        if ((isTimed && !(TryReadNumber(line[fields[8]], out began) && TryReadNumber(line[fields[9]], out ended)))
+            || (count == FieldsMax && !TryReadNumber(line[fields[10]], out minVersion)))
         {
             return false;
         }
         entry = new JournalEntry(
             transactionId, texts.Get(line[fields[1]]), texts.Get(line[fields[2]]), amount, outcome, version, balance,
-            reason);
+            reason, new CallSpan(began, ended), minVersion);
         return true;
     }
 
@@ -113,6 +122,9 @@ public sealed class JournalReader : IDisposable
         return count;
     }
 
+    private static bool TryReadNumber(ReadOnlySpan<byte> field, out long value) =>
+        long.TryParse(field, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out value);
+
     private static bool TryReadDecimal(ReadOnlySpan<byte> field, out decimal value) => decimal.TryParse(
         field, NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value);
 
@@ -122,6 +134,7 @@ public sealed class JournalReader : IDisposable
         {
             _ when field.SequenceEqual("Accepted"u8) => (true, PaymentOutcome.Accepted),
             _ when field.SequenceEqual("Declined"u8) => (true, PaymentOutcome.Declined),
+            _ when field.SequenceEqual("Failed"u8) => (true, PaymentOutcome.Failed),
             _ => (field.SequenceEqual("Unspecified"u8), PaymentOutcome.Unspecified),
         };
         return known;

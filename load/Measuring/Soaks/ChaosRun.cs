@@ -44,7 +44,7 @@ internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiCo
         }
         finally
         {
-            Keep(stack, journal);
+            Keep(stack);
         }
     }
 
@@ -58,14 +58,14 @@ internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiCo
         }
     }
 
-    private void Keep(BillingStack stack, string journal)
+    private void Keep(BillingStack stack)
     {
         if (output.Logs is not { } folder)
         {
             return;
         }
         Directory.CreateDirectory(folder);
-        foreach (var file in Directory.EnumerateFiles(stack.Folder.Logs).Append(journal).Where(File.Exists))
+        foreach (var file in Directory.EnumerateFiles(stack.Folder.Logs).Concat(Directory.EnumerateFiles(stack.Folder.FullName, "chaos*.csv")))
         {
             File.Copy(file, Path.Combine(folder, Path.GetFileName(file)), overwrite: true);
         }

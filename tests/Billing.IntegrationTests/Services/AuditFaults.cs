@@ -226,6 +226,80 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
         Assert.Equal((1, 0, _answers.Count), (audit.BalancesInAnswers, audit.Unanswered, audit.Acknowledged));
     }
 
+    [Theory]
+    [InlineData(4, 3, "{short}: answered a balance of version 3 to a request for version 4 or later")]
+    [InlineData(3, 3, null)]
+    public async Task A_balance_of_a_replica_that_is_behind_the_requested_version_is_found(int minVersion, int version, string? fault)
+    {
+        var balance = new JournalEntry(Guid.Empty, Short, "USD", 0, PaymentOutcome.Unspecified, version, 6, Span: new CallSpan(1, 2), MinVersion: minVersion);
+        await File.AppendAllLinesAsync(_journal, [balance.ToString()]);
+
+        var audit = await AuditAsync();
+
+        Assert.Equal(fault is null ? "" : Fill(fault), string.Join("", audit.Stale));
+        Assert.Equal(fault is null, audit.IsClean);
+    }
+
+    [Theory]
+    [InlineData(0, 1)]
+    [InlineData(4, 1)]
+    [InlineData(5, 0)]
+    public async Task A_payment_with_an_earlier_version_than_one_answered_before_it_is_found_but_for_the_clocks_tolerance(int toleranceMs, int found)
+    {
+        // Each payment is sent when the one before it has been answered; but the second after the third.
+        var calls = _answers.Take(ShortCount).Select(e => e with { Span = new CallSpan(e.Version * 10_000, (e.Version * 10_000) + 9_000) }).ToList();
+        calls[1] = calls[1] with { Span = new CallSpan(44_000, 45_000) };
+        await File.WriteAllLinesAsync(_journal, calls.Select(e => e.ToString()));
+
+        var audit = await new Auditor(stack.ConnectionString, _schema) { ClockTolerance = TimeSpan.FromMilliseconds(toleranceMs) }
+            .RunAsync([_journal], CancellationToken.None);
+
+        Assert.Equal(found, audit.Reordered.Count);
+        Assert.All(audit.Reordered, message => Assert.Equal(Fill("{short}: the payment of version 2 was sent 5000 us after an answer had shown version 3"), message));
+        Assert.Equal(found == 0, audit.IsClean);
+    }
+
+    [Fact]
+    public async Task A_payment_that_is_recorded_although_its_client_was_told_that_it_failed_is_found()
+    {
+        await JournalAsync(_answers[1] with { Outcome = PaymentOutcome.Failed, Version = 0, Balance = null });
+
+        var audit = await AuditAsync();
+
+        Assert.Equal(Fill("{t2}: answered as failed for good; recorded {short} version 2: Accepted USD 2, balance 3"), Assert.Single(audit.FailedYetRecorded));
+        Assert.False(audit.IsClean);
+        Assert.Empty(audit.Wrong);
+    }
+
+    [Fact]
+    public async Task A_payment_that_is_in_no_journal_is_found_if_the_journals_are_complete()
+    {
+        await JournalAsync(second: null);
+
+        var some = await AuditAsync();
+        var all = await new Auditor(stack.ConnectionString, _schema) { JournalsAreComplete = true }.RunAsync([_journal], CancellationToken.None);
+
+        Assert.True(some.IsClean);
+        Assert.Equal(Fill("{t2}: in no journal; recorded {short} version 2: Accepted USD 2, balance 3"), Assert.Single(all.Unexplained));
+        Assert.False(all.IsClean);
+    }
+
+    [Fact]
+    public async Task Amounts_that_the_backends_convert_wrongly_differ_from_those_that_were_sent()
+    {
+        // As with nanos divided by 10^8: the events and the snapshot have 2.5 for each 0.25.
+        await ExecuteAsync("""
+            update {s}.mt_events set data = jsonb_set(data, '{Amount}', '2.5') where stream_id = '{long}';
+            update {s}.account_snapshots set balance = balance * 10
+            """);
+
+        var audit = await AuditAsync();
+
+        Assert.Equal(LongCount, audit.Wrong.Count);
+        Assert.Equal(LongCount, audit.Unbalanced.Count);
+        Assert.All(audit.Unbalanced, found => Assert.Contains(": the receipt has ", found, StringComparison.Ordinal));
+    }
+
     [Fact]
     public async Task A_journal_in_the_old_format_without_balances_is_audited()
     {
@@ -320,6 +394,10 @@ public sealed class AuditFaults(EmbeddedStack stack, RecordedAccounts recorded) 
 
         Assert.Contains("'nowhere'", refusal.Message, StringComparison.Ordinal);
     }
+
+    /// <summary>Writes the journal with another entry, or none, for the second payment of the short account.</summary>
+    private Task JournalAsync(JournalEntry? second) => File.WriteAllLinesAsync(
+        _journal, _answers.Select((entry, i) => i == 1 ? second : entry).OfType<JournalEntry>().Select(entry => entry.ToString()));
 
     private Task<AuditResult> AuditAsync(params string[] journals) =>
         new Auditor(stack.ConnectionString, _schema).RunAsync(journals.Length == 0 ? [_journal] : journals, CancellationToken.None);

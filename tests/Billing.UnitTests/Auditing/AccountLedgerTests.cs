@@ -16,7 +16,7 @@ public sealed class AccountLedgerTests
 
     public AccountLedgerTests()
     {
-        _transactions = new TransactionLedger(0, _unbalanced);
+        _transactions = new TransactionLedger(0, _unbalanced, new RealTimeOrder(TimeSpan.Zero));
         _told = new AnsweredBalances(_unbalanced);
         _accounts = new AccountLedger(10_000, _transactions, _told, _unbalanced);
     }
@@ -109,6 +109,18 @@ public sealed class AccountLedgerTests
 
         Assert.Equal("visa/a: answered balance 3 and balance 5, both of version 2", Assert.Single(_unbalanced));
         Assert.Equal(3, _told.Count);
+    }
+
+    [Theory]
+    [InlineData(2, 2, 0)]
+    [InlineData(3, 2, 0)]
+    [InlineData(1, 2, 1)]
+    public void A_balance_older_than_requested_is_found(int version, int minVersion, int found)
+    {
+        _told.Add(Told(version, 0) with { MinVersion = minVersion });
+
+        Assert.Equal(found, _told.Stale.Count);
+        Assert.All(_told.Stale, stale => Assert.Equal("visa/a: answered a balance of version 1 to a request for version 2 or later", stale));
     }
 
     [Theory]

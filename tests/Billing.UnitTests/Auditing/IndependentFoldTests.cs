@@ -100,6 +100,13 @@ public sealed class IndependentFoldTests
         where line.Contains("Backends.Domain", StringComparison.Ordinal) || line.Contains("EventTypes", StringComparison.Ordinal)
         select $"{file}: {line}");
 
+    [Fact]
+    public void Neither_the_auditor_nor_the_journals_use_the_platforms_conversion_of_money() => Assert.Empty(
+        from file in Repository.Files("load/Auditing", "*.cs").Append("src/LoadClient/Journal.cs").Append("src/LoadClient/WireAmount.cs")
+        from line in Repository.Lines(file)
+        where line.Contains(".ToDecimal()", StringComparison.Ordinal) || line.Contains("MoneyExtensions", StringComparison.Ordinal)
+        select $"{file}: {line}");
+
     private static List<AccountEvent> Decided(IReadOnlyList<AccountCommand> commands)
     {
         var history = new List<AccountEvent>();
@@ -119,7 +126,7 @@ public sealed class IndependentFoldTests
     private (AccountLedger Ledger, Findings Unbalanced) Audit(List<AccountEvent> history)
     {
         var unbalanced = new Findings();
-        var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced), new AnsweredBalances(unbalanced), unbalanced);
+        var ledger = new AccountLedger(OpeningLimit, new TransactionLedger(0, unbalanced, new RealTimeOrder(TimeSpan.Zero)), new AnsweredBalances(unbalanced), unbalanced);
         var folded = Folded(history);
         ledger.AddSnapshot(Stream, new StoredSnapshot(folded.Version, folded.Balance, folded.CreditLimit, folded.Currency));
         for (var i = 0; i < history.Count; i++)

@@ -16,13 +16,18 @@ public sealed class JournalTests : IDisposable
         from type in Generate.PaymentType
         from account in Generate.AccountId
         from amount in Generate.Amount
-        from outcome in Gen.Elements(PaymentOutcome.Accepted, PaymentOutcome.Declined, PaymentOutcome.Unspecified)
+        from outcome in Gen.Elements(PaymentOutcome.Accepted, PaymentOutcome.Declined, PaymentOutcome.Failed, PaymentOutcome.Unspecified)
+        from reason in Gen.Elements(DeclineReason.Unspecified, DeclineReason.CreditLimitExceeded, DeclineReason.CurrencyMismatch)
+        from began in Gen.Choose(1, int.MaxValue)
+        from isTimed in Gen.Elements(true, false)
+        from minVersion in Gen.Elements(0, 1, 12)
         from version in Gen.Choose(0, int.MaxValue)
         from balance in Generate.Amount
         from hasBalance in Gen.Elements(true, false)
         select new JournalEntry(
             id, StreamId.For(type, account), amount.CurrencyCode, amount.ToDecimal(), outcome, version,
-            hasBalance ? balance.ToDecimal() : null);
+            hasBalance ? balance.ToDecimal() : null, isTimed || hasBalance ? reason : DeclineReason.Unspecified,
+            isTimed ? new CallSpan(began, began + 5L) : default, isTimed ? minVersion : 0);
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-journal-");
 
@@ -45,6 +50,10 @@ public sealed class JournalTests : IDisposable
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,owed")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,3")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,,3")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,,3,")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,Perhaps,3,4")]
+    [InlineData("01234567-89ab-cdef-0123-456789abcdef,visa/a,USD,1,Accepted,1,2,,3,4,5,6")]
     [InlineData("01234567-89ab-cdef-0123-456789abcdefff,visa/a,USD,1,Accepted,1")]
     public void An_invalid_line_is_rejected(string line) =>
         Assert.Throws<FormatException>(() => Parse(line));
@@ -118,6 +127,32 @@ public sealed class JournalTests : IDisposable
     [InlineData("CreditLimitExceeded,more")]
     public void A_line_with_an_invalid_decline_reason_is_rejected(string reason) => Assert.Throws<FormatException>(
         () => Parse($"{Samples.TransactionId},visa/a,USD,1.25,Declined,1,-7.5,{reason}"));
+
+    [Fact]
+    public void The_last_fields_are_the_times_of_the_call_and_the_version_that_a_balance_had_to_include()
+    {
+        var payment = Entry(0, 1) with { Balance = 3.5m, Span = new CallSpan(10, 20) };
+        var balance = payment with { TransactionId = Guid.Empty, Outcome = PaymentOutcome.Unspecified, MinVersion = 7 };
+        Assert.EndsWith(",1.25,Accepted,1,3.5,,10,20", payment.ToString(), StringComparison.Ordinal);
+        Assert.EndsWith(",1.25,Unspecified,1,3.5,,10,20,7", balance.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Entries_hold_what_was_sent_and_answered()
+    {
+        var (money, span) = (new Money { CurrencyCode = "USD", Units = 1, Nanos = 250_000_000 }, new CallSpan(10, 20));
+        var request = new MakePaymentRequest { TransactionId = Samples.TransactionId, AccountId = "a", PaymentType = PaymentType.Visa, Amount = money };
+        var payment = Entry(0, 3) with { StreamId = "visa/a", Balance = 1.25m, Span = span };
+        Assert.Equal(payment, JournalEntry.Of(request, new MakePaymentResponse { Outcome = PaymentOutcome.Accepted, Version = 3, Balance = money }, span));
+        var failed = payment with { Outcome = PaymentOutcome.Failed, Version = 0, Balance = null };
+        Assert.Equal(failed, JournalEntry.Failed(request, isFinal: true, span));
+        Assert.Equal(failed with { Outcome = PaymentOutcome.Unspecified }, JournalEntry.Failed(request, isFinal: false, span));
+        Assert.Equal(
+            new JournalEntry(Guid.Empty, "visa/a", "USD", 0, PaymentOutcome.Unspecified, 3, 1.25m, Span: span, MinVersion: 2),
+            JournalEntry.Of(
+                new CheckBalanceRequest { AccountId = "a", PaymentType = PaymentType.Visa, MinVersion = 2 },
+                new CheckBalanceResponse { Balance = money, Version = 3 }, span));
+    }
 
     [Fact]
     public void Lines_of_both_formats_and_with_both_line_endings_are_read()

@@ -6,6 +6,7 @@ using Billing.LoadClient;
 using Billing.UnitTests.Proxy;
 using Billing.V1;
 using Billing.Wire.V1;
+using Grpc.Core;
 
 namespace Billing.UnitTests.LoadClient;
 
@@ -33,6 +34,18 @@ public sealed class LoadGeneratorTests : IAsyncLifetime
         Assert.Equal(20, result.Balances.Ok);
         Assert.All(entries.Where(e => e.IsBalance), e => Assert.Equal((7L, 12.34m, "USD"), (e.Version, e.Balance, e.Currency)));
         Assert.Equal(20, entries.Count(e => e.IsBalance));
+        Assert.All(entries, e => Assert.True(e.Span.BeganUnixUs > 0 && e.Span.EndedUnixUs >= e.Span.BeganUnixUs));
+    }
+
+    [Fact]
+    public async Task A_failure_that_says_that_nothing_was_charged_is_journalled_as_final()
+    {
+        _backend.Answer = command => Task.FromResult(
+            new Reply { Error = new Error { StatusCode = (int)StatusCode.DeadlineExceeded, Reason = ErrorReasons.CommandExpired } });
+
+        var (_, entries) = await RunAsync(new LoadOptions { Proxies = [_proxy.Address], Requests = 5, Journal = _journal });
+
+        Assert.Equal(5, entries.Count(e => e.Outcome == PaymentOutcome.Failed && e.Span.EndedUnixUs > 0));
     }
 
     [Fact]

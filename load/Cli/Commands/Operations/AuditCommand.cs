@@ -25,11 +25,13 @@ internal static class AuditCommand
             DefaultValueFactory = _ => new BackendOptions().DefaultCreditLimit,
             CustomParser = ParseLimit,
         };
+        var complete = new Option<bool>("--complete") { Description = "The journals hold every payment that was made: report recorded payments that are in none" };
+        var tolerance = Flags.Number("--clock-tolerance", "Milliseconds by which the clocks of the clients' machines may differ; calls this close have no order", 0, 0, 60_000);
         var journals = new Argument<string[]>("journals") { Description = "Journals written by clients (--journal)", Arity = ArgumentArity.OneOrMore };
         journals.AcceptLegalFilePathsOnly();
         var command = new Command("audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
-            postgres, proxies, openingLimit, journals,
+            postgres, proxies, openingLimit, complete, tolerance, journals,
         };
         command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
         {
@@ -44,6 +46,8 @@ internal static class AuditCommand
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
                 OpeningLimit = parsed.GetValue(openingLimit),
+                JournalsAreComplete = parsed.GetValue(complete),
+                ClockTolerance = TimeSpan.FromMilliseconds(parsed.GetValue(tolerance)),
             };
             var audit = await RunAsync(console, auditor, files, cancellationToken);
             AuditTable.Print(console, audit);

@@ -36,6 +36,7 @@ public sealed class GoodResultsTests
         {
             Clean with { Lost = 1 }, Clean with { Doubled = 1 }, Clean with { Wrong = 1 }, Clean with { Holes = 1 },
             Clean with { Unbalanced = 1 }, Clean with { Misjudged = 1 }, Clean with { Miscounted = 1 },
+            Clean with { Unexplained = 1 }, Clean with { FailedYetRecorded = 1 }, Clean with { Reordered = 1 }, Clean with { Stale = 1 },
         })
         {
             Assert.False(ExampleResults.Of(kind, [Clean, unclean]).Results.IsGood);
