@@ -44,7 +44,8 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         var order = new RealTimeOrder(ClockTolerance);
         var transactions = new TransactionLedger(store.Expected, unbalanced, order);
         var balances = new AnsweredBalances(unbalanced);
-        await Task.Run(() => ReadJournals("Balances in journals", files, (in JournalEntry entry) => AddBalance(balances, entry), cancellationToken), cancellationToken);
+        // The journals are read twice, for balances before the events and for calls after them, instead of being kept in memory.
+        await Task.Run(() => AddBalances(Entries("Balances in journals", files, cancellationToken), balances), cancellationToken);
         var accounts = new AccountLedger(OpeningLimit, transactions, balances, unbalanced);
         await store.ReadStreamsAsync(accounts, cancellationToken);
         var events = Task.Run(() => store.ReadEventsAsync(accounts, unbalanced, cancellationToken), cancellationToken);
@@ -52,7 +53,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             () => store.ReadReceiptsAsync(transactions, unbalanced, cancellationToken), cancellationToken);
         await Task.WhenAll(events, receipts);
         accounts.Conclude();
-        await Task.Run(() => ReadJournals("Payments in journals", files, (in JournalEntry entry) => AddCall(transactions, order, entry), cancellationToken), cancellationToken);
+        await Task.Run(() => AddCalls(Entries("Payments in journals", files, cancellationToken), transactions, order), cancellationToken);
         order.Conclude();
         var counts = transactions.Conclude(JournalsAreComplete);
         var asked = Proxies.Count == 0
@@ -82,31 +83,31 @@ public sealed class Auditor(string connectionString, string schema = "billing")
         };
     }
 
-    private delegate void TakeEntry(in JournalEntry entry);
-
-    private static void AddBalance(AnsweredBalances balances, in JournalEntry entry)
+    private static void AddBalances(IEnumerable<JournalEntry> entries, AnsweredBalances balances)
     {
-        if (entry.IsBalance)
+        foreach (var entry in entries.Where(entry => entry.IsBalance))
         {
             balances.Add(entry);
         }
     }
 
-    private static void AddCall(TransactionLedger transactions, RealTimeOrder order, in JournalEntry entry)
+    private static void AddCalls(IEnumerable<JournalEntry> entries, TransactionLedger transactions, RealTimeOrder order)
     {
-        if (entry.IsBalance)
+        foreach (var entry in entries)
         {
-            order.AddAnswer(entry.StreamId, entry.Version, entry.Span, isPayment: false);
-        }
-        else
-        {
-            transactions.AddAnswer(entry);
+            if (entry.IsBalance)
+            {
+                order.Add(entry.StreamId, entry.Version, entry.Span, isPayment: false);
+            }
+            else
+            {
+                transactions.AddAnswer(entry);
+            }
         }
     }
 
-    // The journals are read twice, for balances before the events and for calls after them, instead of being kept in memory.
-    private void ReadJournals(
-        string part, List<(string Path, long Length)> journals, TakeEntry take, CancellationToken cancellationToken)
+    private IEnumerable<JournalEntry> Entries(
+        string part, List<(string Path, long Length)> journals, CancellationToken cancellationToken)
     {
         const int Step = 1 << 13;
         var total = journals.Sum(j => j.Length);
@@ -116,7 +117,7 @@ public sealed class Auditor(string connectionString, string schema = "billing")
             using var reader = new JournalReader(path, length);
             for (var entries = 1; reader.TryRead(out var entry); entries++)
             {
-                take(entry);
+                yield return entry;
                 if (entries % Step == 0)
                 {
                     cancellationToken.ThrowIfCancellationRequested();

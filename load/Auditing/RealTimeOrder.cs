@@ -13,13 +13,24 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
     /// <summary>Payments with an earlier version than one that was known when they were sent.</summary>
     public Findings Reordered { get; } = new();
 
-    /// <summary>Adds an answer that showed a version: to the payment of this version, or to a balance check.</summary>
-    public void AddAnswer(string streamId, long version, CallSpan span, bool isPayment) =>
-        Add(streamId, new Call(version, isPayment ? span.BeganUnixUs : long.MaxValue, span.EndedUnixUs));
-
-    /// <summary>Adds a payment that was sent, and is recorded with a version, without an answer that shows it.</summary>
-    public void AddSent(string streamId, long version, CallSpan span) =>
-        Add(streamId, new Call(version, span.BeganUnixUs, long.MaxValue));
+    /// <summary>Adds a call; those without times, in journals of older versions, are left out.</summary>
+    /// <param name="streamId">The account's stream.</param>
+    /// <param name="version">The version of the payment, or of the balance that was read.</param>
+    /// <param name="span">When the call began and ended.</param>
+    /// <param name="isPayment">Whether it was a payment, whose version cannot have been known before.</param>
+    /// <param name="isAnswered">Whether its answer showed the version.</param>
+    public void Add(string streamId, long version, CallSpan span, bool isPayment = true, bool isAnswered = true)
+    {
+        if (span == default)
+        {
+            return;
+        }
+        if (!_calls.TryGetValue(streamId, out var calls))
+        {
+            _calls.Add(streamId, calls = []);
+        }
+        calls.Add(new Call(version, isPayment ? span.BeganUnixUs : long.MaxValue, isAnswered ? span.EndedUnixUs : long.MaxValue));
+    }
 
     /// <summary>Finds the reordered payments. Call this after all calls are added.</summary>
     public void Conclude()
@@ -29,20 +40,6 @@ internal sealed class RealTimeOrder(TimeSpan tolerance)
             calls.Sort(static (one, other) => other.Version.CompareTo(one.Version));
             Check(streamId, calls);
         }
-    }
-
-    private void Add(string streamId, Call call)
-    {
-        // Journals of older versions have no times.
-        if (call.EndedUnixUs == 0 || call.BeganUnixUs == 0)
-        {
-            return;
-        }
-        if (!_calls.TryGetValue(streamId, out var calls))
-        {
-            _calls.Add(streamId, calls = []);
-        }
-        calls.Add(call);
     }
 
     // From the latest version to the first: the earliest answer that showed this version or a later one must not have arrived

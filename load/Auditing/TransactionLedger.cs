@@ -122,7 +122,7 @@ internal sealed class TransactionLedger
                     return;
                 }
                 Compare(answer, entry.Transaction);
-                AddTimes(answer, entry.Transaction, source == Sources.Answer);
+                _order.Add(entry.Transaction.StreamId, entry.Transaction.Version, answer.Span, isAnswered: source == Sources.Answer);
             }
             else if (source == Sources.Answer && !entry.Has(Sources.Answer))
             {
@@ -166,18 +166,6 @@ internal sealed class TransactionLedger
             }
         }
         return counts;
-    }
-
-    private void AddTimes(in JournalEntry answer, in Transaction recorded, bool isAnswer)
-    {
-        if (isAnswer)
-        {
-            _order.AddAnswer(recorded.StreamId, recorded.Version, answer.Span, isPayment: true);
-        }
-        else
-        {
-            _order.AddSent(recorded.StreamId, recorded.Version, answer.Span);
-        }
     }
 
     private Dictionary<Guid, Entry> Shard(Guid id) => _shards[(uint)id.GetHashCode() % ShardCount];

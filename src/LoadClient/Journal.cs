@@ -40,7 +40,7 @@ public readonly record struct JournalEntry(
     /// <param name="answer">The answer.</param>
     /// <param name="span">When the first attempt began and the answer arrived.</param>
     public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse answer, CallSpan span) =>
-        OfPayment(request, answer.Outcome, span) with
+        OfPayment(request, IsOutcome(answer) ? answer.Outcome : PaymentOutcome.Unspecified, span) with
         {
             Version = answer.Version,
             Balance = WireAmount.Of(answer.Balance),
@@ -63,7 +63,7 @@ public readonly record struct JournalEntry(
         PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span,
         MinVersion: request.MinVersion);
 
-    /// <summary>The line: the fields in order, separated by commas, up to the last that is set.</summary>
+    /// <summary>The line: the fields in order, separated by commas. Balance and reason may be empty.</summary>
     public override string ToString()
     {
         var line = new ArrayBufferWriter<byte>();
@@ -76,34 +76,16 @@ public readonly record struct JournalEntry(
     {
         // A character takes at most three bytes; the other fields are numbers and names.
         var line = lines.GetSpan(OtherFieldsBytesMax + (3 * (StreamId.Length + Currency.Length)));
-        Utf8.TryWrite(line, Invariant, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome.ToString()},{Version}", out var length);
-        var (hasTimes, hasReason) = (Span != default || MinVersion > 0, Reason != DeclineReason.Unspecified);
-        if (Balance is { } balance)
-        {
-            Utf8.TryWrite(line[length..], Invariant, $",{balance}", out var written);
-            length += written;
-        }
-        else if (hasTimes || hasReason)
-        {
-            line[length++] = (byte)',';
-        }
-        if (hasTimes || hasReason)
-        {
-            Utf8.TryWrite(line[length..], Invariant, $",{(hasReason ? Reason.ToString() : "")}", out var written);
-            length += written;
-        }
-        if (hasTimes)
-        {
-            Utf8.TryWrite(line[length..], Invariant, $",{Span.BeganUnixUs},{Span.EndedUnixUs}", out var written);
-            length += written;
-        }
-        if (MinVersion > 0)
-        {
-            Utf8.TryWrite(line[length..], Invariant, $",{MinVersion}", out var written);
-            length += written;
-        }
-        lines.Advance(length);
+        var reason = Reason == DeclineReason.Unspecified ? "" : Reason.ToString();
+        Utf8.TryWrite(line, Invariant, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome.ToString()},{Version},", out var begun);
+        var balanced = 0;
+        Balance?.TryFormat(line[begun..], out balanced, default, Invariant);
+        Utf8.TryWrite(line[(begun + balanced)..], Invariant, $",{reason},{Span.BeganUnixUs},{Span.EndedUnixUs},{MinVersion}", out var ended);
+        lines.Advance(begun + balanced + ended);
     }
+
+    // Whether a failure is final, or what an outcome of a newer platform means, is not in the answer.
+    private static bool IsOutcome(MakePaymentResponse answer) => answer.Outcome is PaymentOutcome.Accepted or PaymentOutcome.Declined;
 
     private static JournalEntry OfPayment(MakePaymentRequest request, PaymentOutcome outcome, CallSpan span) => new(
         Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),

@@ -13,7 +13,6 @@ public sealed class JournalReader : IDisposable
     private const int BufferBytes = 64 * 1024;
     private const int FieldsMin = 6;
     private const int UntimedMax = 8;
-    private const int TimedMin = 10;
     private const int FieldsMax = 11;
 
     private readonly string _path;
@@ -70,7 +69,7 @@ public sealed class JournalReader : IDisposable
         entry = default;
         Span<Range> fields = stackalloc Range[FieldsMax + 1];
         var count = Split(line, fields);
-        if (count is < FieldsMin or (> UntimedMax and < TimedMin) or > FieldsMax
+        if (count is < FieldsMin or (> UntimedMax and not FieldsMax)
             || !Utf8Parser.TryParse(line[fields[0]], out Guid transactionId, out var read) || read != line[fields[0]].Length
             || !TryReadDecimal(line[fields[3]], out var amount)
             || !TryReadOutcome(line[fields[4]], out var outcome)
@@ -79,7 +78,7 @@ public sealed class JournalReader : IDisposable
             return false;
         }
         decimal? balance = null;
-        var isTimed = count >= TimedMin;
+        var isTimed = count == FieldsMax;
         if (count > FieldsMin && !(isTimed && line[fields[6]].IsEmpty))
         {
             if (!TryReadDecimal(line[fields[6]], out var told))
@@ -94,8 +93,8 @@ public sealed class JournalReader : IDisposable
             return false;
         }
         var (began, ended, minVersion) = (0L, 0L, 0L);
-        if ((isTimed && !(TryReadNumber(line[fields[8]], out began) && TryReadNumber(line[fields[9]], out ended)))
-            || (count == FieldsMax && !TryReadNumber(line[fields[10]], out minVersion)))
+        if (isTimed && !(TryReadNumber(line[fields[8]], out began) && TryReadNumber(line[fields[9]], out ended)
+            && TryReadNumber(line[fields[10]], out minVersion)))
         {
             return false;
         }

@@ -12,8 +12,8 @@ public sealed class RealTimeOrderTests
         "visa/a: the payment of version 1 was sent 5 us after an answer had shown version 2",
         Assert.Single(Reordered(order =>
         {
-            order.AddAnswer(Stream, 2, new CallSpan(10, 20), isPayment: true);
-            order.AddAnswer(Stream, 1, new CallSpan(25, 30), isPayment: true);
+            order.Add(Stream, 2, new CallSpan(10, 20));
+            order.Add(Stream, 1, new CallSpan(25, 30));
         })));
 
     [Fact]
@@ -21,9 +21,9 @@ public sealed class RealTimeOrderTests
         "visa/a: the payment of version 2 was sent 1 us after an answer had shown version 2, visa/a: the payment of version 1 was sent 1 us after an answer had shown version 2",
         string.Join(", ", Reordered(order =>
         {
-            order.AddAnswer(Stream, 1, new CallSpan(21, 30), isPayment: true);
-            order.AddAnswer(Stream, 2, new CallSpan(21, 31), isPayment: true);
-            order.AddAnswer(Stream, 2, new CallSpan(1, 20), isPayment: false);
+            order.Add(Stream, 1, new CallSpan(21, 30));
+            order.Add(Stream, 2, new CallSpan(21, 31));
+            order.Add(Stream, 2, new CallSpan(1, 20), isPayment: false);
         })));
 
     [Fact]
@@ -31,54 +31,54 @@ public sealed class RealTimeOrderTests
     {
         for (var version = 2; version <= 100; version++)
         {
-            order.AddAnswer(Stream, version, new CallSpan(version * 10, (version * 10) + 9), isPayment: true);
+            order.Add(Stream, version, new CallSpan(version * 10, (version * 10) + 9));
         }
-        order.AddAnswer(Stream, 1, new CallSpan(30, 2_000), isPayment: true);
+        order.Add(Stream, 1, new CallSpan(30, 2_000));
     }));
 
     [Fact]
     public void A_payment_without_an_answer_must_have_a_later_version_than_those_answered_before_it() => Assert.Single(Reordered(order =>
     {
-        order.AddAnswer(Stream, 2, new CallSpan(10, 20), isPayment: true);
-        order.AddSent(Stream, 1, new CallSpan(21, 30));
+        order.Add(Stream, 2, new CallSpan(10, 20));
+        order.Add(Stream, 1, new CallSpan(21, 30), isAnswered: false);
     }));
 
     [Fact]
     public void Payments_sent_at_the_same_time_may_have_any_order() => Assert.Empty(Reordered(order =>
     {
-        order.AddAnswer(Stream, 3, new CallSpan(10, 20), isPayment: true);
-        order.AddAnswer(Stream, 1, new CallSpan(20, 30), isPayment: true);
-        order.AddAnswer(Stream, 2, new CallSpan(5, 40), isPayment: true);
+        order.Add(Stream, 3, new CallSpan(10, 20));
+        order.Add(Stream, 1, new CallSpan(20, 30));
+        order.Add(Stream, 2, new CallSpan(5, 40));
     }));
 
     [Fact]
     public void Accounts_have_no_order_among_each_other() => Assert.Empty(Reordered(order =>
     {
-        order.AddAnswer(Stream, 2, new CallSpan(10, 20), isPayment: true);
-        order.AddAnswer("visa/b", 1, new CallSpan(25, 30), isPayment: true);
+        order.Add(Stream, 2, new CallSpan(10, 20));
+        order.Add("visa/b", 1, new CallSpan(25, 30));
     }));
 
     [Fact]
     public void A_payment_sent_again_counts_from_the_first_time() => Assert.Empty(Reordered(order =>
     {
-        order.AddSent(Stream, 1, new CallSpan(10, 15));
-        order.AddAnswer(Stream, 2, new CallSpan(10, 20), isPayment: true);
-        order.AddAnswer(Stream, 1, new CallSpan(25, 30), isPayment: true);
+        order.Add(Stream, 1, new CallSpan(10, 15), isAnswered: false);
+        order.Add(Stream, 2, new CallSpan(10, 20));
+        order.Add(Stream, 1, new CallSpan(25, 30));
     }));
 
     [Fact]
     public void A_balance_may_be_older_than_another() => Assert.Empty(Reordered(order =>
     {
-        order.AddAnswer(Stream, 2, new CallSpan(10, 20), isPayment: true);
-        order.AddAnswer(Stream, 2, new CallSpan(30, 40), isPayment: false);
-        order.AddAnswer(Stream, 1, new CallSpan(50, 60), isPayment: false);
+        order.Add(Stream, 2, new CallSpan(10, 20));
+        order.Add(Stream, 2, new CallSpan(30, 40), isPayment: false);
+        order.Add(Stream, 1, new CallSpan(50, 60), isPayment: false);
     }));
 
     [Fact]
     public void Calls_without_times_are_not_compared() => Assert.Empty(Reordered(order =>
     {
-        order.AddAnswer(Stream, 2, default, isPayment: true);
-        order.AddAnswer(Stream, 1, new CallSpan(25, 30), isPayment: true);
+        order.Add(Stream, 2, default);
+        order.Add(Stream, 1, new CallSpan(25, 30));
     }));
 
     [Theory]
@@ -89,8 +89,8 @@ public sealed class RealTimeOrderTests
         Reordered(
             order =>
             {
-                order.AddAnswer(Stream, 2, new CallSpan(10, 20), isPayment: true);
-                order.AddAnswer(Stream, 1, new CallSpan(25, 30), isPayment: true);
+                order.Add(Stream, 2, new CallSpan(10, 20));
+                order.Add(Stream, 1, new CallSpan(25, 30));
             },
             toleranceUs).Count);
 
