@@ -6,9 +6,10 @@ using Npgsql;
 namespace Billing.Auditing;
 
 /// <summary>Compares the answers that clients received with the event store, and checks the store for consistency: each
-/// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions must
-/// be consecutive and in the order in which payments were made; receipts and snapshots must agree with the events; and every payment must have been accepted or declined
-/// according to the rules, which the auditor implements independently.</summary>
+/// acknowledged payment must be stored once, with the amount, account, outcome, version and balance of its answer; versions
+/// must be consecutive and in the order in which payments were made; receipts and snapshots must agree with the events; and
+/// every payment must have been accepted or declined according to the rules, which the auditor implements
+/// independently.</summary>
 /// <param name="connectionString">The connection string of the event store.</param>
 /// <param name="schema">Its schema.</param>
 public sealed class Auditor(string connectionString, string schema = "billing")

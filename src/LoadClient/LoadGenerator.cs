@@ -154,13 +154,15 @@ internal sealed class LoadGenerator(LoadOptions options, TimeProvider time) : IA
         {
             foreach (var payment in unanswered.Values)
             {
-                Fail(payment, _payments, e, isFinal: false, started.TryGetValue(payment.TransactionId, out var sent) ? sent.Began : _clock.Now);
+                var began = started.TryGetValue(payment.TransactionId, out var sent) ? sent.Began : _clock.Now;
+                Fail(payment, _payments, e, isFinal: false, began);
             }
         }
     }
 
     private async IAsyncEnumerable<MakePaymentRequest> StartingEachAsync(
-        MakePaymentRequest[] payments, ConcurrentDictionary<string, (long Start, long Began)> started, [EnumeratorCancellation] CancellationToken cancellationToken)
+        MakePaymentRequest[] payments, ConcurrentDictionary<string, (long Start, long Began)> started,
+        [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         foreach (var payment in payments)
         {
