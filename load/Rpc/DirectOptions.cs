@@ -1,6 +1,6 @@
 using System.ComponentModel.DataAnnotations;
+using System.Net;
 using Billing.Messaging.Kafka.Clients;
-using Billing.Rpc.Rpcx;
 
 namespace Billing.Rpc;
 
@@ -95,7 +95,7 @@ public sealed class DirectOptions
         {
             yield return $"Billing:Direct:Listen: '{Listen}' is not of the form host:port.";
         }
-        else if (KnownProtocol == DirectProtocol.Rpcx && !new RpcxServerOptions { Listen = Listen }.TryReadEndPoint(out _))
+        else if (KnownProtocol == DirectProtocol.Rpcx && ListenEndPoint() is null)
         {
             yield return $"Billing:Direct:Listen: '{Listen}' is not of the form IP:port, which rpcx needs.";
         }
@@ -103,6 +103,15 @@ public sealed class DirectOptions
         {
             yield return problem;
         }
+    }
+
+    /// <summary>Returns the address to listen on without Kestrel, which also takes names; null if it is not of the form
+    /// <c>IP:port</c>.</summary>
+    internal IPEndPoint? ListenEndPoint()
+    {
+        var port = Listen[(Listen.LastIndexOf(':') + 1)..];
+        var address = Listen == "*:" + port ? "0.0.0.0:" + port : Listen == "localhost:" + port ? "127.0.0.1:" + port : Listen;
+        return IPEndPoint.TryParse(address, out var endPoint) ? endPoint : null;
     }
 
     private IEnumerable<string> ProtocolProblems() => KnownProtocol is null

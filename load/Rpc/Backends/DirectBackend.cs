@@ -25,7 +25,7 @@ public static class DirectBackend
         builder.Services.AddSingleton<IConfigureOptions<KestrelServerOptions>, CommandServer>();
         if (direct.KnownProtocol == DirectProtocol.Rpcx)
         {
-            builder.AddRpcxCommands();
+            builder.Services.AddRpcxCommands();
         }
         else if (direct.Listen.Length > 0)
         {
@@ -60,13 +60,15 @@ public static class DirectBackend
         ];
 
     // Registered after the executor, so that it stops before it: commands already taken are still answered.
-    private static void AddRpcxCommands(this WebApplicationBuilder builder)
+    private static void AddRpcxCommands(this IServiceCollection services) => services.AddServiceTime().AddHostedService(provider =>
     {
-        builder.Services.AddRpcxServer(builder.Configuration, (provider, server) =>
-            server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>())));
-        builder.Services.AddOptions<RpcxServerOptions>()
-            .PostConfigure<IOptions<DirectOptions>>((rpcx, options) => rpcx.Listen = options.Value.Listen);
-    }
+        var server = new RpcxServer(
+            new RpcxServerOptions { Listen = provider.GetRequiredService<IOptions<DirectOptions>>().Value.ListenEndPoint()! },
+            provider.GetRequiredService<TimeProvider>(), provider.GetRequiredService<ILogger<RpcxServer>>(),
+            provider.GetRequiredService<Supervisor>());
+        server.Publish<IBackendService>(new RpcxBackendService(provider.GetRequiredService<CommandExecutor>()));
+        return server;
+    });
 
     private sealed class CommandServer(IOptions<DirectOptions> options) : IConfigureOptions<KestrelServerOptions>
     {

@@ -9,11 +9,4 @@ namespace Billing.Rpc.Rpcx;
 /// <param name="CancellationToken">For a caller: cancelling it ends the call and notifies the server. For an implementation:
 /// cancelled if the caller cancels the call, the deadline passes or the connection is lost. An implementation may use it only
 /// until the task that it returned has ended.</param>
-public readonly record struct RpcxCallOptions(TimeSpan? Timeout = null, CancellationToken CancellationToken = default)
-{
-    /// <summary>Returns the options of a call with the default timeout.</summary>
-    public static implicit operator RpcxCallOptions(CancellationToken cancellationToken) => new(null, cancellationToken);
-
-    /// <summary>Returns the options of a call with the default timeout.</summary>
-    public static RpcxCallOptions FromCancellationToken(CancellationToken cancellationToken) => new(null, cancellationToken);
-}
+public readonly record struct RpcxCallOptions(TimeSpan? Timeout = null, CancellationToken CancellationToken = default);

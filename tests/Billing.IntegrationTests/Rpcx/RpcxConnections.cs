@@ -98,7 +98,7 @@ public sealed class RpcxConnections
             TimeProvider.System, new Logger<RpcxClient>(new RecordingLog()));
         var e = await Assert.ThrowsAsync<RpcxException>(() => client.Proxy<IPayments>().PayAsync(Request(), default));
         Assert.Equal((StatusCode.Unavailable, RpcxReasons.NotConnected), (e.StatusCode, e.Reason));
-        Assert.Contains("Billing:Rpcx:ConnectTimeout", e.Message, StringComparison.Ordinal);
+        Assert.Contains("(ConnectTimeout)", e.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -173,6 +173,6 @@ public sealed class RpcxConnections
     {
         await using var pair = await RpcxPair.StartAsync();
         var e = await Assert.ThrowsAsync<StartupException>(() => pair.ListenAsync());
-        Assert.StartsWith("Billing:Rpcx:Listen: cannot listen on 127.0.0.1:", e.Message, StringComparison.Ordinal);
+        Assert.StartsWith("Billing:Direct:Listen: cannot listen on 127.0.0.1:", e.Message, StringComparison.Ordinal);
     }
 }

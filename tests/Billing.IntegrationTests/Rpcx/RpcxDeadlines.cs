@@ -102,7 +102,7 @@ public sealed class RpcxDeadlines
             return Answer(request);
         };
         var payments = pair.Client().Proxy<IPayments>();
-        var call = payments.PayAsync(Request(), gone.Token);
+        var call = payments.PayAsync(Request(), new RpcxCallOptions(CancellationToken: gone.Token));
         await begun.Task;
         await gone.CancelAsync();
         var e = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call);
@@ -118,7 +118,7 @@ public sealed class RpcxDeadlines
         await using var pair = await RpcxPair.StartAsync();
         var payments = pair.Client().Proxy<IPayments>();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => payments.PayAsync(Request(), new CancellationToken(canceled: true)));
+            () => payments.PayAsync(Request(), new RpcxCallOptions(CancellationToken: new CancellationToken(canceled: true))));
         Assert.DoesNotContain(pair.Log.Messages, m => m.Contains("Connected", StringComparison.Ordinal));
     }
 
@@ -136,7 +136,7 @@ public sealed class RpcxDeadlines
         for (var round = 0; round < 100; round++)
         {
             using var gone = new CancellationTokenSource();
-            var calls = Enumerable.Range(0, 100).Select(i => Task.Run(() => payments.PayAsync(Request(i), gone.Token))).ToList();
+            var calls = Enumerable.Range(0, 100).Select(i => Task.Run(() => payments.PayAsync(Request(i), new RpcxCallOptions(CancellationToken: gone.Token)))).ToList();
             await gone.CancelAsync();
             await Task.WhenAny(Task.WhenAll(calls));
             Assert.All(calls, call => Assert.True(call.IsCompletedSuccessfully || call.IsCanceled));

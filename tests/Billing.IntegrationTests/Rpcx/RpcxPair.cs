@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Net;
 using Billing.Rpc.Rpcx;
 using Billing.Rpc.Rpcx.Calling;
 using Billing.Rpc.Rpcx.Serving;
@@ -27,7 +28,7 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
     public static async Task<RpcxPair> StartAsync(
         Action<RpcxServerOptions>? set = null, RpcxDispatch dispatch = RpcxDispatch.Inline)
     {
-        var options = new RpcxServerOptions { Listen = "127.0.0.1:0" };
+        var options = new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
         set?.Invoke(options);
         var pair = new RpcxPair(options);
         await pair.ListenAsync(dispatch);
@@ -55,7 +56,7 @@ internal sealed class RpcxPair : IPayments, IAsyncDisposable
         Server.Publish<IPayments>(this, dispatch);
         await Server.StartAsync(CancellationToken.None);
         // The next server of this pair uses the same address.
-        _options.Listen = Address;
+        _options.Listen = Server.EndPoint;
     }
 
     public RpcxClient Client(Action<RpcxClientOptions>? set = null, TimeProvider? time = null)

@@ -141,7 +141,7 @@ public sealed class RpcxProtocol
     {
         await using var pair = await RpcxPair.StartAsync(options => options.HelloTimeout = TimeSpan.FromMilliseconds(50));
         using var raw = await RawConnection.ConnectAsync(pair.Server.EndPoint);
-        Assert.Contains("Billing:Rpcx:HelloTimeout", (await raw.EndAsync()).Message, StringComparison.Ordinal);
+        Assert.Contains("(HelloTimeout)", (await raw.EndAsync()).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -162,7 +162,7 @@ public sealed class RpcxProtocol
         await using var pair = await RpcxPair.StartAsync(options => options.ConnectionsMax = 1);
         using var first = await (await RawConnection.ConnectAsync(pair.Server.EndPoint)).HandshakeAsync();
         using var second = await RawConnection.ConnectAsync(pair.Server.EndPoint);
-        await pair.Log.WaitForMessageAsync("Billing:Rpcx:ConnectionsMax (1)");
+        await pair.Log.WaitForMessageAsync("1 connections (ConnectionsMax)");
         await first.SendAsync(Frame(KindRequest, 5, 1, payload: Payment));
         Assert.Equal(KindReply, (await first.ReadAsync())!.Value.Kind);
     }

@@ -49,7 +49,9 @@ public sealed class DirectOptionsTests
 
     [Theory]
     [InlineData("127.0.0.1:6000", 0)]
+    [InlineData("[::1]:6000", 0)]
     [InlineData("*:6000", 0)]
+    [InlineData("localhost:6000", 0)]
     [InlineData("backend-1:6000", 1)]
     public void RPCX_needs_an_IP_address_to_listen_on(string listen, int problems) =>
         Assert.Equal(problems, new DirectOptions { Protocol = "rpcx", Listen = listen }.BackendProblems().Count());

@@ -1,4 +1,4 @@
-using System.Globalization;
+using System.Net;
 using Billing.Hosting;
 using Billing.Proxy;
 using Billing.Rpc.Rpcx;
@@ -40,7 +40,7 @@ internal static class EchoServer
     private static async Task<IAsyncDisposable> StartRpcxAsync(int port, RpcxDispatch dispatch)
     {
         var server = new RpcxServer(
-            new RpcxServerOptions { Listen = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}") },
+            new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, port) },
             TimeProvider.System, NullLogger<RpcxServer>.Instance);
         server.Publish<IEchoService>(new RpcxEcho(), dispatch);
         await server.StartAsync(CancellationToken.None);

@@ -3,7 +3,6 @@ using System.IO.Pipelines;
 using System.Net.Sockets;
 using Billing.Rpc.Rpcx.Wire;
 using Billing.Wire.V1;
-using Google.Protobuf;
 using Grpc.Core;
 
 namespace Billing.Rpc.Rpcx.Calling;
@@ -14,15 +13,15 @@ internal sealed class ClientConnection : IDisposable
     private readonly Socket _socket;
     private readonly PipeReader _input;
     private readonly FrameOutput _output;
-    private readonly PendingCalls _calls = new();
+    private readonly CallTable<IPendingCall> _calls;
     private readonly CallClock _clock;
-    private readonly DeadlineTimer _deadlines;
     private readonly SemaphoreSlim _window;
     private readonly Lock _namesGate = new();
     private readonly RpcxClientOptions _options;
     private readonly MethodNumbers _methods;
     private readonly ILogger _logger;
     private readonly int _requestBytesMax;
+    private ulong _lastId;
     private int _namesSent;
     private volatile bool _goingAway;
     private volatile bool _closing;
@@ -34,7 +33,7 @@ internal sealed class ClientConnection : IDisposable
         (_socket, _input, _output, _namesSent) = (socket, input, output, namesSent);
         (_options, _methods, _logger) = (options, methods, logger);
         _clock = clock;
-        _deadlines = new DeadlineTimer(clock, Expire);
+        _calls = new CallTable<IPendingCall>(clock, Expire);
         _window = new SemaphoreSlim((int)Math.Clamp(welcome.InFlightMax, 1, int.MaxValue / 4));
         _requestBytesMax = (int)Math.Clamp(welcome.FrameBytesMax, 0, 1 << 30);
     }
@@ -63,20 +62,18 @@ internal sealed class ClientConnection : IDisposable
     /// <summary>Sends a call for which a slot is reserved.</summary>
     /// <returns>False if the connection accepts no further calls; nothing was sent.</returns>
     /// <exception cref="RpcxException">The request is too large.</exception>
-    public bool TrySend<TRequest, TReply>(
-        RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt)
-        where TRequest : class, IMessage<TRequest>
-        where TReply : class, IMessage<TReply>, new()
+    public bool TrySend(IPendingCall call)
     {
-        var length = request.CalculateSize();
-        if (length > _requestBytesMax || !IsOpen || !_calls.TryEnter(call, dueAt, out var id))
+        var length = call.Request.CalculateSize();
+        var id = Interlocked.Increment(ref _lastId);
+        if (length > _requestBytesMax || !IsOpen || !_calls.TryAdd(id, call, call.DueAt))
         {
             _window.Release();
-            return length > _requestBytesMax ? throw TooLarge(method.Name, length) : false;
+            return length > _requestBytesMax ? throw TooLarge(call.Method.Name, length) : false;
         }
         try
         {
-            if (!TryWrite(method.Number, id, dueAt, request, length))
+            if (!TryWrite(id, call, length))
             {
                 // If End has removed the call, it has also failed it. Otherwise the output was completed before the call was
                 // added, and the caller tries again.
@@ -88,7 +85,6 @@ internal sealed class ClientConnection : IDisposable
             Remove(id);
             throw;
         }
-        _deadlines.Set(dueAt);
         call.Sent(this, id);
         return true;
     }
@@ -111,15 +107,7 @@ internal sealed class ClientConnection : IDisposable
         {
             await ReadAsync();
         }
-        catch (RpcxException e)
-        {
-            ended = e;
-        }
-        catch (ProtocolException e)
-        {
-            ended = new RpcxException(StatusCode.Unavailable, RpcxReasons.ConnectionLost, Lost(e.Message));
-        }
-        catch (Exception e) when (e is IOException or SocketException or ObjectDisposedException)
+        catch (Exception e) when (e is ProtocolException or IOException or SocketException or ObjectDisposedException)
         {
             ended = new RpcxException(StatusCode.Unavailable, RpcxReasons.ConnectionLost, Lost(e.Message), innerException: e);
         }
@@ -132,7 +120,7 @@ internal sealed class ClientConnection : IDisposable
     public void Dispose()
     {
         _closing = true;
-        _deadlines.Dispose();
+        _calls.Dispose();
         _socket.Dispose();
     }
 
@@ -162,10 +150,10 @@ internal sealed class ClientConnection : IDisposable
                 Remove(header.CallId)?.Complete(payload);
                 break;
             case FrameKind.Error when header.CallId != 0:
-                Remove(header.CallId)?.Fail(RpcxException.From(ReadError(payload)));
+                Remove(header.CallId)?.Fail(RpcxException.From(FrameReader.ParseOwn(Error.Parser, payload)));
                 break;
             case FrameKind.Error:
-                throw new ProtocolException(ReadError(payload).Message);
+                throw new ProtocolException(FrameReader.ParseOwn(Error.Parser, payload).Message);
             case FrameKind.GoAway:
                 _goingAway = true;
                 RpcxLog.GoingAway(_logger, _options.Address, _calls.Count);
@@ -176,23 +164,9 @@ internal sealed class ClientConnection : IDisposable
         }
     }
 
-    /// <summary>Reads an error frame's payload.</summary>
-    /// <exception cref="ProtocolException">It is not a valid error.</exception>
-    internal static Error ReadError(in ReadOnlySequence<byte> payload)
-    {
-        try
-        {
-            return Error.Parser.ParseFrom(payload);
-        }
-        catch (InvalidProtocolBufferException e)
-        {
-            throw new ProtocolException("an error frame does not contain an Error: " + e.Message);
-        }
-    }
-
     private IPendingCall? Remove(ulong id)
     {
-        var call = _calls.Take(id);
+        var call = _calls.Remove(id);
         if (call is not null)
         {
             _window.Release();
@@ -209,29 +183,22 @@ internal sealed class ClientConnection : IDisposable
         }
     }
 
-    private long Expire(long now)
+    private void Expire(ulong id, IPendingCall call)
     {
-        var overdue = new List<(ulong Id, IPendingCall Call)>();
-        var next = _calls.RemoveOverdue(now, overdue);
-        foreach (var (id, call) in overdue)
-        {
-            _window.Release();
-            call.Fail(RpcxClient.OutOfTime());
-            _output.Write(new FrameHeader(FrameKind.Cancel, id));
-        }
+        _window.Release();
+        call.Fail(RpcxClient.OutOfTime());
+        _output.Write(new FrameHeader(FrameKind.Cancel, id));
         CompleteIfDrained();
-        return next;
     }
 
-    private bool TryWrite<TRequest>(ushort method, ulong id, long dueAt, TRequest request, int length)
-        where TRequest : class, IMessage<TRequest>
+    private bool TryWrite(ulong id, IPendingCall call, int length)
     {
+        var method = call.Method.Number;
         if (method > Volatile.Read(ref _namesSent))
         {
             SendNames(method);
         }
-        var header = new FrameHeader(FrameKind.Request, id, method, _clock.MicrosecondsLeft(dueAt));
-        return _output.Write(header, request, length);
+        return _output.Write(new FrameHeader(FrameKind.Request, id, method, _clock.MicrosecondsLeft(call.DueAt)), call.Request, length);
     }
 
     private void SendNames(ushort method)
@@ -241,7 +208,7 @@ internal sealed class ClientConnection : IDisposable
             if (method > _namesSent)
             {
                 var names = _methods.From(_namesSent + 1);
-                _output.Write(new FrameHeader(FrameKind.Names), names, names.CalculateSize());
+                _output.Write(new FrameHeader(FrameKind.Names), names);
                 Volatile.Write(ref _namesSent, _namesSent + names.Names.Count);
             }
         }

@@ -9,7 +9,7 @@ internal sealed class ConnectionSlot(
 {
     private readonly Lock _gate = new();
     private volatile ClientConnection? _connection;
-    private Task<ClientConnection?>? _connecting;
+    private TaskCompletionSource<ClientConnection?>? _opening;
     private Task _running = Task.CompletedTask;
     private RpcxException? _failure;
     private TimeSpan _backoff;
@@ -24,9 +24,9 @@ internal sealed class ConnectionSlot(
     {
         lock (_gate)
         {
-            if (_connecting is not null)
+            if (_opening is not null)
             {
-                return _connecting;
+                return _opening.Task;
             }
             if (Open is { } open)
             {
@@ -38,14 +38,13 @@ internal sealed class ConnectionSlot(
             }
             // The waiting callers continue on separate threads. If they continued one after another on the thread that opened
             // the connection, the code of a caller that receives its reply immediately could delay all others.
-            var opened = new TaskCompletionSource<ClientConnection?>(TaskCreationOptions.RunContinuationsAsynchronously);
-            _connecting = opened.Task;
+            var opening = _opening = new(TaskCreationOptions.RunContinuationsAsynchronously);
             // A connection serves many callers, so it must not inherit the first caller's execution context.
             using (ExecutionContext.SuppressFlow())
             {
-                _ = Task.Run(() => OpenAsync(opened), CancellationToken.None);
+                _ = Task.Run(() => ConnectAsync(opening), CancellationToken.None);
             }
-            return opened.Task;
+            return opening.Task;
         }
     }
 
@@ -67,44 +66,33 @@ internal sealed class ConnectionSlot(
     /// <summary>Closes the connection, after the client is marked as disposed.</summary>
     public async Task CloseAsync()
     {
-        Task<ClientConnection?>? connecting;
+        Task opening;
         lock (_gate)
         {
-            connecting = _connecting;
+            opening = _opening?.Task ?? Task.CompletedTask;
         }
-        if (connecting is not null)
-        {
-            await connecting;
-        }
+        await opening;
         _connection?.Dispose();
         await _running;
     }
 
-    private async Task OpenAsync(TaskCompletionSource<ClientConnection?> opened)
-    {
-        try
-        {
-            opened.SetResult(await ConnectAsync());
-        }
-        catch (Exception e)
-        {
-            opened.SetException(e);
-        }
-    }
-
-    private async Task<ClientConnection?> ConnectAsync()
+    private async Task ConnectAsync(TaskCompletionSource<ClientConnection?> opening)
     {
         try
         {
             var connection = await connector.ConnectAsync(disposed);
             RpcxLog.Connected(logger, options.Address);
             Connected(connection);
-            return connection;
+            opening.SetResult(connection);
         }
         catch (RpcxException e)
         {
             Failed(e);
-            return null;
+            opening.SetResult(null);
+        }
+        catch (Exception e)
+        {
+            opening.SetException(e);
         }
     }
 
@@ -113,7 +101,7 @@ internal sealed class ConnectionSlot(
         lock (_gate)
         {
             _connection = connection;
-            _connecting = null;
+            _opening = null;
             _failure = null;
             _backoff = TimeSpan.Zero;
             _running = Task.WhenAll(_running, connection.RunAsync());
@@ -124,7 +112,7 @@ internal sealed class ConnectionSlot(
     {
         lock (_gate)
         {
-            _connecting = null;
+            _opening = null;
             _failure = failure;
             _backoff = _backoff == TimeSpan.Zero
                 ? options.BackoffFirst

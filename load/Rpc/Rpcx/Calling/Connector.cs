@@ -1,4 +1,4 @@
-using System.IO.Pipelines;
+using System.Buffers;
 using System.Net.Sockets;
 using Billing.Rpc.Rpcx.Wire;
 using Billing.Wire.V1;
@@ -9,7 +9,7 @@ namespace Billing.Rpc.Rpcx.Calling;
 /// <summary>Opens connections: connects, sends the greeting, reads the welcome.</summary>
 internal sealed class Connector(RpcxClientOptions options, MethodNumbers methods, CallClock clock, ILogger logger)
 {
-    private const int InputSegmentBytes = 32 << 10;
+    private readonly Uri _address = new("rpcx://" + options.Address);
 
     /// <summary>Opens a connection.</summary>
     /// <exception cref="RpcxException">The connection cannot be opened; UNAVAILABLE.</exception>
@@ -23,7 +23,7 @@ internal sealed class Connector(RpcxClientOptions options, MethodNumbers methods
         }
         catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
-            throw NotConnected($"it did not answer within Billing:Rpcx:ConnectTimeout ({options.ConnectTimeout})");
+            throw NotConnected($"it did not answer within {options.ConnectTimeout} (ConnectTimeout)");
         }
         catch (OperationCanceledException e)
         {
@@ -41,17 +41,16 @@ internal sealed class Connector(RpcxClientOptions options, MethodNumbers methods
 
     private async Task<ClientConnection> ConnectWithinAsync(CancellationToken cancellationToken)
     {
-        RpcxClientOptions.TryReadAddress(options.Address, out var host, out var port);
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
         try
         {
             SocketSettings.Apply(socket);
-            await socket.ConnectAsync(host, port, cancellationToken);
+            await socket.ConnectAsync(_address.DnsSafeHost, _address.Port, cancellationToken);
+            var stream = new NetworkStream(socket, ownsSocket: true);
             var named = methods.From(1);
-            await HelloAsync(socket, named, cancellationToken);
-            var input = PipeReader.Create(
-                new NetworkStream(socket, ownsSocket: true), new StreamPipeReaderOptions(bufferSize: InputSegmentBytes));
-            var welcome = await WelcomeAsync(input, cancellationToken);
+            await stream.WriteAsync(Hello(named), cancellationToken);
+            var input = FrameReader.Over(stream);
+            var welcome = await FrameReader.ReadFirstAsync(input, options.FrameBytesMax, ReadWelcome, cancellationToken);
             var output = new FrameOutput(socket, options.OutputBytesMax);
             return new ClientConnection(socket, input, output, welcome, named.Names.Count, options, methods, clock, logger);
         }
@@ -62,44 +61,28 @@ internal sealed class Connector(RpcxClientOptions options, MethodNumbers methods
         }
     }
 
-    private async Task HelloAsync(Socket socket, RpcxMethodNames named, CancellationToken cancellationToken)
+    private byte[] Hello(RpcxMethodNames named)
     {
         var greeting = Greeting.Write(new RpcxHello { FrameBytesMax = (uint)options.FrameBytesMax, Methods = named });
         var frame = new byte[FrameHeader.Bytes + greeting.Length];
         new FrameHeader(FrameKind.Hello).Write(frame, greeting.Length);
         greeting.CopyTo(frame, FrameHeader.Bytes);
-        for (ReadOnlyMemory<byte> unsent = frame; unsent.Length > 0;)
-        {
-            unsent = unsent[await socket.SendAsync(unsent, SocketFlags.None, cancellationToken)..];
-        }
+        return frame;
     }
 
-    private async Task<RpcxWelcome> WelcomeAsync(PipeReader input, CancellationToken cancellationToken)
+    private static RpcxWelcome ReadWelcome(FrameHeader header, ReadOnlySequence<byte> payload)
     {
-        while (true)
+        switch (header.Kind)
         {
-            var read = await input.ReadAsync(cancellationToken);
-            var unread = read.Buffer;
-            if (FrameReader.TryRead(ref unread, options.FrameBytesMax, out var header, out var payload))
-            {
-                var welcome = header.Kind switch
-                {
-                    FrameKind.Welcome => RpcxWelcome.Parser.ParseFrom(payload),
-                    FrameKind.Error => throw Refused(ClientConnection.ReadError(payload)),
-                    _ => throw new ProtocolException($"the server's first frame is {header.Kind}"),
-                };
-                input.AdvanceTo(unread.Start);
-                return welcome;
-            }
-            input.AdvanceTo(unread.Start, unread.End);
-            if (read.IsCompleted)
-            {
-                throw new ProtocolException("the server closed the connection instead of answering", RpcxReasons.NotConnected);
-            }
+            case FrameKind.Welcome:
+                return FrameReader.ParseOwn(RpcxWelcome.Parser, payload);
+            case FrameKind.Error:
+                var error = FrameReader.ParseOwn(Error.Parser, payload);
+                throw new ProtocolException("the server answered: " + error.Message, error.Reason);
+            default:
+                throw new ProtocolException($"the server's first frame is {header.Kind}");
         }
     }
-
-    private static ProtocolException Refused(Error error) => new("the server answered: " + error.Message, error.Reason);
 
     private RpcxException NotConnected(string why, string reason = RpcxReasons.NotConnected, Exception? inner = null) =>
         new(StatusCode.Unavailable, reason, $"Cannot connect to {options.Address}: {why}.", innerException: inner);

@@ -1,5 +1,4 @@
 using System.Reflection;
-using Google.Protobuf;
 using Grpc.Core;
 
 namespace Billing.Rpc.Rpcx.Calling;
@@ -24,11 +23,9 @@ public sealed class RpcxClient : IAsyncDisposable
     private uint _callCount;
 
     /// <summary>Creates a client; it connects with the first call.</summary>
-    /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
     public RpcxClient(RpcxClientOptions options, TimeProvider time, ILogger<RpcxClient> logger)
     {
         ArgumentNullException.ThrowIfNull(options);
-        OptionsCheck.ThrowIfInvalid(options, RpcxServerOptions.Section, options.ValidationErrors(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         var connector = new Connector(options, _methods, _clock, logger);
@@ -64,56 +61,46 @@ public sealed class RpcxClient : IAsyncDisposable
         await Task.WhenAll(_slots.Select(slot => slot.CloseAsync()));
     }
 
-    internal Task<TReply> CallAsync<TRequest, TReply>(
-        RemoteMethod<TRequest, TReply> method, TRequest request, RpcxCallOptions options)
-        where TRequest : class, IMessage<TRequest>
-        where TReply : class, IMessage<TReply>, new()
+    internal void Start(IPendingCall call, RpcxCallOptions options)
     {
+        var timeout = options.Timeout ?? _options.TimeoutDefault;
         if (options.CancellationToken.IsCancellationRequested)
         {
-            return Task.FromCanceled<TReply>(options.CancellationToken);
+            call.TrySetCanceled(options.CancellationToken);
+            return;
         }
-        var timeout = options.Timeout ?? _options.TimeoutDefault;
         if (timeout <= TimeSpan.Zero && timeout != Timeout.InfiniteTimeSpan)
         {
-            return Task.FromException<TReply>(OutOfTime());
+            call.Fail(OutOfTime());
+            return;
         }
-        var dueAt = _clock.DueAfter(timeout);
-        var call = new PendingCall<TReply>(method.ReplyParser);
-        call.Watch(options.CancellationToken);
+        call.Begin(_clock.DueAfter(timeout), options.CancellationToken);
         var slot = Choose();
         try
         {
-            if (slot.Open is { } connection && connection.TryReserveSlot()
-                && connection.TrySend(method, request, call, dueAt))
+            if (slot.Open is not { } connection || !connection.TryReserveSlot() || !connection.TrySend(call))
             {
-                return call.Task;
+                _ = SendWhenReadyAsync(slot, call);
             }
         }
         catch (Exception e)
         {
             call.Fail(e);
-            return call.Task;
         }
-        return SendWhenReadyAsync(slot, method, request, call, dueAt, options.CancellationToken);
     }
 
     internal static RpcxException OutOfTime() => new(
         StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime,
         "No reply arrived before the deadline; the call may or may not have been executed.");
 
-    private async Task<TReply> SendWhenReadyAsync<TRequest, TReply>(
-        ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
-        CancellationToken cancellationToken)
-        where TRequest : class, IMessage<TRequest>
-        where TReply : class, IMessage<TReply>, new()
+    private async Task SendWhenReadyAsync(ConnectionSlot slot, IPendingCall call)
     {
         using var timeout = new CancellationTokenSource(
-            _clock.Left(dueAt) is { } left && left < TimerMax ? left : Timeout.InfiniteTimeSpan, _clock.Time);
-        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+            _clock.Left(call.DueAt) is { } left && left < TimerMax ? left : Timeout.InfiniteTimeSpan, _clock.Time);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, call.CancellationToken);
         try
         {
-            await SendAsync(slot, method, request, call, dueAt, linked.Token);
+            await SendAsync(slot, call, linked.Token);
         }
         catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
@@ -121,26 +108,21 @@ public sealed class RpcxClient : IAsyncDisposable
         }
         catch (OperationCanceledException)
         {
-            call.TrySetCanceled(cancellationToken);
+            call.TrySetCanceled(call.CancellationToken);
         }
         catch (Exception e)
         {
             call.Fail(e);
         }
-        return await call.Task;
     }
 
-    private static async Task SendAsync<TRequest, TReply>(
-        ConnectionSlot slot, RemoteMethod<TRequest, TReply> method, TRequest request, PendingCall<TReply> call, long dueAt,
-        CancellationToken cancellationToken)
-        where TRequest : class, IMessage<TRequest>
-        where TReply : class, IMessage<TReply>, new()
+    private static async Task SendAsync(ConnectionSlot slot, IPendingCall call, CancellationToken cancellationToken)
     {
         for (var attempt = 1; attempt <= AttemptsMax; attempt++)
         {
             var connection = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
             await connection.ReserveSlotAsync(cancellationToken);
-            if (connection.TrySend(method, request, call, dueAt))
+            if (connection.TrySend(call))
             {
                 return;
             }
@@ -156,20 +138,17 @@ public sealed class RpcxClient : IAsyncDisposable
         {
             return _slots[0];
         }
-        var first = Interlocked.Increment(ref _callCount) % (uint)_slots.Length;
-        if (_slots[first].Open is not null)
+        var first = _slots[Interlocked.Increment(ref _callCount) % (uint)_slots.Length];
+        if (first.Open is not null)
         {
-            return _slots[first];
+            return first;
         }
-        _ = _slots[first].OpenAsync();
-        return Array.Find(_slots, slot => slot.Open is not null) ?? _slots[first];
+        _ = first.OpenAsync();
+        return Array.Find(_slots, slot => slot.Open is not null) ?? first;
     }
 
-    private RemoteMethod Prepare(string service, MethodContract contract)
-    {
-        var number = _methods.Number(service, contract.Name);
-        return (RemoteMethod)Activator.CreateInstance(
-            typeof(RemoteMethod<,>).MakeGenericType(contract.Request, contract.Reply),
-            BindingFlags.Instance | BindingFlags.Public, null, [this, number, $"{service}/{contract.Name}"], null)!;
-    }
+    private RemoteMethod Prepare(string service, MethodContract contract) => (RemoteMethod)Activator.CreateInstance(
+        typeof(RemoteMethod<>).MakeGenericType(contract.Reply),
+        BindingFlags.Instance | BindingFlags.Public, null,
+        [this, _methods.Number(service, contract.Name), $"{service}/{contract.Name}"], null)!;
 }

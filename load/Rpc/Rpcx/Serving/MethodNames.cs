@@ -1,8 +1,6 @@
-using System.Buffers;
 using Billing.Rpc.Rpcx.Calling;
 using Billing.Rpc.Rpcx.Wire;
 using Billing.Wire.V1;
-using Google.Protobuf;
 
 namespace Billing.Rpc.Rpcx.Serving;
 
@@ -10,16 +8,12 @@ namespace Billing.Rpc.Rpcx.Serving;
 /// client sends them; calls refer to methods by number.</summary>
 internal sealed class MethodNames(Publications publications)
 {
-    private readonly List<(RpcxMethodName Name, ServerMethod? Method)> _methods = [];
+    private readonly List<(string Name, ServerMethod? Method)> _methods = [];
 
     /// <summary>Adds further names.</summary>
     /// <exception cref="ProtocolException">They are not numbered consecutively, or there are too many.</exception>
-    public void Add(RpcxMethodNames? names)
+    public void Add(RpcxMethodNames names)
     {
-        if (names is null)
-        {
-            return;
-        }
         if (names.FirstNumber != (uint)_methods.Count + 1)
         {
             throw new ProtocolException($"the names begin with number {names.FirstNumber} instead of {_methods.Count + 1}");
@@ -28,28 +22,11 @@ internal sealed class MethodNames(Publications publications)
         {
             throw new ProtocolException($"the client names more than {MethodNumbers.CountMax} methods");
         }
-        _methods.AddRange(names.Names.Select(name => (name, publications.Find(name.Service, name.Method))));
+        _methods.AddRange(names.Names.Select(name => ($"{name.Service}/{name.Method}", publications.Find(name.Service, name.Method))));
     }
 
-    /// <summary>Adds further names.</summary>
-    /// <exception cref="ProtocolException">The payload does not contain names, or they are invalid.</exception>
-    public void Add(in ReadOnlySequence<byte> payload)
-    {
-        try
-        {
-            Add(RpcxMethodNames.Parser.ParseFrom(payload));
-        }
-        catch (InvalidProtocolBufferException e)
-        {
-            throw new ProtocolException("a Names frame does not contain RpcxMethodNames: " + e.Message);
-        }
-    }
-
-    /// <summary>Returns the published method with a number; null if there is none.</summary>
-    public ServerMethod? Find(ushort number) => number - 1 is >= 0 and var index && index < _methods.Count ? _methods[index].Method : null;
-
-    /// <summary>Returns the name that the client gave for a number, for messages.</summary>
-    public string NameOf(ushort number) => number - 1 is >= 0 and var index && index < _methods.Count
-        ? $"{_methods[index].Name.Service}/{_methods[index].Name.Method}"
-        : $"method number {number}";
+    /// <summary>Returns the name that the client gave for a number, for messages, and the published method; null if there is none.
+    /// </summary>
+    public (string Name, ServerMethod? Method) Find(ushort number) =>
+        number > 0 && number <= _methods.Count ? _methods[number - 1] : ($"method number {number}", null);
 }

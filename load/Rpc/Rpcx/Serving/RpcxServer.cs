@@ -22,14 +22,11 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private Socket? _listener;
     private Task _accepting = Task.CompletedTask;
-    private IPEndPoint? _endPoint;
 
     /// <summary>Creates a server that listens when it is started.</summary>
-    /// <exception cref="ArgumentException">The settings are invalid; the message names each.</exception>
     public RpcxServer(RpcxServerOptions options, TimeProvider time, ILogger<RpcxServer> logger, Supervisor? supervisor = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        OptionsCheck.ThrowIfInvalid(options, RpcxServerOptions.Section, options.ValidationErrors(), nameof(options));
         _options = options;
         _clock = new CallClock(time);
         _logger = logger;
@@ -38,7 +35,11 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
 
     /// <summary>The address on which it listens.</summary>
     /// <exception cref="InvalidOperationException">The server is not started.</exception>
-    public IPEndPoint EndPoint => _endPoint ?? throw new InvalidOperationException("The server is not started.");
+    public IPEndPoint EndPoint
+    {
+        get => field ?? throw new InvalidOperationException("The server is not started.");
+        private set;
+    }
 
     /// <summary>Publishes an implementation under the interface's public names.</summary>
     /// <typeparam name="TService">An interface with <see cref="RpcxServiceAttribute"/>.</typeparam>
@@ -63,20 +64,19 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     /// <exception cref="StartupException">The server cannot listen on the address.</exception>
     public Task StartAsync(CancellationToken cancellationToken)
     {
-        _options.TryReadEndPoint(out var endPoint);
-        var listener = new Socket(endPoint.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        var listener = new Socket(_options.Listen.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
         try
         {
-            listener.Bind(endPoint);
+            listener.Bind(_options.Listen);
             listener.Listen(AcceptQueue);
         }
         catch (SocketException e)
         {
             listener.Dispose();
-            throw new StartupException($"Billing:Rpcx:Listen: cannot listen on {_options.Listen}: {e.Message}", e);
+            throw new StartupException($"Billing:Direct:Listen: cannot listen on {_options.Listen}: {e.Message}", e);
         }
         _listener = listener;
-        _endPoint = (IPEndPoint)listener.LocalEndPoint!;
+        EndPoint = (IPEndPoint)listener.LocalEndPoint!;
         RpcxLog.Listening(_logger, EndPoint.ToString());
         using (ExecutionContext.SuppressFlow())
         {
@@ -91,9 +91,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     /// <see cref="RpcxServerOptions.StopTimeout"/>, and closes all connections.</summary>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        await _stopping.CancelAsync();
-        _listener?.Dispose();
-        await _accepting;
+        await StopAcceptingAsync();
         using var timeout = new CancellationTokenSource(_options.StopTimeout, _clock.Time);
         using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         await Task.WhenAll(_connections.Select(open => StopAsync(open.Key, open.Value, linked.Token)));
@@ -102,14 +100,19 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     /// <summary>Closes the connections that <see cref="StopAsync(CancellationToken)"/> has not closed.</summary>
     public async ValueTask DisposeAsync()
     {
-        await _stopping.CancelAsync();
-        _listener?.Dispose();
-        await _accepting;
+        await StopAcceptingAsync();
         foreach (var connection in _connections.Keys)
         {
             connection.Dispose();
         }
         await Task.WhenAll(_connections.Values);
+    }
+
+    private async Task StopAcceptingAsync()
+    {
+        await _stopping.CancelAsync();
+        _listener?.Dispose();
+        await _accepting;
     }
 
     private async Task StopAsync(ServerConnection connection, Task running, CancellationToken cancellationToken)
@@ -137,23 +140,16 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
             {
                 Serve(await listener.AcceptAsync(_stopping.Token));
             }
-            catch (OperationCanceledException)
+            catch (Exception e) when (_stopping.IsCancellationRequested
+                && e is OperationCanceledException or ObjectDisposedException or SocketException)
             {
                 return;
             }
-            catch (ObjectDisposedException)
-            {
-                return;
-            }
-            catch (SocketException e) when (!_stopping.IsCancellationRequested)
+            catch (SocketException e)
             {
                 // For example, no file descriptor is free: retry, because closing connections release some.
                 RpcxLog.AcceptFailed(_logger, e.Message);
                 await Task.Delay(AcceptRetry, _clock.Time, _stopping.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            }
-            catch (SocketException)
-            {
-                return;
             }
         }
     }
@@ -162,7 +158,7 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     {
         if (_connections.Count >= _options.ConnectionsMax)
         {
-            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"Billing:Rpcx:ConnectionsMax ({_options.ConnectionsMax}) reached");
+            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"it is one more than {_options.ConnectionsMax} connections (ConnectionsMax)");
             socket.Dispose();
             return;
         }

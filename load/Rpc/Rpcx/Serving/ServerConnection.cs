@@ -12,8 +12,6 @@ namespace Billing.Rpc.Rpcx.Serving;
 /// gets one answer, unless its client has cancelled it.</summary>
 internal sealed class ServerConnection : IDisposable
 {
-    private const int InputSegmentBytes = 32 << 10;
-
     // Answers to calls that end on the read loop are sent in batches of at most this many.
     private const int AnswersHeldMax = 64;
 
@@ -24,15 +22,17 @@ internal sealed class ServerConnection : IDisposable
     private readonly string _peer;
     private readonly PipeReader _input;
     private readonly FrameOutput _output;
-    private readonly CallsInFlight _calls;
+    private readonly CallTable<ServerCall> _calls;
+    private readonly SemaphoreSlim _room;
+    private readonly TaskCompletionSource _drained = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly CallClock _clock;
-    private readonly DeadlineTimer _deadlines;
     private readonly RpcxServerOptions _options;
     private readonly ILogger _logger;
     private readonly MethodNames _methods;
     private ServerCall? _spare;
     private int _replyBytesMax = int.MaxValue;
     private int _answersHeld;
+    private int _running;
     private volatile bool _disposed;
     private volatile bool _greeted;
     private volatile bool _stopping;
@@ -43,15 +43,15 @@ internal sealed class ServerConnection : IDisposable
         (_socket, _options, _clock, _logger) = (socket, options, clock, logger);
         _peer = socket.RemoteEndPoint?.ToString() ?? "an unknown peer";
         _methods = new MethodNames(publications);
-        _input = PipeReader.Create(
-            new NetworkStream(socket, ownsSocket: true), new StreamPipeReaderOptions(bufferSize: InputSegmentBytes));
+        _input = FrameReader.Over(new NetworkStream(socket, ownsSocket: true));
         _output = new FrameOutput(socket, options.OutputBytesMax);
-        _calls = new CallsInFlight(options.InFlightMax);
-        _deadlines = new DeadlineTimer(clock, Expire);
+        _room = new SemaphoreSlim(options.InFlightMax);
+        _calls = new CallTable<ServerCall>(clock, Expire);
     }
 
-    /// <summary>Number of calls whose implementation is still running.</summary>
-    public int CallsInFlight => _calls.Count;
+    /// <summary>Number of calls whose implementation is still running. A call that was cancelled or has expired needs no further
+    /// answer, but counts until then.</summary>
+    public int CallsInFlight => Volatile.Read(ref _running);
 
     /// <summary>Serves the connection until it ends.</summary>
     public async Task RunAsync()
@@ -61,7 +61,7 @@ internal sealed class ServerConnection : IDisposable
         var reason = "the client closed it";
         try
         {
-            await GreetAsync();
+            Greet(await ReadHelloAsync());
             await ReadAsync();
         }
         catch (ProtocolException e)
@@ -92,7 +92,10 @@ internal sealed class ServerConnection : IDisposable
         {
             _output.Write(new FrameHeader(FrameKind.GoAway));
         }
-        return _calls.EndedAsync();
+        // A call that ends now must see that the server is stopping, or be seen to have ended.
+        Interlocked.MemoryBarrier();
+        CompleteIfDrained();
+        return _drained.Task;
     }
 
     /// <summary>Sends the frames already written and closes the sending side.</summary>
@@ -102,10 +105,11 @@ internal sealed class ServerConnection : IDisposable
     public void Dispose()
     {
         _disposed = true;
-        _deadlines.Dispose();
+        _calls.Dispose();
         _socket.Dispose();
-        // The read loop may be waiting for calls to end instead of for bytes.
         _calls.Close().ForEach(call => call.CancelInBackground());
+        // The read loop may be waiting for calls to end instead of for bytes.
+        _room.Release();
     }
 
     /// <summary>Creates a call from the header of a request frame.</summary>
@@ -121,17 +125,18 @@ internal sealed class ServerConnection : IDisposable
     /// <exception cref="ProtocolException">Another call in flight has the same id.</exception>
     public void Enter(ServerCall call)
     {
-        if (!_calls.TryEnter(call))
+        if (!_calls.TryAdd(call.Id, call, call.DueAt))
         {
             call.CancelInBackground();
             throw new ProtocolException($"call {call.Id} uses an id that is in use");
         }
-        _deadlines.Set(call.DueAt);
+        call.IsEntered = true;
+        Interlocked.Increment(ref _running);
+        _room.Wait(CancellationToken.None);
     }
 
     /// <summary>Sends the reply to a call, unless the call was cancelled or has expired.</summary>
-    public void Answer<TReply>(ServerCall call, string method, TReply reply)
-        where TReply : class, IMessage<TReply>
+    public void Answer(ServerCall call, string method, IMessage reply)
     {
         var (id, onReadLoop) = (call.Id, !call.IsEntered);
         if (!End(call))
@@ -166,56 +171,57 @@ internal sealed class ServerConnection : IDisposable
         }
     }
 
-    /// <summary>Ends a call without an answer.</summary>
-    public void Drop(ServerCall call) => End(call);
+    /// <summary>Ends a call.</summary>
+    /// <returns>Whether its answer must still be sent.</returns>
+    public bool End(ServerCall call)
+    {
+        if (call.IsEntered)
+        {
+            var unanswered = _calls.Remove(call.Id, call) is not null;
+            _room.Release();
+            Interlocked.Decrement(ref _running);
+            CompleteIfDrained();
+            return unanswered;
+        }
+        if (call.TryReset())
+        {
+            Volatile.Write(ref _spare, call);
+        }
+        return true;
+    }
 
     /// <summary>Sends the error for a request that cannot be parsed.</summary>
     public void RefuseRequest(ulong id, string method) => WriteError(
         id, StatusCode.InvalidArgument, RpcxReasons.RequestUnreadable, $"The request is not a valid message for {method}.");
 
-    private async Task GreetAsync()
+    private async Task<RpcxHello> ReadHelloAsync()
     {
         using var timeout = new CancellationTokenSource(_options.HelloTimeout, _clock.Time);
         try
         {
-            while (true)
-            {
-                var read = await _input.ReadAsync(timeout.Token);
-                var unread = read.Buffer;
-                if (FrameReader.TryRead(ref unread, Greeting.BytesMax, out var header, out var payload))
-                {
-                    Greet(header, payload);
-                    _input.AdvanceTo(unread.Start);
-                    return;
-                }
-                _input.AdvanceTo(unread.Start, unread.End);
-                if (read.IsCompleted)
-                {
-                    throw new IOException("the connection ended before the greeting");
-                }
-            }
+            return await FrameReader.ReadFirstAsync(
+                _input, Greeting.BytesMax,
+                (header, payload) => header.Kind == FrameKind.Hello
+                    ? Greeting.Read(payload)
+                    : throw new ProtocolException($"its first frame is {header.Kind} instead of Hello"),
+                timeout.Token);
         }
         catch (OperationCanceledException)
         {
-            throw new ProtocolException($"it sent no greeting within Billing:Rpcx:HelloTimeout ({_options.HelloTimeout})");
+            throw new ProtocolException($"it sent no greeting within {_options.HelloTimeout} (HelloTimeout)");
         }
     }
 
-    private void Greet(in FrameHeader header, in ReadOnlySequence<byte> payload)
+    private void Greet(RpcxHello hello)
     {
-        if (header.Kind != FrameKind.Hello)
-        {
-            throw new ProtocolException($"its first frame is {header.Kind} instead of Hello");
-        }
-        var hello = Greeting.Read(payload);
         _replyBytesMax = (int)Math.Clamp(hello.FrameBytesMax, 0, int.MaxValue / 2);
-        _methods.Add(hello.Methods);
-        var welcome = new RpcxWelcome
+        if (hello.Methods is { } names)
         {
-            FrameBytesMax = (uint)_options.FrameBytesMax,
-            InFlightMax = (uint)_options.InFlightMax,
-        };
-        _output.Write(new FrameHeader(FrameKind.Welcome), welcome, welcome.CalculateSize());
+            _methods.Add(names);
+        }
+        _output.Write(
+            new FrameHeader(FrameKind.Welcome),
+            new RpcxWelcome { FrameBytesMax = (uint)_options.FrameBytesMax, InFlightMax = (uint)_options.InFlightMax });
         _greeted = true;
         if (_stopping)
         {
@@ -232,7 +238,7 @@ internal sealed class ServerConnection : IDisposable
             while (FrameReader.TryRead(ref unread, _options.FrameBytesMax, out var header, out var payload))
             {
                 Take(header, payload);
-                if (!_calls.HasCapacity || !_output.HasCapacity)
+                if (_room.CurrentCount == 0 || !_output.HasCapacity)
                 {
                     await WaitForCapacityAsync();
                 }
@@ -249,7 +255,8 @@ internal sealed class ServerConnection : IDisposable
     private async Task WaitForCapacityAsync()
     {
         FlushHeld();
-        await _calls.WaitForCapacityAsync();
+        await _room.WaitAsync();
+        _room.Release();
         await _output.WaitForCapacityAsync();
         ObjectDisposedException.ThrowIf(_disposed, this);
     }
@@ -262,10 +269,10 @@ internal sealed class ServerConnection : IDisposable
                 Start(header, payload);
                 break;
             case FrameKind.Cancel:
-                _calls.Take(header.CallId)?.CancelInBackground();
+                _calls.Remove(header.CallId)?.CancelInBackground();
                 break;
             case FrameKind.Names:
-                _methods.Add(payload);
+                _methods.Add(FrameReader.ParseOwn(RpcxMethodNames.Parser, payload));
                 break;
             default:
                 throw new ProtocolException($"a client must not send {header.Kind} here");
@@ -278,32 +285,27 @@ internal sealed class ServerConnection : IDisposable
         {
             throw new ProtocolException("a call has the id 0");
         }
+        var (name, method) = _methods.Find(header.Method);
         if (_stopping)
         {
             WriteError(header.CallId, StatusCode.Unavailable, RpcxReasons.ShuttingDown, "The server is shutting down.");
         }
-        else if (_methods.Find(header.Method) is { } method)
+        else if (method is null)
         {
-            method.Start(this, header, payload);
+            WriteError(header.CallId, StatusCode.Unimplemented, RpcxReasons.MethodUnknown, $"The server publishes no {name}.");
         }
         else
         {
-            WriteError(header.CallId, StatusCode.Unimplemented, RpcxReasons.MethodUnknown,
-                $"The server publishes no {_methods.NameOf(header.Method)}.");
+            method.Start(this, header, payload);
         }
     }
 
-    private bool End(ServerCall call)
+    private void CompleteIfDrained()
     {
-        if (call.IsEntered)
+        if (_stopping && CallsInFlight == 0)
         {
-            return _calls.TryEnd(call);
+            _drained.TrySetResult();
         }
-        if (call.TryReset())
-        {
-            Volatile.Write(ref _spare, call);
-        }
-        return true;
     }
 
     private bool MustFlush()
@@ -321,16 +323,10 @@ internal sealed class ServerConnection : IDisposable
         }
     }
 
-    private long Expire(long now)
+    private void Expire(ulong id, ServerCall call)
     {
-        var overdue = new List<ServerCall>();
-        var next = _calls.RemoveOverdue(now, overdue);
-        foreach (var call in overdue)
-        {
-            WriteError(call.Id, StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime, "The deadline passed before the call ended.");
-            call.CancelInBackground();
-        }
-        return next;
+        WriteError(id, StatusCode.DeadlineExceeded, RpcxReasons.NoAnswerInTime, "The deadline passed before the call ended.");
+        call.CancelInBackground();
     }
 
     private void WriteFailure(ulong id, string method, Exception exception)
@@ -352,8 +348,8 @@ internal sealed class ServerConnection : IDisposable
 
     private void WriteError(ulong id, StatusCode status, string reason, string message, string field = "")
     {
-        var error = new RpcxException(status, reason, message, field).ToError();
-        _output.Write(new FrameHeader(FrameKind.Error, id), error, error.CalculateSize());
+        var error = new Error { StatusCode = (int)status, Reason = reason, Message = message, Field = field };
+        _output.Write(new FrameHeader(FrameKind.Error, id), error);
     }
 
     /// <summary>Sends the client the reason why its connection ends, and waits a moment for it to read that: closing a socket

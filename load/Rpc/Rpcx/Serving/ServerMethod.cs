@@ -43,8 +43,20 @@ internal sealed class ServerMethod<TRequest, TReply>(
         else
         {
             connection.Enter(call);
-            ThreadPool.UnsafeQueueUserWorkItem(new QueuedCall(this, connection, call, request), preferLocal: false);
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static queued => queued.Method.RunQueued(queued.Connection, queued.Call, queued.Request),
+                (Method: this, Connection: connection, Call: call, Request: request), preferLocal: false);
         }
+    }
+
+    private void RunQueued(ServerConnection connection, ServerCall call, TRequest request)
+    {
+        if (call.IsCancellationRequested)
+        {
+            connection.End(call);
+            return;
+        }
+        Run(connection, call, request);
     }
 
     private void Run(ServerConnection connection, ServerCall call, TRequest request)
@@ -73,31 +85,13 @@ internal sealed class ServerMethod<TRequest, TReply>(
 
     private async Task AnswerAsync(ServerConnection connection, ServerCall call, Task<TReply> answering)
     {
-        TReply reply;
         try
         {
-            reply = await answering;
+            connection.Answer(call, name, await answering);
         }
         catch (Exception e)
         {
             connection.Fail(call, name, e);
-            return;
-        }
-        connection.Answer(call, name, reply);
-    }
-
-    private sealed class QueuedCall(
-        ServerMethod<TRequest, TReply> method, ServerConnection connection, ServerCall call, TRequest request)
-        : IThreadPoolWorkItem
-    {
-        public void Execute()
-        {
-            if (call.IsCancellationRequested)
-            {
-                connection.Drop(call);
-                return;
-            }
-            method.Run(connection, call, request);
         }
     }
 }

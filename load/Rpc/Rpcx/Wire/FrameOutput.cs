@@ -29,49 +29,18 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
     /// <summary>Whether the unsent bytes are within the limit, so that new requests may be written.</summary>
     public bool HasCapacity => Volatile.Read(ref _unsent) <= unsentMax;
 
-    /// <summary>Writes a frame without a payload.</summary>
+    /// <summary>Writes a frame.</summary>
     /// <returns>False if the output is completed.</returns>
-    public bool Write(in FrameHeader header)
-    {
-        lock (_gate)
-        {
-            if (_completed)
-            {
-                return false;
-            }
-            header.Write(_pipe.Writer.GetSpan(FrameHeader.Bytes), 0);
-            Written(FrameHeader.Bytes, flush: true);
-            return true;
-        }
-    }
+    public bool Write(in FrameHeader header, IMessage? payload = null) => Write(header, payload, payload?.CalculateSize() ?? 0);
 
-    /// <summary>Writes a frame with bytes as its payload.</summary>
-    /// <returns>False if the output is completed.</returns>
-    public bool Write(in FrameHeader header, ReadOnlySpan<byte> payload)
-    {
-        lock (_gate)
-        {
-            if (_completed)
-            {
-                return false;
-            }
-            var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + payload.Length);
-            header.Write(frame, payload.Length);
-            payload.CopyTo(frame[FrameHeader.Bytes..]);
-            Written(FrameHeader.Bytes + payload.Length, flush: true);
-            return true;
-        }
-    }
-
-    /// <summary>Writes a frame with a message as its payload.</summary>
+    /// <summary>Writes a frame.</summary>
     /// <param name="header">The header; the length is filled in.</param>
-    /// <param name="payload">The message.</param>
+    /// <param name="payload">The message, if any.</param>
     /// <param name="length">Its serialised size.</param>
     /// <param name="flush">Whether to send it immediately; otherwise it is sent with the next flushed frame or by
     /// <see cref="Flush"/>.</param>
     /// <returns>False if the output is completed.</returns>
-    public bool Write<T>(in FrameHeader header, T payload, int length, bool flush = true)
-        where T : IMessage<T>
+    public bool Write(in FrameHeader header, IMessage? payload, int length, bool flush = true)
     {
         lock (_gate)
         {
@@ -79,11 +48,16 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
             {
                 return false;
             }
-            // This throws if another thread changes the message meanwhile; nothing of the frame is then sent.
+            // WriteTo throws if another thread changes the message meanwhile; nothing of the frame is then sent.
             var frame = _pipe.Writer.GetSpan(FrameHeader.Bytes + length)[..(FrameHeader.Bytes + length)];
             header.Write(frame, length);
-            payload.WriteTo(frame[FrameHeader.Bytes..]);
-            Written(frame.Length, flush);
+            payload?.WriteTo(frame[FrameHeader.Bytes..]);
+            _pipe.Writer.Advance(frame.Length);
+            Volatile.Write(ref _unsent, _unsent + frame.Length);
+            if (flush)
+            {
+                FlushPipe();
+            }
             return true;
         }
     }
@@ -170,16 +144,6 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
             {
                 return;
             }
-        }
-    }
-
-    private void Written(int bytes, bool flush)
-    {
-        _pipe.Writer.Advance(bytes);
-        Volatile.Write(ref _unsent, _unsent + bytes);
-        if (flush)
-        {
-            FlushPipe();
         }
     }
 

@@ -50,13 +50,6 @@ internal static class Greeting
             throw new ProtocolException(
                 $"the client uses version {version} of RPCX, and this server version {Version}", RpcxReasons.VersionRefused);
         }
-        try
-        {
-            return RpcxHello.Parser.ParseFrom(payload.Slice(PrefixBytes));
-        }
-        catch (InvalidProtocolBufferException e)
-        {
-            throw new ProtocolException("the greeting is not an RpcxHello: " + e.Message);
-        }
+        return FrameReader.ParseOwn(RpcxHello.Parser, payload.Slice(PrefixBytes));
     }
 }

@@ -1,3 +1,4 @@
+using System.Net;
 using Billing.Rpc.Rpcx;
 using Billing.Rpc.Rpcx.Calling;
 using Billing.Rpc.Rpcx.Serving;
@@ -114,7 +115,8 @@ public sealed class ServiceContractTests
     [Fact]
     public async Task A_public_name_cannot_be_published_twice()
     {
-        await using var server = new RpcxServer(new RpcxServerOptions(), new ManualTime(), NullLogger<RpcxServer>.Instance);
+        await using var server = new RpcxServer(
+            new RpcxServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, new ManualTime(), NullLogger<RpcxServer>.Instance);
         server.Publish<IRight>(new Right());
         var e = Assert.Throws<ArgumentException>(() => server.Publish<IRight>(new Right()));
         Assert.EndsWith("the public name 'right' is published already.", e.Message, StringComparison.Ordinal);
