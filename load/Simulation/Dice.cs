@@ -1,7 +1,6 @@
 namespace Billing.Simulation;
 
 /// <summary>The source of all randomness in a run; the same seed gives the same sequence.</summary>
-/// <param name="seed">The seed.</param>
 internal sealed class Dice(int seed)
 {
     private readonly Random _random = new(seed);
@@ -18,16 +17,13 @@ internal sealed class Dice(int seed)
     /// <summary>A duration from zero to the given number of milliseconds.</summary>
     public TimeSpan UpTo(double milliseconds) => TimeSpan.FromTicks((long)(_random.NextDouble() * milliseconds * TimeSpan.TicksPerMillisecond));
 
-    /// <summary>True with the given probability.</summary>
     public bool Chance(double probability) => _random.NextDouble() < probability;
 
-    /// <summary>A random element of a list.</summary>
     public T Pick<T>(IReadOnlyList<T> several) => several[_random.Next(several.Count)];
 
     /// <summary>A seed for separate dice.</summary>
     public int Seed() => _random.Next();
 
-    /// <summary>A random id.</summary>
     public Guid Id()
     {
         Span<byte> bytes = stackalloc byte[16];

@@ -99,7 +99,7 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     {
         if (IsAlive)
         {
-            _scheduler.Post(this, d, state);
+            _scheduler.Post(this, () => d(state));
         }
     }
 

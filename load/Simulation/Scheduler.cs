@@ -11,19 +11,18 @@ internal sealed class Scheduler(Dice dice)
 
     private readonly int _thread = Environment.CurrentManagedThreadId;
     private readonly PriorityQueue<Due, (long At, long Number)> _due = new();
-    private readonly List<Ready> _ready = [];
+    private readonly List<Due> _ready = [];
     private long _numbers;
-    private int _steps;
     private volatile bool _ended;
 
     /// <summary>The current simulated time, in ticks of 100 ns since the start of the run.</summary>
     public long Now { get; private set; }
 
     /// <summary>Steps taken so far.</summary>
-    public int Steps => _steps;
+    public int Steps { get; private set; }
 
     /// <summary>Schedules work as soon as possible, on a node, unless it has crashed by then.</summary>
-    public void Post(Node? node, SendOrPostCallback work, object? state)
+    public void Post(Node node, Action work)
     {
         if (_ended)
         {
@@ -31,7 +30,7 @@ internal sealed class Scheduler(Dice dice)
             return;
         }
         CheckThread();
-        _ready.Add(new Ready(node, work, state));
+        _ready.Add(new Due(node, work));
     }
 
     /// <summary>Schedules work after a delay, on a node, unless it has crashed by then.</summary>
@@ -58,7 +57,7 @@ internal sealed class Scheduler(Dice dice)
     {
         while (holds?.Invoke() != true && Step(moment))
         {
-            if (++_steps > StepsMax)
+            if (++Steps > StepsMax)
             {
                 throw new SimulationException("The run does not end: it has exceeded its number of steps.");
             }
@@ -80,20 +79,34 @@ internal sealed class Scheduler(Dice dice)
     {
         if (_ready.Count > 0)
         {
-            DoOneReady();
+            Execute(TakeOneReady());
             return true;
         }
-        if (!_due.TryPeek(out _, out var next) || next.At > moment)
+        if (!_due.TryPeek(out var due, out var next) || next.At > moment)
         {
             Now = Math.Max(Now, moment);
             return false;
         }
-        var due = _due.Dequeue();
+        _due.Dequeue();
         Now = Math.Max(Now, next.At);
-        if (due.IsCancelled)
+        if (!due.IsCancelled)
         {
-            return true;
+            Execute(due);
         }
+        return true;
+    }
+
+    private Due TakeOneReady()
+    {
+        var index = _ready.Count == 1 ? 0 : dice.Next(_ready.Count);
+        var ready = _ready[index];
+        _ready[index] = _ready[^1];
+        _ready.RemoveAt(_ready.Count - 1);
+        return ready;
+    }
+
+    private void Execute(Due due)
+    {
         if (due.Node is null)
         {
             due.Work();
@@ -106,50 +119,20 @@ internal sealed class Scheduler(Dice dice)
         {
             due.Node.Run(due.Work);
         }
-        return true;
     }
-
-    private void DoOneReady()
-    {
-        var index = _ready.Count == 1 ? 0 : dice.Next(_ready.Count);
-        var ready = _ready[index];
-        _ready[index] = _ready[^1];
-        _ready.RemoveAt(_ready.Count - 1);
-        if (ready.Node is null)
-        {
-            ready.Work(ready.State);
-        }
-        else if (ready.Node.FrozenUntil > Now)
-        {
-            At(ready.Node.FrozenUntil, new Due(ready.Node, () => ready.Work(ready.State)));
-        }
-        else
-        {
-            ready.Node.Run(() => ready.Work(ready.State));
-        }
-    }
-
-    private readonly record struct Ready(Node? Node, SendOrPostCallback Work, object? State);
 }
 
-/// <summary>Work that is due at some moment.</summary>
-/// <param name="node">The process that executes it; null for the world outside the platform's processes.</param>
-/// <param name="work">The work.</param>
+/// <summary>Work of a process, or of the world outside the platform's processes.</summary>
 internal sealed class Due(Node? node, Action work) : IDisposable
 {
-    /// <summary>The process that executes it.</summary>
     public Node? Node => node;
 
-    /// <summary>The work.</summary>
     public Action Work => work;
 
-    /// <summary>Whether it was cancelled.</summary>
     public bool IsCancelled { get; private set; }
 
-    /// <inheritdoc/>
     public void Dispose() => IsCancelled = true;
 }
 
 /// <summary>A run has violated a rule that must hold in every run.</summary>
-/// <param name="message">What is wrong.</param>
 internal sealed class SimulationException(string message) : Exception(message);

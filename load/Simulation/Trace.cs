@@ -5,16 +5,12 @@ namespace Billing.Simulation;
 
 /// <summary>The trace of a run: what happened, in order. Its hash is always kept, to compare two runs of the same seed; its lines
 /// only on request.</summary>
-/// <param name="scheduler">The source of the simulated time.</param>
-/// <param name="keepsLines">Whether to keep the lines.</param>
 internal sealed class Trace(Scheduler scheduler, bool keepsLines)
 {
     private readonly StringBuilder _lines = new();
 
-    /// <summary>A hash of everything written.</summary>
     public ulong Hash { get; private set; } = 14695981039346656037;
 
-    /// <summary>Everything written, if the lines are kept.</summary>
     public string Lines => _lines.ToString();
 
     public void Write(string who, string what, Guid about = default)

@@ -7,9 +7,6 @@ namespace Billing.Rpc.Proxies;
 
 /// <summary>The replies to callers when calls to one backend fail. The backend's address and the cause are only logged, for the
 /// operators, with at most one line per second.</summary>
-/// <param name="address">The backend's address.</param>
-/// <param name="time">The clock.</param>
-/// <param name="logger">The log.</param>
 internal sealed partial class CallFailures(string address, TimeProvider time, ILogger logger)
 {
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(1);
@@ -23,9 +20,6 @@ internal sealed partial class CallFailures(string address, TimeProvider time, IL
         return Replies.Error(
             0, StatusCode.Unavailable, ErrorReasons.BackendUnavailable, "The backend that serves this account is unavailable.");
     }
-
-    /// <summary>Returns the reply for a call that passed its deadline.</summary>
-    public static Reply DeadlineExceeded() => Replies.NoAnswerInTime(0);
 
     /// <summary>Returns the reply for a backend that answered with an error or an invalid reply.</summary>
     public Reply InvalidReply(StatusCode status, string reason)

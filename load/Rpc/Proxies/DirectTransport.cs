@@ -36,7 +36,7 @@ public sealed class DirectTransport : IRequestTransport, IAsyncDisposable
     {
         var left = request.DeadlineUnixUs == 0 ? TimeoutMax : Left(request.DeadlineUnixUs - _time.Microseconds());
         return left <= TimeSpan.Zero
-            ? Task.FromResult(CallFailures.DeadlineExceeded())
+            ? Task.FromResult(Replies.NoAnswerInTime(0))
             : _backends[_assignment.IndexOf(request.Route.StreamId)].ExecuteAsync(request, left);
     }
 

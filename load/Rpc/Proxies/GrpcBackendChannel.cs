@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Billing.Hosting;
+using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -59,7 +60,7 @@ internal sealed class GrpcBackendChannel : IBackendChannel
     private Reply Failed(RpcException e) => e.StatusCode switch
     {
         StatusCode.Unavailable => _failures.Unavailable(e.Status.Detail),
-        StatusCode.DeadlineExceeded => CallFailures.DeadlineExceeded(),
+        StatusCode.DeadlineExceeded => Replies.NoAnswerInTime(0),
         // There is no specific status for a connection that is lost during a call.
         _ when e.Status.DebugException is HttpRequestException or IOException or SocketException =>
             _failures.Unavailable(e.Status.Detail),

@@ -1,5 +1,6 @@
 using System.Net.Http.Headers;
 using System.Text.Json;
+using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.Wire.V1;
 using Grpc.Core;
@@ -52,7 +53,7 @@ internal sealed class RestBackendChannel : IBackendChannel
         }
         catch (OperationCanceledException)
         {
-            return CallFailures.DeadlineExceeded();
+            return Replies.NoAnswerInTime(0);
         }
         catch (Exception e) when (e is HttpRequestException or IOException)
         {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Billing.Hosting.Telemetry;
+using Billing.Messaging;
 using Billing.Messaging.Requests;
 using Billing.Rpc.Rpcx;
 using Billing.Rpc.Rpcx.Calling;
@@ -38,7 +39,7 @@ internal sealed class RpcxBackendChannel : IBackendChannel
             return e.StatusCode switch
             {
                 StatusCode.Unavailable => _failures.Unavailable(e.Message),
-                StatusCode.DeadlineExceeded => CallFailures.DeadlineExceeded(),
+                StatusCode.DeadlineExceeded => Replies.NoAnswerInTime(0),
                 _ => _failures.InvalidReply(e.StatusCode, e.Message),
             };
         }

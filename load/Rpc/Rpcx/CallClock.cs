@@ -9,9 +9,11 @@ internal sealed class CallClock(TimeProvider time)
     // A deadline in some centuries is none. The limit keeps every sum below within its type.
     private const long MicrosecondsMax = Never / 1_000;
 
+    private readonly long _start = time.GetTimestamp();
+
     public TimeProvider Time => time;
 
-    public long Now => time.GetElapsedTime(0).Ticks / TimeSpan.TicksPerMicrosecond;
+    public long Now => time.GetElapsedTime(_start).Ticks / TimeSpan.TicksPerMicrosecond;
 
     /// <summary>Returns the deadline of a call with this timeout, counted from now.</summary>
     public long DueAfter(TimeSpan timeout) =>

@@ -17,7 +17,6 @@ internal sealed class CallTable<TCall> : IDisposable
     private long _timerSetFor = CallClock.Never;
     private bool _closed;
 
-    /// <summary>Creates an empty table.</summary>
     /// <param name="clock">The clock.</param>
     /// <param name="expired">Ends a call that was removed because its deadline has passed.</param>
     public CallTable(CallClock clock, Action<ulong, TCall> expired)
@@ -81,7 +80,6 @@ internal sealed class CallTable<TCall> : IDisposable
         }
     }
 
-    /// <inheritdoc/>
     public void Dispose() => _timer.Dispose();
 
     private void Expire()

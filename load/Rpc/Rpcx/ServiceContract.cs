@@ -3,22 +3,15 @@ using Google.Protobuf;
 
 namespace Billing.Rpc.Rpcx;
 
-/// <summary>A method of a service, as its interface declares it.</summary>
-/// <param name="Method">The method.</param>
-/// <param name="Name">Its public name.</param>
-/// <param name="Request">The type of its request.</param>
-/// <param name="Reply">The type of its reply.</param>
+/// <summary>A method of a service, as its interface declares it, with its public name.</summary>
 internal sealed record MethodContract(MethodInfo Method, string Name, Type Request, Type Reply);
 
 /// <summary>A service, as its interface declares it. It is read once, when a proxy is created or a service published, so that
 /// calls need no reflection.</summary>
-/// <param name="Name">Its public name.</param>
-/// <param name="Methods">Its methods.</param>
 internal sealed record ServiceContract(string Name, IReadOnlyList<MethodContract> Methods)
 {
     private const int NameLengthMax = 200;
 
-    /// <summary>Reads an interface.</summary>
     /// <exception cref="ArgumentException">It is not a valid service; the message names the problem.</exception>
     public static ServiceContract Read(Type type)
     {

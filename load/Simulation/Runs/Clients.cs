@@ -12,11 +12,6 @@ namespace Billing.Simulation.Runs;
 
 /// <summary>The clients of a run: each retries its request, with the same transaction id, at one proxy after the other until it
 /// has an answer. The reference model checks every answer as it arrives.</summary>
-/// <param name="node">The clients' process.</param>
-/// <param name="scheduler">The scheduler of the run.</param>
-/// <param name="model">The reference model.</param>
-/// <param name="proxies">The current proxies.</param>
-/// <param name="trace">The trace.</param>
 internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel model, Func<IReadOnlyList<ProxyNode>> proxies, Trace trace)
 {
     // Calls may end this much after their deadline: PendingReplies checks for overdue calls twenty times per second.

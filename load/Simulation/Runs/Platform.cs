@@ -11,7 +11,6 @@ internal sealed class Platform
     private static readonly TimeSpan RestartDelay = TimeSpan.FromSeconds(1);
 
     private readonly Scheduler _scheduler;
-    private readonly Dice _dice;
     private readonly Settings _settings;
     private readonly Trace _trace;
     private readonly ProxyNode[] _proxies;
@@ -22,7 +21,6 @@ internal sealed class Platform
     public Platform(Scheduler scheduler, Dice dice, Settings settings, Trace trace)
     {
         _scheduler = scheduler;
-        _dice = dice;
         _settings = settings;
         _trace = trace;
         Brokers = new Brokers(scheduler, dice, settings.Partitions) { LatencyMs = settings.LatencyMs };
@@ -107,26 +105,18 @@ internal sealed class Platform
 
     private ProxyNode NewProxy(int number) => Start(
         "proxy", number, () => CrashProxy(number, RestartDelay),
-        node => new ProxyNode(node, _scheduler, _dice, Brokers, _started * 1_000_000L));
+        node => new ProxyNode(node, Brokers, _started * 1_000_000L));
 
     private PaymentBackendNode NewPayments(int number) => Start(
         "payments", number, () => CrashPayments(number, RestartDelay),
-        node => new PaymentBackendNode(node, _scheduler, _dice, Brokers, Store, _settings));
+        node => new PaymentBackendNode(node, Brokers, Store, _settings));
 
     private BalanceBackendNode NewBalances(int number) => Start(
         "balances", number, () => CrashBalances(number, RestartDelay),
-        node => new BalanceBackendNode(node, _scheduler, _dice, Brokers, Store, _settings));
+        node => new BalanceBackendNode(node, Brokers, Store, _settings));
 
     private T Start<T>(string role, int number, Action crash, Func<Node, T> start)
         where T : class
-    {
-        T? started = null;
-        var node = NewNode(role, number, crash);
-        node.Run(() => started = start(node));
-        return started!;
-    }
-
-    private Node NewNode(string role, int number, Action crash)
     {
         var node = new Node($"{role}-{number}.{_started++}", _scheduler)
         {
@@ -137,6 +127,8 @@ internal sealed class Platform
             },
         };
         _trace.Write(node.Name, "starts");
-        return node;
+        T? started = null;
+        node.Run(() => started = start(node));
+        return started!;
     }
 }

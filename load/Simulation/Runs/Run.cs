@@ -8,13 +8,7 @@ using Google.Protobuf;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The result of a run.</summary>
-/// <param name="Schedule">Its schedule.</param>
-/// <param name="Failure">What was wrong; null if nothing was.</param>
-/// <param name="Hash">A hash of its trace.</param>
-/// <param name="Trace">The trace, if it was kept.</param>
-/// <param name="Simulated">The simulated time that passed.</param>
-/// <param name="Steps">The number of steps taken.</param>
+/// <summary>The result of a run: what was wrong, or null, and the hash of its trace, whose lines are there if they were kept.</summary>
 internal sealed record RunResult(Schedule Schedule, string? Failure, ulong Hash, string Trace, TimeSpan Simulated, int Steps);
 
 /// <summary>One run of a schedule, from the platform's start, through all operations and faults, until it is at rest.</summary>
@@ -125,95 +119,60 @@ internal sealed class Run
         _trace.Write("fault", fault.ToString());
         var lasts = TimeSpan.FromMilliseconds(fault.LastsMs);
         var until = _scheduler.Now + lasts.Ticks;
-        var settings = _schedule.Settings;
+        var (brokers, settings) = (_platform.Brokers, _schedule.Settings);
         var (proxy, payments, balances) =
             (fault.Target % settings.Proxies, fault.Target % settings.PaymentBackends, fault.Target % settings.BalanceBackends);
-        switch (fault.Kind)
+        Action inject = fault.Kind switch
         {
-            case FaultKind.CrashProxy:
-                _platform.CrashProxy(proxy, lasts);
-                break;
-            case FaultKind.CrashPayments:
-                _platform.CrashPayments(payments, lasts);
-                break;
-            case FaultKind.CrashBalances:
-                _platform.CrashBalances(balances, lasts);
-                break;
-            case FaultKind.StopPayments:
-                _platform.StopPayments(payments, lasts);
-                break;
-            case FaultKind.StopBalances:
-                _platform.StopBalances(balances, lasts);
-                break;
-            case FaultKind.FreezePayments:
-                _platform.Freeze(_platform.Payments[payments].Node, lasts);
-                break;
-            case FaultKind.FreezeBalances:
-                _platform.Freeze(_platform.Balances[balances].Node, lasts);
-                break;
-            case FaultKind.FreezeProxy:
+            FaultKind.CrashProxy => () => _platform.CrashProxy(proxy, lasts),
+            FaultKind.CrashPayments => () => _platform.CrashPayments(payments, lasts),
+            FaultKind.CrashBalances => () => _platform.CrashBalances(balances, lasts),
+            FaultKind.StopPayments => () => _platform.StopPayments(payments, lasts),
+            FaultKind.StopBalances => () => _platform.StopBalances(balances, lasts),
+            FaultKind.FreezePayments => () => _platform.Freeze(_platform.Payments[payments].Node, lasts),
+            FaultKind.FreezeBalances => () => _platform.Freeze(_platform.Balances[balances].Node, lasts),
+            FaultKind.FreezeProxy => () =>
+            {
                 _platform.Freeze(_platform.Proxies[proxy].Node, lasts);
                 _clients.FrozenUntil = Math.Max(_clients.FrozenUntil, until);
-                break;
-            case FaultKind.Rebalance:
-                _platform.Brokers.Group(Groups.Payments).MoveOne(_dice);
-                break;
-            case FaultKind.EvictPayments:
-                _platform.Evict(_platform.Payments[payments].Node);
-                break;
-            default:
-                InjectBelow(fault, until);
-                break;
-        }
-    }
-
-    // Faults of the brokers and the event store.
-    private void InjectBelow(Fault fault, long until)
-    {
-        var (brokers, store) = (_platform.Brokers, _platform.Store);
-        switch (fault.Kind)
-        {
-            case FaultKind.BrokersAway:
-                brokers.AwayUntil = until;
-                break;
-            case FaultKind.BrokersSlow:
-                brokers.LatencyMs = 300;
-                _scheduler.At(until, new Due(null, () => brokers.LatencyMs = _schedule.Settings.LatencyMs));
-                break;
-            case FaultKind.ProxyQueueFull:
-                _platform.Proxies[fault.Target % _platform.Proxies.Count].Producer.FullUntil = until;
-                break;
-            case FaultKind.PaymentsQueueFull:
+            },
+            FaultKind.Rebalance => () => brokers.Group(Groups.Payments).MoveOne(_dice),
+            FaultKind.EvictPayments => () => _platform.Evict(_platform.Payments[payments].Node),
+            FaultKind.BrokersAway => () => brokers.AwayUntil = until,
+            FaultKind.BrokersSlow => () => SlowBrokers(until),
+            FaultKind.ProxyQueueFull => () => _platform.Proxies[proxy].Producer.FullUntil = until,
+            FaultKind.PaymentsQueueFull => () =>
+            {
                 _platform.MayFail = true;
-                _platform.Payments[fault.Target % _platform.Payments.Count].Producer.FullUntil = until;
-                break;
-            case FaultKind.EventsDeleted:
-                foreach (var log in brokers.Find(Topics.Events)!)
-                {
-                    log.DeleteBefore(log.End - _dice.Next(3));
-                }
-                break;
-            case FaultKind.RequestsStartAgain:
+                _platform.Payments[payments].Producer.FullUntil = until;
+            },
+            FaultKind.EventsDeleted => DeleteEvents,
+            FaultKind.RequestsStartAgain => () =>
+            {
                 _requestsLost = true;
                 _dice.Pick(brokers.Find(_dice.Pick(Topics.AllRequests))!).StartAgain();
-                break;
-            case FaultKind.BadRecords:
-                InjectBadRecords();
-                break;
-            case FaultKind.StoreAway:
-                store.AwayUntil = until;
-                break;
-            case FaultKind.StoreReadOnly:
-                store.ReadOnlyUntil = until;
-                break;
-            case FaultKind.StoreUnsure:
-                store.UnsureUntil = until;
-                break;
-            case FaultKind.StoreSlow:
-                store.SlowUntil = until;
-                break;
-            default:
-                throw new SimulationException($"There is no fault {fault.Kind}.");
+            },
+            FaultKind.BadRecords => InjectBadRecords,
+            FaultKind.StoreAway => () => _platform.Store.AwayUntil = until,
+            FaultKind.StoreReadOnly => () => _platform.Store.ReadOnlyUntil = until,
+            FaultKind.StoreUnsure => () => _platform.Store.UnsureUntil = until,
+            FaultKind.StoreSlow => () => _platform.Store.SlowUntil = until,
+            _ => throw new SimulationException($"There is no fault {fault.Kind}."),
+        };
+        inject();
+    }
+
+    private void SlowBrokers(long until)
+    {
+        _platform.Brokers.LatencyMs = 300;
+        _scheduler.At(until, new Due(null, () => _platform.Brokers.LatencyMs = _schedule.Settings.LatencyMs));
+    }
+
+    private void DeleteEvents()
+    {
+        foreach (var log in _platform.Brokers.Find(Topics.Events)!)
+        {
+            log.DeleteBefore(log.End - _dice.Next(3));
         }
     }
 

@@ -3,7 +3,7 @@ using Billing.Simulation.Services;
 
 namespace Billing.Simulation.Runs;
 
-/// <summary>The kind of a client's operation.</summary>
+/// <summary>What a client does.</summary>
 internal enum OperationKind
 {
     /// <summary>Pays, and retries until it has an answer.</summary>
@@ -120,10 +120,6 @@ internal sealed record Fault(int AtMs, int LastsMs, FaultKind Kind, int Target)
 }
 
 /// <summary>The schedule of a run; everything else is determined by the run's own dice.</summary>
-/// <param name="Seed">The seed of the run's dice.</param>
-/// <param name="Settings">The settings of the platform.</param>
-/// <param name="Operations">The operations of the clients.</param>
-/// <param name="Faults">The faults.</param>
 internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Operation> Operations, IReadOnlyList<Fault> Faults)
 {
     /// <summary>All operations and faults start before this time, in milliseconds from the start of the run.</summary>

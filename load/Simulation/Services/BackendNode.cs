@@ -11,23 +11,20 @@ namespace Billing.Simulation.Services;
 /// answers.</summary>
 internal abstract class BackendNode
 {
-    private readonly Scheduler _scheduler;
-    private readonly Dice _dice;
     private readonly Brokers _brokers;
     private readonly CancellationTokenSource _stopping = new();
+    private readonly KafkaAnswerPublisher _publisher;
     private CommandIntake? _intake;
     private ModelConsumer? _consumer;
     private TurnLoop? _turns;
 
-    protected BackendNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers)
+    protected BackendNode(Node node, Brokers brokers)
     {
         Node = node;
-        _scheduler = scheduler;
-        _dice = dice;
         _brokers = brokers;
         Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
-        Publisher = new KafkaAnswerPublisher(Producer.Pair(), node.Time, NullLogger.Instance);
-        Replier = new Replier(Publisher, node.Supervisor, NullLogger<Replier>.Instance);
+        _publisher = new KafkaAnswerPublisher(Producer.Pair(), node.Time, NullLogger.Instance);
+        Replier = new Replier(_publisher, node.Supervisor, NullLogger<Replier>.Instance);
     }
 
     public Node Node { get; }
@@ -40,8 +37,6 @@ internal abstract class BackendNode
     /// </summary>
     public int Tracked => _intake?.Tracked ?? -1;
 
-    protected KafkaAnswerPublisher Publisher { get; }
-
     protected CancellationToken Stopping => _stopping.Token;
 
     /// <summary>Starts a worker of the process.</summary>
@@ -50,8 +45,8 @@ internal abstract class BackendNode
     /// <summary>Joins the consumer group.</summary>
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
-        _intake = new CommandIntake(inFlightMax, handler, Publisher, Node.Wait, Node.Time, NullLogger.Instance);
-        _turns = new TurnLoop(_scheduler, _dice, Node, RunTurn);
+        _intake = new CommandIntake(inFlightMax, handler, _publisher, Node.Wait, Node.Time, NullLogger.Instance);
+        _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
         _consumer = new ModelConsumer(
             _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));
         _consumer.Subscribe(topics);
@@ -59,13 +54,13 @@ internal abstract class BackendNode
     }
 
     /// <summary>Shuts the process down gracefully, as after SIGTERM.</summary>
-    public void Stop() => _scheduler.After(TimeSpan.Zero, Node, () =>
+    public void Stop() => _brokers.Scheduler.After(TimeSpan.Zero, Node, () =>
     {
         _turns?.End();
         if (_turns?.IsTaking == true)
         {
             // The thread checks only between two turns whether it has to stop.
-            _scheduler.After(TimeSpan.FromMilliseconds(5), Node, Stop);
+            _brokers.Scheduler.After(TimeSpan.FromMilliseconds(5), Node, Stop);
             return;
         }
         if (_consumer is not null)
@@ -75,7 +70,7 @@ internal abstract class BackendNode
         }
         _stopping.Cancel();
         // Time for its client to send what it flushes at the end.
-        _scheduler.After(TimeSpan.FromMilliseconds(200), null, Node.Crash);
+        _brokers.Scheduler.After(TimeSpan.FromMilliseconds(200), null, Node.Crash);
     });
 
     private TimeSpan RunTurn()

@@ -24,11 +24,11 @@ internal sealed class BalanceBackendNode : BackendNode
     private bool _built;
     private bool _joined;
 
-    public BalanceBackendNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, StoreServer store, Settings settings)
-        : base(node, scheduler, dice, brokers)
+    public BalanceBackendNode(Node node, Brokers brokers, StoreServer store, Settings settings)
+        : base(node, brokers)
     {
         var client = new StoreClient(node, store);
-        var retry = new EventStoreRetry(node.Time, new Random(dice.Seed()));
+        var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
         View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), node.Time);
         _model = new BalanceReadModel(
             View, client, client, retry, settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceReadModel>.Instance);
@@ -40,7 +40,7 @@ internal sealed class BalanceBackendNode : BackendNode
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
         _reader = new EventReader(_model, NullLogger.Instance);
-        _following = new TurnLoop(scheduler, dice, node, RunTurn);
+        _following = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _events = new ModelConsumer(brokers, node, _following.Wake);
         _join = () => Join(Topics.AllBalances, Groups.Balances, settings.InFlightMax, processor);
         _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);

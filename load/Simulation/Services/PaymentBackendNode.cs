@@ -12,11 +12,11 @@ namespace Billing.Simulation.Services;
 /// <summary>A payment backend.</summary>
 internal sealed class PaymentBackendNode : BackendNode
 {
-    public PaymentBackendNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, StoreServer store, Settings settings)
-        : base(node, scheduler, dice, brokers)
+    public PaymentBackendNode(Node node, Brokers brokers, StoreServer store, Settings settings)
+        : base(node, brokers)
     {
         var client = new StoreClient(node, store);
-        var retry = new EventStoreRetry(node.Time, new Random(dice.Seed()));
+        var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
         var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, NullLogger<PaymentRecorder>.Instance);
         var processor = new PaymentProcessor(
             client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,

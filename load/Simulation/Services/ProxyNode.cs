@@ -18,7 +18,6 @@ namespace Billing.Simulation.Services;
 /// <summary>A proxy, without its gRPC and REST servers: from the request handler to the Kafka clients.</summary>
 internal sealed class ProxyNode
 {
-    private readonly Node _node;
     private static readonly Caller Client = new("client");
 
     private readonly RequestHandler _handler;
@@ -27,9 +26,9 @@ internal sealed class ProxyNode
     private readonly TurnLoop _turns;
     private int _queries;
 
-    public ProxyNode(Node node, Scheduler scheduler, Dice dice, Brokers brokers, long lastCorrelationId)
+    public ProxyNode(Node node, Brokers brokers, long lastCorrelationId)
     {
-        _node = node;
+        Node = node;
         ReplyTopic = Topics.Replies(node.Name);
         brokers.Create(ReplyTopic, 1);
         Pending = new PendingReplies(node.Time, lastCorrelationId);
@@ -39,13 +38,13 @@ internal sealed class ProxyNode
             new Admission(Settings.Proxy, Settings.Limits, node.Time),
             Settings.Proxy, node.Time, () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
         _replies = new ReplyReader(Pending, NullLogger.Instance);
-        _turns = new TurnLoop(scheduler, dice, node, RunTurn);
+        _turns = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _consumer = new ModelConsumer(brokers, node, _turns.Wake);
         _consumer.Assign(new TopicPartitionOffset(ReplyTopic, 0, 0));
         _turns.Wake();
     }
 
-    public Node Node => _node;
+    public Node Node { get; }
 
     public string ReplyTopic { get; }
 
@@ -74,19 +73,19 @@ internal sealed class ProxyNode
             : null;
     });
 
-    private IncomingCall Within(TimeSpan deadline) => new(Client, new CallerDeadline(_node.Time.GetTimestamp(), deadline), CancellationToken.None);
+    private IncomingCall Within(TimeSpan deadline) => new(Client, new CallerDeadline(Node.Time.GetTimestamp(), deadline), CancellationToken.None);
 
     private Task<T> ServeAsync<T>(Func<Task<T>> serve)
     {
         var call = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         void Crashed() => call.TrySetException(new FailureException(new Failure(StatusCode.Unavailable, ErrorReasons.BrokerUnavailable, "the proxy is gone")));
-        if (!_node.IsAlive)
+        if (!Node.IsAlive)
         {
             Crashed();
             return call.Task;
         }
-        _node.OnCrash(Crashed);
-        _node.Run(() => _ = RunAsync());
+        Node.OnCrash(Crashed);
+        Node.Run(() => _ = RunAsync());
         return call.Task;
 
         async Task RunAsync()
@@ -99,7 +98,7 @@ internal sealed class ProxyNode
             {
                 call.TrySetException(e);
             }
-            _node.Forget(Crashed);
+            Node.Forget(Crashed);
         }
     }
 

@@ -8,32 +8,12 @@ using Microsoft.Extensions.Options;
 namespace Billing.Simulation.Services;
 
 /// <summary>The settings of the platform in one run, with limits so small that short runs reach them.</summary>
-internal sealed record Settings
+internal sealed record Settings(
+    int Proxies, int PaymentBackends, int BalanceBackends, int Partitions, int BatchMax, int InFlightMax, int CachedAccountsMax,
+    bool Jitter, double LatencyMs, int Seed)
 {
     /// <summary>The credit limit of an account for which none was set.</summary>
     public const decimal DefaultCreditLimit = 100;
-
-    public required int Proxies { get; init; }
-
-    public required int PaymentBackends { get; init; }
-
-    public required int BalanceBackends { get; init; }
-
-    public required int Partitions { get; init; }
-
-    public required int BatchMax { get; init; }
-
-    public required int InFlightMax { get; init; }
-
-    public required int CachedAccountsMax { get; init; }
-
-    public required bool Jitter { get; init; }
-
-    public required double LatencyMs { get; init; }
-
-    public required int Seed { get; init; }
-
-    public static TimeSpan StoreUnavailableMax { get; } = TimeSpan.FromSeconds(2);
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers");
@@ -44,7 +24,7 @@ internal sealed record Settings
         InFlightMax = InFlightMax,
         CachedAccountsMax = CachedAccountsMax,
         DefaultCreditLimit = DefaultCreditLimit,
-        StoreUnavailableMax = StoreUnavailableMax,
+        StoreUnavailableMax = TimeSpan.FromSeconds(2),
     });
 
     public IOptions<JitterOptions> CardNetwork => Options.Create(new JitterOptions
@@ -60,17 +40,15 @@ internal sealed record Settings
     public static IOptions<ProxyOptions> Proxy { get; } = Options.Create(new ProxyOptions());
 
     /// <summary>Creates random settings.</summary>
-    public static Settings Of(Dice dice) => new()
-    {
-        Proxies = dice.Between(1, 3),
-        PaymentBackends = dice.Between(1, 3),
-        BalanceBackends = dice.Between(1, 2),
-        Partitions = dice.Between(1, 3),
-        BatchMax = dice.Pick([1, 2, 5, 1000]),
-        InFlightMax = dice.Pick([2, 8, 50_000]),
-        CachedAccountsMax = dice.Pick([2, 4, 1000]),
-        Jitter = dice.Chance(0.4),
-        LatencyMs = dice.Pick([1.0, 5.0, 50.0]),
-        Seed = dice.Seed(),
-    };
+    public static Settings Of(Dice dice) => new(
+        Proxies: dice.Between(1, 3),
+        PaymentBackends: dice.Between(1, 3),
+        BalanceBackends: dice.Between(1, 2),
+        Partitions: dice.Between(1, 3),
+        BatchMax: dice.Pick([1, 2, 5, 1000]),
+        InFlightMax: dice.Pick([2, 8, 50_000]),
+        CachedAccountsMax: dice.Pick([2, 4, 1000]),
+        Jitter: dice.Chance(0.4),
+        LatencyMs: dice.Pick([1.0, 5.0, 50.0]),
+        Seed: dice.Seed());
 }

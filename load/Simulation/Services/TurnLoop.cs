@@ -1,23 +1,18 @@
 namespace Billing.Simulation.Services;
 
-/// <summary>A thread of a process that takes one turn after another: soon after it is woken, or at the latest when its rest is over.
-/// </summary>
-/// <param name="scheduler">The scheduler of the run.</param>
-/// <param name="dice">Makes the delay after a wake-up random.</param>
-/// <param name="node">The process.</param>
-/// <param name="turn">Takes a turn and returns the longest rest before the next one.</param>
+/// <summary>A thread of a process that takes one turn after another: at a random moment soon after it is woken, or at the latest when
+/// the rest is over that its last turn has returned.</summary>
 internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<TimeSpan> turn)
 {
     private Due? _next;
     private long _at = long.MaxValue;
-    private bool _taking;
     private bool _ended;
 
     /// <summary>Schedules the next turn to be taken soon.</summary>
     public void Wake() => Take(dice.UpTo(2));
 
     /// <summary>Whether a turn is in progress; a turn may let simulated time pass.</summary>
-    public bool IsTaking => _taking;
+    public bool IsTaking { get; private set; }
 
     /// <summary>Takes no further turns.</summary>
     public void End()
@@ -29,7 +24,7 @@ internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<T
     private void Take(TimeSpan wait)
     {
         var at = scheduler.Now + wait.Ticks;
-        if (_ended || (!_taking && at >= _at) || (_taking && at >= _at && _next is not null))
+        if (_ended || at >= _at)
         {
             return;
         }
@@ -40,21 +35,17 @@ internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<T
 
     private void RunTurn()
     {
-        if (_taking)
-        {
-            // The thread is still in its previous turn, which lets simulated time pass.
-            _next = null;
-            _at = long.MaxValue;
-            return;
-        }
         _next = null;
         _at = long.MaxValue;
-        _taking = true;
+        if (IsTaking)
+        {
+            // The thread is still in its previous turn, which lets simulated time pass.
+            return;
+        }
+        IsTaking = true;
         try
         {
-            var rest = turn();
-            _taking = false;
-            Take(rest);
+            Take(turn());
         }
         catch (Exception e) when (e is not NodeCrashedException)
         {
@@ -63,7 +54,7 @@ internal sealed class TurnLoop(Scheduler scheduler, Dice dice, Node node, Func<T
         }
         finally
         {
-            _taking = false;
+            IsTaking = false;
         }
     }
 }

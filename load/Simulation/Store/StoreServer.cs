@@ -24,10 +24,8 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     /// <summary>All events, in the order of their sequence numbers.</summary>
     public List<Stored> Events { get; } = [];
 
-    /// <summary>Until when it cannot be reached.</summary>
     public long AwayUntil { get; set; }
 
-    /// <summary>Until when it refuses writes.</summary>
     public long ReadOnlyUntil { get; set; }
 
     /// <summary>Until when half of the writes break their connection, before or after the commit.</summary>
@@ -36,7 +34,6 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     /// <summary>Until when every request takes up to two seconds.</summary>
     public long SlowUntil { get; set; }
 
-    /// <summary>The events of a stream.</summary>
     public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
 
     /// <summary>Executes a request of a process, with a random latency in each direction.</summary>
@@ -80,7 +77,6 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         return Find(transactionIds);
     }
 
-    /// <summary>Begins new epochs.</summary>
     public Dictionary<SourcePartition, long> Begin(IReadOnlyCollection<PartitionEpoch> owned)
     {
         var begun = owned.Where(o => o.Epoch == 0 || o.Epoch == _epochs.GetValueOrDefault(o.Partition)).Select(o => o.Partition)
@@ -130,15 +126,12 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         return true;
     }
 
-    /// <summary>Reads accounts.</summary>
     public Dictionary<string, Account> Load(string[] streamIds, Account opened) => streamIds.ToDictionary(
         id => id, id => Stream(id).Aggregate(opened, (account, stored) => account.Apply(stored.Fact)), StringComparer.Ordinal);
 
-    /// <summary>Finds receipts.</summary>
     public Dictionary<Guid, Wire.V1.Event> Find(Guid[] transactionIds) => transactionIds.Distinct()
         .Where(_receipts.ContainsKey).ToDictionary(id => id, id => _receipts[id].Clone());
 
-    /// <summary>A page of all events.</summary>
     public List<Stored> Page(long after, int limit) => [.. Events.Where(e => e.Sequence > after).Take(limit)];
 
     private T Do<T>(bool writes, Func<T> work)

@@ -157,8 +157,8 @@ public sealed class RpcxDeadlines
     /// <summary>Returns a proxy that is already connected, so that a call is certain to be sent at once.</summary>
     private static async Task<IPayments> ConnectedAsync(RpcxPair pair)
     {
-        var client = pair.Client();
-        await client.ConnectAsync(TestContext.Current.CancellationToken);
-        return client.Proxy<IPayments>();
+        var payments = pair.Client().Proxy<IPayments>();
+        await payments.CheckAsync(new CheckBalanceRequest(), default);
+        return payments;
     }
 }

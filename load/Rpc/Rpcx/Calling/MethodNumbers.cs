@@ -6,7 +6,6 @@ namespace Billing.Rpc.Rpcx.Calling;
 /// starting at 1.</summary>
 internal sealed class MethodNumbers
 {
-    /// <summary>Maximum number of methods per connection.</summary>
     public const int CountMax = 4_096;
 
     private readonly Lock _gate = new();

@@ -20,13 +20,11 @@ internal abstract class RemoteMethod(RpcxClient client, ushort number, string na
     public abstract object Call(object?[] arguments);
 }
 
-/// <inheritdoc/>
 internal sealed class RemoteMethod<TReply>(RpcxClient client, ushort number, string name) : RemoteMethod(client, number, name)
     where TReply : class, IMessage<TReply>, new()
 {
     private readonly MessageParser<TReply> _parser = new(() => new TReply());
 
-    /// <inheritdoc/>
     public override object Call(object?[] arguments)
     {
         ArgumentNullException.ThrowIfNull(arguments[0], "request");

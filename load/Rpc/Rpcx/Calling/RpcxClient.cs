@@ -44,16 +44,6 @@ public sealed class RpcxClient : IAsyncDisposable
         return ServiceProxy.Create<TService>(contract.Methods.ToDictionary(m => m.Method, m => Prepare(contract.Name, m)));
     }
 
-    /// <summary>Opens the connections in advance, so that the first call does not have to wait for them.</summary>
-    /// <exception cref="RpcxException">A connection cannot be opened; UNAVAILABLE.</exception>
-    public async Task ConnectAsync(CancellationToken cancellationToken)
-    {
-        foreach (var slot in _slots)
-        {
-            _ = await slot.OpenAsync().WaitAsync(cancellationToken) ?? throw slot.Failure();
-        }
-    }
-
     /// <summary>Closes the connections. Calls in flight fail with UNAVAILABLE.</summary>
     public async ValueTask DisposeAsync()
     {

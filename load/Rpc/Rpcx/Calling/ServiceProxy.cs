@@ -8,7 +8,6 @@ internal class ServiceProxy : DispatchProxy
 {
     private FrozenDictionary<MethodInfo, RemoteMethod> _methods = FrozenDictionary<MethodInfo, RemoteMethod>.Empty;
 
-    /// <summary>Creates a proxy.</summary>
     public static TService Create<TService>(IReadOnlyDictionary<MethodInfo, RemoteMethod> methods)
         where TService : class
     {
@@ -17,6 +16,5 @@ internal class ServiceProxy : DispatchProxy
         return proxy;
     }
 
-    /// <inheritdoc/>
     protected override object? Invoke(MethodInfo? targetMethod, object?[]? args) => _methods[targetMethod!].Call(args!);
 }

@@ -11,10 +11,6 @@ internal abstract class ServerMethod
     public abstract void Start(ServerConnection connection, in FrameHeader header, in ReadOnlySequence<byte> payload);
 }
 
-/// <inheritdoc/>
-/// <param name="name">The public name, for messages.</param>
-/// <param name="handler">The implementation.</param>
-/// <param name="dispatch">Where the implementation runs.</param>
 internal sealed class ServerMethod<TRequest, TReply>(
     string name, Func<TRequest, RpcxCallOptions, Task<TReply>> handler, RpcxDispatch dispatch) : ServerMethod
     where TRequest : class, IMessage<TRequest>, new()
@@ -22,7 +18,6 @@ internal sealed class ServerMethod<TRequest, TReply>(
 {
     private readonly MessageParser<TRequest> _parser = new(() => new TRequest());
 
-    /// <inheritdoc/>
     public override void Start(ServerConnection connection, in FrameHeader header, in ReadOnlySequence<byte> payload)
     {
         TRequest request;

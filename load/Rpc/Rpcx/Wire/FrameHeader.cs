@@ -41,9 +41,7 @@ internal readonly record struct FrameHeader(
 {
     public const int Bytes = 24;
 
-    /// <summary>Writes the header.</summary>
-    /// <param name="to">At least <see cref="Bytes"/> long.</param>
-    /// <param name="length">The payload's length.</param>
+    /// <summary>Writes the header of a payload with this length.</summary>
     public void Write(Span<byte> to, int length)
     {
         BinaryPrimitives.WriteUInt64LittleEndian(to[16..], MicrosecondsLeft);
@@ -54,9 +52,6 @@ internal readonly record struct FrameHeader(
         BinaryPrimitives.WriteInt32LittleEndian(to, length);
     }
 
-    /// <summary>Reads a header.</summary>
-    /// <param name="from">At least <see cref="Bytes"/> long.</param>
-    /// <param name="lengthMax">The maximum length of a payload.</param>
     /// <exception cref="ProtocolException">The header is invalid, or the payload is too long.</exception>
     public static FrameHeader Read(ReadOnlySpan<byte> from, int lengthMax)
     {

@@ -33,7 +33,7 @@ internal sealed class FrameOutput(Socket socket, int unsentMax)
     /// <returns>False if the output is completed.</returns>
     public bool Write(in FrameHeader header, IMessage? payload = null) => Write(header, payload, payload?.CalculateSize() ?? 0);
 
-    /// <summary>Writes a frame.</summary>
+    /// <summary>Writes a frame whose payload has a known size.</summary>
     /// <param name="header">The header; the length is filled in.</param>
     /// <param name="payload">The message, if any.</param>
     /// <param name="length">Its serialised size.</param>

@@ -15,10 +15,7 @@ internal static class FrameReader
         PipeReader.Create(stream, new StreamPipeReaderOptions(bufferSize: SegmentBytes));
 
     /// <summary>Waits for the first frame of a connection.</summary>
-    /// <param name="input">The connection's input.</param>
-    /// <param name="lengthMax">The maximum length of a payload.</param>
-    /// <param name="parse">Returns what the frame contains; its payload exists only during the call.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>What <paramref name="parse"/> returns; the payload exists only during that call.</returns>
     /// <exception cref="ProtocolException">The input does not begin with a valid header, or the payload is too long.</exception>
     /// <exception cref="EndOfStreamException">The other end has closed the connection.</exception>
     public static async Task<T> ReadFirstAsync<T>(
@@ -42,12 +39,8 @@ internal static class FrameReader
         }
     }
 
-    /// <summary>Reads the first frame if it has been received completely.</summary>
-    /// <param name="input">The bytes; on success advanced past the frame.</param>
-    /// <param name="lengthMax">The maximum length of a payload.</param>
-    /// <param name="header">The frame's header.</param>
-    /// <param name="payload">The frame's payload, a part of the input.</param>
-    /// <returns>Whether a complete frame was available.</returns>
+    /// <summary>Reads the first frame if it has been received completely, and advances the input past it; the payload is a part of
+    /// the input.</summary>
     /// <exception cref="ProtocolException">The input does not begin with a valid header, or the payload is too long. It is
     /// thrown as soon as the header is available.</exception>
     public static bool TryRead(

@@ -12,7 +12,6 @@ internal static class Greeting
     /// <summary>"RPCX".</summary>
     public const uint Magic = 0x58435052;
 
-    /// <summary>This protocol's version.</summary>
     public const uint Version = 1;
 
     /// <summary>The maximum length of a greeting and of a Names frame.</summary>
@@ -30,7 +29,6 @@ internal static class Greeting
         return bytes;
     }
 
-    /// <summary>Reads a greeting.</summary>
     /// <exception cref="ProtocolException">It is not a greeting, or of another protocol version.</exception>
     public static RpcxHello Read(in ReadOnlySequence<byte> payload)
     {

@@ -1,4 +1,5 @@
 using Billing.Rpc.Rpcx;
+using Billing.UnitTests.Testing;
 using FsCheck.Fluent;
 
 namespace Billing.UnitTests.Rpc.Rpcx;
