@@ -131,27 +131,15 @@ internal sealed class Run
             FaultKind.StopBalances => () => _platform.StopBalances(balances, lasts),
             FaultKind.FreezePayments => () => _platform.Freeze(_platform.Payments[payments].Node, lasts),
             FaultKind.FreezeBalances => () => _platform.Freeze(_platform.Balances[balances].Node, lasts),
-            FaultKind.FreezeProxy => () =>
-            {
-                _platform.Freeze(_platform.Proxies[proxy].Node, lasts);
-                _clients.FrozenUntil = Math.Max(_clients.FrozenUntil, until);
-            },
+            FaultKind.FreezeProxy => () => FreezeProxy(proxy, lasts),
             FaultKind.Rebalance => () => brokers.Group(Groups.Payments).MoveOne(_dice),
             FaultKind.EvictPayments => () => _platform.Evict(_platform.Payments[payments].Node),
             FaultKind.BrokersAway => () => brokers.AwayUntil = until,
             FaultKind.BrokersSlow => () => SlowBrokers(until),
             FaultKind.ProxyQueueFull => () => _platform.Proxies[proxy].Producer.FullUntil = until,
-            FaultKind.PaymentsQueueFull => () =>
-            {
-                _platform.MayFail = true;
-                _platform.Payments[payments].Producer.FullUntil = until;
-            },
+            FaultKind.PaymentsQueueFull => () => FillPaymentsQueue(payments, until),
             FaultKind.EventsDeleted => DeleteEvents,
-            FaultKind.RequestsStartAgain => () =>
-            {
-                _requestsLost = true;
-                _dice.Pick(brokers.Find(_dice.Pick(Topics.AllRequests))!).StartAgain();
-            },
+            FaultKind.RequestsStartAgain => StartRequestsAgain,
             FaultKind.BadRecords => InjectBadRecords,
             FaultKind.StoreAway => () => _platform.Store.AwayUntil = until,
             FaultKind.StoreReadOnly => () => _platform.Store.ReadOnlyUntil = until,
@@ -160,6 +148,18 @@ internal sealed class Run
             _ => throw new SimulationException($"There is no fault {fault.Kind}."),
         };
         inject();
+    }
+
+    private void FreezeProxy(int number, TimeSpan time)
+    {
+        _platform.Freeze(_platform.Proxies[number].Node, time);
+        _clients.FrozenUntil = Math.Max(_clients.FrozenUntil, _scheduler.Now + time.Ticks);
+    }
+
+    private void FillPaymentsQueue(int number, long until)
+    {
+        _platform.MayFail = true;
+        _platform.Payments[number].Producer.FullUntil = until;
     }
 
     private void SlowBrokers(long until)
@@ -174,6 +174,12 @@ internal sealed class Run
         {
             log.DeleteBefore(log.End - _dice.Next(3));
         }
+    }
+
+    private void StartRequestsAgain()
+    {
+        _requestsLost = true;
+        _dice.Pick(_platform.Brokers.Find(_dice.Pick(Topics.AllRequests))!).StartAgain();
     }
 
     private void InjectBadRecords()
