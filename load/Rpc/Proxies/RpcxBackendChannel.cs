@@ -32,7 +32,8 @@ internal sealed class RpcxBackendChannel : IBackendChannel
         var span = Tracing.Start(Tracing.ExecuteSpan, ActivityKind.Client, Tracing.Current);
         try
         {
-            return await _backend.ExecuteAsync(request.ToCommand(traceParent: span is null ? "" : Tracing.TraceParent(span.Context)), new RpcxCallOptions(left));
+            var command = request.ToCommand(traceParent: span is null ? "" : Tracing.TraceParent(span.Context));
+            return await _backend.ExecuteAsync(command, new RpcxCallOptions(left));
         }
         catch (RpcxException e)
         {

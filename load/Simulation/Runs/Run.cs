@@ -293,7 +293,8 @@ internal sealed class Run
             }
             var last = published.GetValueOrDefault(recorded.StreamId);
             all.Add((recorded.StreamId, recorded.Version));
-            ReferenceModel.Require(_platform.Brokers.HadTwoOwners || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
+            ReferenceModel.Require(
+                _platform.Brokers.HadTwoOwners || recorded.Version <= last + 1, $"{recorded.StreamId}@{recorded.Version} was published before {last + 1}");
             published[recorded.StreamId] = Math.Max(last, recorded.Version);
         }
         foreach (var account in Clients.Streams)
@@ -309,7 +310,9 @@ internal sealed class Run
     private void CheckDeadLetters()
     {
         var letters = _platform.Brokers.Find(Topics.DeadLetters)![0].All
-            .Select(letter => (Header(letter, DeadLetterPublisher.TopicHeader), Header(letter, DeadLetterPublisher.PartitionHeader), Header(letter, DeadLetterPublisher.OffsetHeader)))
+            .Select(letter => (
+                Header(letter, DeadLetterPublisher.TopicHeader), Header(letter, DeadLetterPublisher.PartitionHeader),
+                Header(letter, DeadLetterPublisher.OffsetHeader)))
             .Distinct().Count();
         ReferenceModel.Require(
             letters == _badRecords || (_requestsLost && letters < _badRecords),

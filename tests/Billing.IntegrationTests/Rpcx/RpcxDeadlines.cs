@@ -136,7 +136,8 @@ public sealed class RpcxDeadlines
         for (var round = 0; round < 100; round++)
         {
             using var gone = new CancellationTokenSource();
-            var calls = Enumerable.Range(0, 100).Select(i => Task.Run(() => payments.PayAsync(Request(i), new RpcxCallOptions(CancellationToken: gone.Token)))).ToList();
+            var options = new RpcxCallOptions(CancellationToken: gone.Token);
+            var calls = Enumerable.Range(0, 100).Select(i => Task.Run(() => payments.PayAsync(Request(i), options))).ToList();
             await gone.CancelAsync();
             await Task.WhenAny(Task.WhenAll(calls));
             Assert.All(calls, call => Assert.True(call.IsCompletedSuccessfully || call.IsCanceled));

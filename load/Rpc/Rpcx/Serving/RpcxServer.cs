@@ -158,7 +158,8 @@ public sealed class RpcxServer : IHostedService, IAsyncDisposable
     {
         if (_connections.Count >= _options.ConnectionsMax)
         {
-            RpcxLog.Refused(_logger, socket.RemoteEndPoint?.ToString() ?? "", $"it is one more than {_options.ConnectionsMax} connections (ConnectionsMax)");
+            RpcxLog.Refused(
+                _logger, socket.RemoteEndPoint?.ToString() ?? "", $"it is one more than {_options.ConnectionsMax} connections (ConnectionsMax)");
             socket.Dispose();
             return;
         }
