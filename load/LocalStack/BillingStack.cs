@@ -1,5 +1,4 @@
 using System.Collections.Frozen;
-using System.Globalization;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Postgres;
@@ -22,12 +21,6 @@ public sealed class BillingStack : IAsyncDisposable
     private readonly Lock _gate = new();
     private readonly StackOptions _options;
     private readonly FreePorts _ports;
-    private LocalPostgres? _postgres;
-    private LocalKafka? _kafka;
-    private string? _brokers;
-
-    // Fixed when the stack starts: every proxy must know the same backends, including those that are down.
-    private string[] _backendAddresses = [];
 
     // Replaced as a whole, so that an enumeration sees one state while services are added and removed concurrently.
     private volatile IReadOnlyList<ServiceProcess> _services = [];
@@ -43,22 +36,22 @@ public sealed class BillingStack : IAsyncDisposable
     public StackFolder Folder { get; }
 
     /// <summary>The transport of commands: <c>kafka</c>, <c>embedded</c> or <c>direct</c>.</summary>
-    public string Transport => IsDirect ? "direct" : _brokers is null ? "embedded" : "kafka";
+    public string Transport => IsDirect ? "direct" : BootstrapServers is null ? "embedded" : "kafka";
 
     /// <summary>The protocol between proxies and backends over <c>direct</c>; null with other transports.</summary>
     public string? Protocol => IsDirect ? _options.Protocol : null;
 
     /// <summary>Addresses of the brokers; null without Kafka.</summary>
-    public string? BootstrapServers => _brokers;
+    public string? BootstrapServers { get; private set; }
 
     /// <summary>Npgsql's connection string of the event store.</summary>
     public string ConnectionString { get; private set; } = "";
 
     /// <summary>The PostgreSQL server that the stack started; null if it uses another one.</summary>
-    public LocalPostgres? Postgres => _postgres;
+    public LocalPostgres? Postgres { get; private set; }
 
     /// <summary>The Kafka cluster that the stack started; null if it uses none or another one.</summary>
-    public LocalKafka? Kafka => _kafka;
+    public LocalKafka? Kafka { get; private set; }
 
     /// <summary>The credentials of the proxies and their callers; null without authentication.</summary>
     public StackCredentials? Credentials { get; private init; }
@@ -76,14 +69,14 @@ public sealed class BillingStack : IAsyncDisposable
     public IReadOnlyList<string> AdminAddresses => [.. _services.Select(s => s.AdminAddress).OfType<string>()];
 
     /// <summary>Addresses (<c>host:port</c>) on which the backends listen for commands over <c>direct</c>; empty with other
-    /// transports.</summary>
-    public IReadOnlyList<string> BackendAddresses => _backendAddresses;
+    /// transports. Fixed when the stack starts: every proxy must know the same backends, including those that are down.</summary>
+    public IReadOnlyList<string> BackendAddresses { get; private set; } = [];
 
     /// <summary>Every process of the stack.</summary>
     public IEnumerable<ChildProcess> Processes =>
         _services.Select(s => s.Process)
-            .Concat(_kafka?.Processes ?? [])
-            .Concat(_postgres?.Process is { } postgres ? [postgres] : []);
+            .Concat(Kafka?.Processes ?? [])
+            .Concat(Postgres?.Process is { } postgres ? [postgres] : []);
 
     /// <summary>The services of one role.</summary>
     public IEnumerable<ServiceProcess> Of(ServiceRole role) => _services.Where(s => s.Role == role);
@@ -93,7 +86,7 @@ public sealed class BillingStack : IAsyncDisposable
     public static async Task<BillingStack> StartAsync(
         StackOptions options, IProgress<string> progress, CancellationToken cancellationToken)
     {
-        var folder = options.Detached ? StackFolder.CreateKept() : StackFolder.Create();
+        var folder = StackFolder.Create(keep: options.Detached);
         var stack = new BillingStack(options, folder, new FreePorts())
         {
             Credentials = options.Secured
@@ -159,34 +152,30 @@ public sealed class BillingStack : IAsyncDisposable
             await StopAllAsync(s => s.AcceptsCalls);
             await StopAllAsync(s => !s.AcceptsCalls);
         }
-        foreach (var service in _services)
-        {
-            await service.Process.DisposeAsync();
-        }
-        await DisposeServersAsync();
+        await DisposeProcessesAsync();
     }
 
     private async Task AbandonAsync()
     {
-        foreach (var process in Processes.ToList())
+        foreach (var process in Processes)
         {
             process.Kill();
         }
-        foreach (var service in _services)
-        {
-            await service.Process.DisposeAsync();
-        }
-        await DisposeServersAsync();
+        await DisposeProcessesAsync();
         if (_options.Detached)
         {
             await StackFolder.Adopt(Folder.FullName).DisposeAsync();
         }
     }
 
-    private async Task DisposeServersAsync()
+    private async Task DisposeProcessesAsync()
     {
+        foreach (var service in _services)
+        {
+            await service.Process.DisposeAsync();
+        }
         await Task.WhenAll(
-            _kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, _postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask);
+            Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask);
         await Folder.DisposeAsync();
         _ports.Dispose();
     }
@@ -201,9 +190,9 @@ public sealed class BillingStack : IAsyncDisposable
             ConnectionString = _options.Postgres;
             return;
         }
-        _postgres = await LocalPostgres.StartNewAsync(
+        Postgres = await LocalPostgres.StartNewAsync(
             Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
-        ConnectionString = _postgres.ConnectionString;
+        ConnectionString = Postgres.ConnectionString;
     }
 
     private async Task StartKafkaAsync(IProgress<string> progress, CancellationToken cancellationToken)
@@ -220,17 +209,17 @@ public sealed class BillingStack : IAsyncDisposable
                 progress.Report("Kafka is not installed: using the embedded transport");
                 break;
             case "auto":
-                _kafka = await LocalKafka.StartNewAsync(
+                Kafka = await LocalKafka.StartNewAsync(
                     Folder, _ports, _options.Brokers, _options.Detached, progress, _options.BrokerRelayPorts, Credentials?.Brokers,
                     _options.BrokerJavaOptions, cancellationToken);
-                _brokers = _kafka.BootstrapServers;
+                BootstrapServers = Kafka.BootstrapServers;
                 if (Credentials is not null)
                 {
-                    await AllowServicesAsync(_brokers);
+                    await AllowServicesAsync(BootstrapServers);
                 }
                 break;
             default:
-                _brokers = _options.Kafka;
+                BootstrapServers = _options.Kafka;
                 break;
         }
     }
@@ -245,33 +234,25 @@ public sealed class BillingStack : IAsyncDisposable
         await KafkaAccess.AllowAsync(options, KafkaAccess.Parse((await list.ReadToEndAsync()).Split('\n')));
     }
 
-    private static string PrincipalOf(ServiceRole role) => role switch
-    {
-        ServiceRole.Proxy => "proxy",
-        ServiceRole.BalanceBackend => "balance-backend",
-        _ => "payment-backend",
-    };
-
     private async Task StartServicesAsync(IProgress<string> progress, CancellationToken cancellationToken)
     {
         progress.Report("Starting the services");
         if (Transport == "embedded")
         {
-            await AddAsync(ServiceRole.Embedded, 1, cancellationToken);
-            return;
+            Launch(ServiceRole.Embedded, 1);
         }
-        if (IsDirect)
+        else if (IsDirect)
         {
-            _backendAddresses = [.. Enumerable.Range(0, _options.PaymentBackends)
-                .Select(_ => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{_ports.Take()}"))];
+            BackendAddresses = [.. Enumerable.Range(0, _options.PaymentBackends).Select(_ => $"127.0.0.1:{_ports.Take()}")];
             LaunchAll(ServiceRole.DirectBackend, _options.PaymentBackends);
+            LaunchAll(ServiceRole.Proxy, _options.Proxies);
         }
         else
         {
             LaunchAll(ServiceRole.PaymentBackend, _options.PaymentBackends);
             LaunchAll(ServiceRole.BalanceBackend, _options.BalanceBackends);
+            LaunchAll(ServiceRole.Proxy, _options.Proxies);
         }
-        LaunchAll(ServiceRole.Proxy, _options.Proxies);
         await Task.WhenAll(_services.Select(s => s.WaitUntilReadyAsync(cancellationToken)));
     }
 
@@ -289,11 +270,9 @@ public sealed class BillingStack : IAsyncDisposable
         var previous = Of(role).FirstOrDefault(s => s.Number == number);
         var port = previous is not null ? new Uri(previous.Address).Port
             : isFront && _options.Port != 0 ? _options.Port + number - 1 : _ports.Take();
-        var settings = Settings(role, number);
-        if (isFront)
-        {
-            AddFrontSettings(settings, number, previous);
-        }
+        var settings = CommonSettings(role).Concat(isFront ? FrontSettings(number, previous) : [])
+            .Concat(role == ServiceRole.Proxy ? [] : BackendSettings(role, number))
+            .Where(setting => setting.Value is not null).ToDictionary(StringComparer.Ordinal);
         foreach (var (name, value) in _options.Settings.Concat(own ?? FrozenDictionary<string, string>.Empty))
         {
             settings[name] = value;
@@ -306,93 +285,70 @@ public sealed class BillingStack : IAsyncDisposable
         return service;
     }
 
-    private int Partitions => _options.Partitions > 0 || _kafka is null
-        ? _options.Partitions
-        : _options.FewestPartitions;
+    private int Partitions => _options.Partitions > 0 || Kafka is null ? _options.Partitions : _options.FewestPartitions;
 
     private bool IsDirect => _options.Transport == "direct";
 
-    private Dictionary<string, string?> Settings(ServiceRole role, int number)
+    // Settings without a value are those that a service keeps its own default of.
+    private Dictionary<string, string?> CommonSettings(ServiceRole role)
     {
-        var settings = new Dictionary<string, string?>(StringComparer.Ordinal);
-        if (_brokers is not null)
+        var isSecured = Kafka is not null && Credentials is not null;
+        return new()
         {
-            settings["Billing__Kafka__BootstrapServers"] = _brokers;
-        }
-        if (_kafka is not null && Credentials is not null)
-        {
-            settings["Billing__Kafka__BootstrapServers"] = _kafka.SecuredServers;
-            settings["Billing__SecretsFolder"] = Credentials.SecretsOf(PrincipalOf(role));
-        }
-        if (_kafka is not null)
-        {
+            ["Billing__Kafka__BootstrapServers"] = isSecured ? Kafka!.SecuredServers : BootstrapServers,
+            ["Billing__SecretsFolder"] = isSecured ? Credentials!.SecretsOf(role switch
+            {
+                ServiceRole.Proxy => "proxy",
+                ServiceRole.BalanceBackend => "balance-backend",
+                _ => "payment-backend",
+            }) : null,
             // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer than the
             // fail-over of a broker, so that a group whose coordinator dies need not rebalance.
-            settings["Billing__Kafka__SessionTimeout"] = "00:00:03.500";
-            settings["Billing__Kafka__HeartbeatInterval"] = "00:00:00.500";
-            settings["Billing__Kafka__StartTimeout"] = StartTimeout;
-        }
-        if (Partitions is > 0 and var partitions)
+            ["Billing__Kafka__SessionTimeout"] = Kafka is null ? null : "00:00:03.500",
+            ["Billing__Kafka__HeartbeatInterval"] = Kafka is null ? null : "00:00:00.500",
+            ["Billing__Kafka__StartTimeout"] = Kafka is null ? null : StartTimeout,
+            ["Billing__Kafka__Partitions"] = Partitions > 0 ? Partitions.ToString() : null,
+            ["Billing__Direct__Protocol"] = Protocol,
+            ["Billing__Direct__Backends"] = IsDirect && role == ServiceRole.Proxy ? string.Join(',', BackendAddresses) : null,
+        };
+    }
+
+    private Dictionary<string, string?> FrontSettings(int number, ServiceProcess? previous)
+    {
+        string NewAddress(int port) => $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{port}";
+        var settings = new Dictionary<string, string?>
         {
-            settings["Billing__Kafka__Partitions"] = partitions.ToString(CultureInfo.InvariantCulture);
-        }
-        if (IsDirect)
+            [ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1),
+            [ServiceProcess.AdminUrl] = Credentials is null ? null : previous?.AdminAddress ?? NewAddress(_ports.Take()),
+        };
+        foreach (var (name, value) in Credentials?.ProxySettings ?? FrozenDictionary<string, string>.Empty)
         {
-            settings["Billing__Direct__Protocol"] = _options.Protocol;
-        }
-        switch (role)
-        {
-            case ServiceRole.Proxy when IsDirect:
-                settings["Billing__Direct__Backends"] = string.Join(',', _backendAddresses);
-                break;
-            case ServiceRole.Proxy:
-                break;
-            default:
-                AddBackendSettings(settings, role, number);
-                break;
+            settings[name] = value;
         }
         return settings;
     }
 
-    private void AddFrontSettings(Dictionary<string, string?> settings, int number, ServiceProcess? previous)
+    private Dictionary<string, string?> BackendSettings(ServiceRole role, int number)
     {
-        settings[ServiceProcess.RestUrl] = previous?.RestAddress ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1);
-        if (Credentials is null)
+        if (role == ServiceRole.DirectBackend && number > BackendAddresses.Count)
         {
-            return;
+            throw new StackException($"The proxies distribute the accounts over {BackendAddresses.Count} backends; there is no backend {number}.");
         }
-        settings[ServiceProcess.AdminUrl] = previous?.AdminAddress ?? NewAddress(_ports.Take());
-        foreach (var (name, value) in Credentials.ProxySettings)
+        var isEmbedded = role == ServiceRole.Embedded;
+        return new()
         {
-            settings[name] = value;
-        }
-    }
-
-    private string NewAddress(int port) =>
-        string.Create(CultureInfo.InvariantCulture, $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{port}");
-
-    private void AddBackendSettings(Dictionary<string, string?> settings, ServiceRole role, int number)
-    {
-        settings["Billing__EventStore__ConnectionString"] = ConnectionString;
-        settings["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false";
-        if (_postgres is not null)
-        {
-            settings["Billing__EventStore__StartTimeout"] = StartTimeout;
-        }
-        switch (role)
-        {
-            case ServiceRole.DirectBackend when number > _backendAddresses.Length:
-                throw new StackException($"The proxies distribute the accounts over {_backendAddresses.Length} backends; there is no backend {number}.");
-            case ServiceRole.DirectBackend:
-                settings["Billing__Direct__Listen"] = _backendAddresses[number - 1];
-                break;
-            case ServiceRole.Embedded:
-                settings["Billing__Embedded__PaymentBackends"] = _options.PaymentBackends.ToString(CultureInfo.InvariantCulture);
-                settings["Billing__Embedded__BalanceBackends"] = _options.BalanceBackends.ToString(CultureInfo.InvariantCulture);
-                break;
-            default:
-                settings["Billing__Backend__Role"] = role == ServiceRole.BalanceBackend ? "Balances" : "Payments";
-                break;
-        }
+            ["Billing__EventStore__ConnectionString"] = ConnectionString,
+            ["Billing__EventStore__StartTimeout"] = Postgres is null ? null : StartTimeout,
+            ["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false",
+            ["Billing__Direct__Listen"] = role == ServiceRole.DirectBackend ? BackendAddresses[number - 1] : null,
+            ["Billing__Embedded__PaymentBackends"] = isEmbedded ? _options.PaymentBackends.ToString() : null,
+            ["Billing__Embedded__BalanceBackends"] = isEmbedded ? _options.BalanceBackends.ToString() : null,
+            ["Billing__Backend__Role"] = role switch
+            {
+                ServiceRole.PaymentBackend => "Payments",
+                ServiceRole.BalanceBackend => "Balances",
+                _ => null,
+            },
+        };
     }
 }

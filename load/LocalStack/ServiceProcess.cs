@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Credentials;
 using Billing.LocalStack.Processes;
 using Grpc.Core;
@@ -91,22 +90,14 @@ public sealed class ServiceProcess
             ServiceRole.DirectBackend => ("backend", "Billing.Rpc", "backend"),
             _ => ("embedded", "Billing.Embedded", null),
         };
-        var address = string.Create(CultureInfo.InvariantCulture, $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}");
-        var label = string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
-        var environment = new Dictionary<string, string?>(settings, StringComparer.Ordinal)
+        var address = $"{(RoleAcceptsCalls(role) && credentials is not null ? "https" : "http")}://127.0.0.1:{port}";
+        var label = $"{name}-{number}";
+        string[] arguments = [DotnetProgram.FileOf(program), .. side is null ? [] : (string[])[side]];
+        var process = ChildProcess.Start(new ChildProcessStart(label, DotnetProgram.Launcher, arguments, folder.LogFile(label))
         {
-            ["ASPNETCORE_URLS"] = address,
-        };
-        foreach (var (variable, value) in DotnetProgram.Settings)
-        {
-            environment[variable] = value;
-        }
-        var process = ChildProcess.Start(
-            new ChildProcessStart(label, DotnetProgram.Launcher, side is null ? [DotnetProgram.FileOf(program)] : [DotnetProgram.FileOf(program), side], folder.LogFile(label))
-            {
-                Environment = environment,
-                Detached = detached,
-            });
+            Environment = new Dictionary<string, string?>([.. settings, .. DotnetProgram.Settings!]) { ["ASPNETCORE_URLS"] = address },
+            Detached = detached,
+        });
         return new ServiceProcess(role, number, address, settings, credentials, process);
     }
 
@@ -114,50 +105,32 @@ public sealed class ServiceProcess
     /// <exception cref="StackException">It ended, or was not ready in time.</exception>
     public async Task WaitUntilReadyAsync(CancellationToken cancellationToken)
     {
-        // One connection for all health checks: a new one for each takes processor time that the starting services need.
-        if (AcceptsCalls)
+        if (!AcceptsCalls)
         {
-            using var channel = Connect();
-            await Process.WaitUntilAsync(token => IsServingAsync(channel, token), ChildProcess.Patience, cancellationToken);
+            await Process.WaitUntilAnsweredAsync(Address + "/health/ready", cancellationToken);
             return;
         }
-        using var http = new HttpClient();
-        await Process.WaitUntilAsync(token => HasJoinedAsync(http, token), ChildProcess.Patience, cancellationToken);
-    }
-
-    private GrpcChannel Connect() => GrpcChannel.ForAddress(Address, new GrpcChannelOptions
-    {
-        HttpHandler = _credentials?.Handler(),
-        DisposeHttpClient = true,
-        // By default a channel whose connection was refused waits for a second before it reconnects, and then longer.
-        InitialReconnectBackoff = ReconnectBackoff,
-        MaxReconnectBackoff = ReconnectBackoff,
-    });
-
-    private static async Task<bool> IsServingAsync(GrpcChannel channel, CancellationToken cancellationToken)
-    {
-        try
+        using var channel = GrpcChannel.ForAddress(Address, new GrpcChannelOptions
         {
-            var health = await new Health.HealthClient(channel).CheckAsync(
-                new HealthCheckRequest(), cancellationToken: cancellationToken);
-            return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
-        }
-        catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.Internal)
-        {
-            return false;
-        }
-    }
-
-    private async Task<bool> HasJoinedAsync(HttpClient http, CancellationToken cancellationToken)
-    {
-        try
-        {
-            using var response = await http.GetAsync(new Uri(Address + "/health/ready"), cancellationToken);
-            return response.IsSuccessStatusCode;
-        }
-        catch (HttpRequestException)
-        {
-            return false;
-        }
+            HttpHandler = _credentials?.Handler(),
+            DisposeHttpClient = true,
+            // By default a channel whose connection was refused waits for a second before it reconnects, and then longer.
+            InitialReconnectBackoff = ReconnectBackoff,
+            MaxReconnectBackoff = ReconnectBackoff,
+        });
+        await Process.WaitUntilAsync(
+            async token =>
+            {
+                try
+                {
+                    var health = await new Health.HealthClient(channel).CheckAsync(new HealthCheckRequest(), cancellationToken: token);
+                    return health.Status == HealthCheckResponse.Types.ServingStatus.Serving;
+                }
+                catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.Internal)
+                {
+                    return false;
+                }
+            },
+            ChildProcess.Patience, cancellationToken);
     }
 }

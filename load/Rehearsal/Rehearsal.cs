@@ -158,7 +158,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         await step();
         var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
         _report.Steps.Add(new StepTime(what, seconds));
-        console.WriteLine(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"    {seconds:0.0} s"));
+        console.WriteLine($"    {seconds:0.0} s");
     }
 
     private async Task KeepAsync()

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.Measuring;
 using Billing.Measuring.Bursts;
 using Billing.Measuring.Comparing.Paper;
@@ -15,17 +14,17 @@ internal static class RehearsalTable
     {
         console.Write(Runs(report));
         console.WriteLine($"Paper: {Sources.Prototype.Citation}");
-        console.WriteLine(Text($"The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones."));
+        console.WriteLine($"The paper's figures are from fifteen t2.micro, which stored nothing and replied without a simulated delay; the machines here share {report.Machine.Cores} processors, with {report.ZoneDelayMs:0.0} ms between zones.");
         console.Write(Memory(report));
         if (report.Disks.Count > 0)
         {
-            console.WriteLine("Bytes on the disks for each payment: " + string.Join(", ", report.Disks.Select(disk => Text($"{disk.What} {disk.BytesPerPayment:N0}"))) + ".");
+            console.WriteLine("Bytes on the disks for each payment: " + string.Join(", ", report.Disks.Select(disk => $"{disk.What} {disk.BytesPerPayment:N0}")) + ".");
         }
         if (report.Access is { } access)
         {
-            console.WriteLine(Text($"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} findings."));
+            console.WriteLine($"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; {access.Amiss.Count} findings.");
         }
-        console.WriteLine(report.Amiss.Count == 0 ? "No findings." : Text($"{report.Amiss.Count} findings:"));
+        console.WriteLine(report.Amiss.Count == 0 ? "No findings." : $"{report.Amiss.Count} findings:");
         foreach (var finding in report.Amiss)
         {
             console.WriteLine("  " + finding);
@@ -38,7 +37,7 @@ internal static class RehearsalTable
         foreach (var run in report.Runs)
         {
             table.AddRow(
-                [run.Name, Text($"{run.Payments.Count:N0}"), .. Times(run.Payments), Seconds(run.TotalS), Text($"{run.Retried:N0}"), Text($"{run.Payments.Errors:N0}")]);
+                [run.Name, $"{run.Payments.Count:N0}", .. Times(run.Payments), Seconds(run.TotalS), $"{run.Retried:N0}", $"{run.Payments.Errors:N0}"]);
             if (run.SinceStart is { } burst)
             {
                 table.AddRow(["  since start", "", .. Times(burst), "", "", ""]);
@@ -47,7 +46,7 @@ internal static class RehearsalTable
         if (PaperFigures.Of(report.Requests, 3, jitter: false) is { } paper)
         {
             table.AddRow(
-                "paper, 15 machines", Text($"{3 * report.Requests:N0}"), Seconds(paper.Shortest), Seconds(paper.Longest), Seconds(paper.Average), "", "", "", "", "");
+                "paper, 15 machines", $"{3 * report.Requests:N0}", Seconds(paper.Shortest), Seconds(paper.Longest), Seconds(paper.Average), "", "", "", "", "");
         }
         return table;
     }
@@ -60,7 +59,7 @@ internal static class RehearsalTable
         var table = Table("Memory after the burst, MB", "Machine", "Service", "Service's peak", "Machine's peak, including page cache");
         foreach (var use in report.Memory)
         {
-            table.AddRow(use.Machine, use.Service, Text($"{use.ResidentPeakBytes / 1e6:0}"), Text($"{use.MachinePeakBytes / 1e6:0}"));
+            table.AddRow(use.Machine, use.Service, $"{use.ResidentPeakBytes / 1e6:0}", $"{use.MachinePeakBytes / 1e6:0}");
         }
         return table;
     }
@@ -75,7 +74,5 @@ internal static class RehearsalTable
         return table;
     }
 
-    private static string Seconds(double seconds) => Text($"{seconds:0.000}");
-
-    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+    private static string Seconds(double seconds) => $"{seconds:0.000}";
 }

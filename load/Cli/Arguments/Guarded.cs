@@ -1,3 +1,4 @@
+using System.CommandLine;
 using Billing.Auditing;
 using Billing.Hosting;
 using Billing.LocalStack.Processes;
@@ -7,6 +8,13 @@ namespace Billing.Cli.Arguments;
 /// <summary>How every command ends.</summary>
 internal static class Guarded
 {
+    /// <summary>Sets what a command does, and returns it.</summary>
+    public static Command Does(this Command command, Func<ParseResult, CancellationToken, Task<int>> action)
+    {
+        command.SetAction((parsed, cancellationToken) => RunAsync(() => action(parsed, cancellationToken)));
+        return command;
+    }
+
     /// <summary>Runs a command; errors that the user can correct are printed as one line on standard error.</summary>
     public static async Task<int> RunAsync(Func<Task<int>> action)
     {
@@ -14,7 +22,8 @@ internal static class Guarded
         {
             return await action();
         }
-        catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is StackException or AuditException or StartupException or Confluent.Kafka.KafkaException
+            or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync(e.Message);
             return 1;

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
-using System.Globalization;
 
 namespace Billing.Cli.Arguments;
 
@@ -10,65 +9,49 @@ internal static class ListFlags
     /// <summary>Creates an option for some names of a list; all by default.</summary>
     public static Option<string[]> Names(string name, string description, params string[] known)
     {
-        var option = List(name, $"{description}: {string.Join(", ", known)}, separated by commas", "NAME[,NAME]");
+        var all = string.Join(", ", known);
+        var option = List(
+            name, $"{description}: {all}, separated by commas", "NAME[,NAME]", part => part,
+            part => known.Contains(part) ? null : $"{name}: '{part}' is not one of {all}.");
         option.DefaultValueFactory = _ => known;
-        option.Validators.Add(result =>
-        {
-            foreach (var unknown in result.Tokens.SelectMany(Parts).Where(part => !known.Contains(part, StringComparer.Ordinal)))
-            {
-                result.AddError($"{name}: '{unknown}' is not one of {string.Join(", ", known)}.");
-            }
-        });
         return option;
     }
 
     /// <summary>Creates an option for whole numbers.</summary>
     public static Option<int[]> Numbers(string name, string description, int[] fallback, int min, int max)
     {
-        var option = new Option<int[]>(name)
-        {
-            Description = description + ", separated by commas",
-            HelpName = "N[,N]",
-            DefaultValueFactory = _ => fallback,
-            CustomParser = result => [.. result.Tokens.SelectMany(Parts).Select(part => ParseNumber(part) ?? 0)],
-        };
-        option.Validators.Add(result =>
-        {
-            foreach (var part in result.Tokens.SelectMany(Parts).Where(part => ParseNumber(part) is not { } value || value < min || value > max))
-            {
-                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name}: '{part}' is not a whole number between {min} and {max}."));
-            }
-        });
+        var option = List(
+            name, description + ", separated by commas", "N[,N]", part => int.TryParse(part, out var value) ? value : 0,
+            part => int.TryParse(part, out var value) && value >= min && value <= max ? null : $"{name}: '{part}' is not a whole number between {min} and {max}.");
+        option.DefaultValueFactory = _ => fallback;
         return option;
     }
 
     /// <summary>Creates an option for addresses.</summary>
-    public static Option<string[]> Addresses(string name, string description)
+    public static Option<string[]> Addresses(string name, string description) => List(
+        name, description + ", separated by commas", "URL[,URL]", part => part,
+        part => Uri.TryCreate(part, UriKind.Absolute, out var address) && address.Scheme is "http" or "https"
+            ? null
+            : $"{name}: '{part}' is not an address of the form http://host:port.");
+
+    private static Option<T[]> List<T>(string name, string description, string helpName, Func<string, T> parse, Func<string, string?> problem)
     {
-        var option = List(name, description + ", separated by commas", "URL[,URL]");
+        var option = new Option<T[]>(name)
+        {
+            Description = description,
+            HelpName = helpName,
+            CustomParser = result => [.. result.Tokens.SelectMany(Parts).Select(parse)],
+        };
         option.Validators.Add(result =>
         {
-            foreach (var wrong in result.Tokens.SelectMany(Parts).Where(part => !IsAddress(part)))
+            foreach (var error in result.Tokens.SelectMany(Parts).Select(problem).OfType<string>())
             {
-                result.AddError($"{name}: '{wrong}' is not an address of the form http://host:port.");
+                result.AddError(error);
             }
         });
         return option;
     }
 
-    private static Option<string[]> List(string name, string description, string helpName) => new(name)
-    {
-        Description = description,
-        HelpName = helpName,
-        CustomParser = result => [.. result.Tokens.SelectMany(Parts)],
-    };
-
     private static string[] Parts(Token token) =>
         token.Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
-
-    private static int? ParseNumber(string text) =>
-        int.TryParse(text, NumberStyles.Integer, CultureInfo.InvariantCulture, out var value) ? value : null;
-
-    private static bool IsAddress(string value) =>
-        Uri.TryCreate(value, UriKind.Absolute, out var address) && address.Scheme is "http" or "https";
 }

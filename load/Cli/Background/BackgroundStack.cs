@@ -97,7 +97,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
         foreach (var process in state.Processes)
         {
             table.AddRow(
-                process.Name, process.Identity.Id.ToString(System.Globalization.CultureInfo.InvariantCulture),
+                process.Name, process.Identity.Id.ToString(),
                 process.Identity.IsRunning ? "running" : "[red]stopped[/]", process.Address ?? "");
         }
         console.Write(table);

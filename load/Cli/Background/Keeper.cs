@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 using Spectre.Console;
 
@@ -75,5 +74,5 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
     }
 
     private void Log(FormattableString message) => console.WriteLine(
-        $"{time.GetUtcNow().ToString("yyyy-MM-ddTHH:mm:ss.fffZ", CultureInfo.InvariantCulture)} {message.ToString(CultureInfo.InvariantCulture)}");
+        $"{time.GetUtcNow().ToString("yyyy-MM-ddTHH:mm:ss.fffZ")} {message.ToString()}");
 }

@@ -1,4 +1,3 @@
-using System.Text;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Background;
@@ -10,7 +9,7 @@ internal sealed class StackLogs : IDisposable
 
     private readonly string _folder;
     private readonly TextWriter _output;
-    private readonly List<LogTail> _tails;
+    private readonly List<(LogReader Log, string Prefix)> _logs;
 
     /// <summary>Opens the logs of the named processes, or all logs.</summary>
     /// <param name="folder">The folder of the logs, one file per process.</param>
@@ -30,8 +29,8 @@ internal sealed class StackLogs : IDisposable
         }
         var chosen = names.Count > 0 ? all.Where(names.Contains).ToList() : all;
         var width = chosen.Max(name => name.Length);
-        _tails = chosen.ConvertAll(name => new LogTail(
-            Path.Combine(folder, name + ".log"), chosen.Count > 1 ? name.PadRight(width) + " | " : ""));
+        _logs = chosen.ConvertAll(name => (
+            new LogReader(Path.Combine(folder, name + ".log")), chosen.Count > 1 ? name.PadRight(width) + " | " : ""));
     }
 
     /// <summary>Prints the stack's logs, and with <paramref name="follow"/> new lines too, until it is cancelled or the stack is
@@ -61,9 +60,17 @@ internal sealed class StackLogs : IDisposable
     /// <param name="toTheEnd">Whether to print an incomplete last line too.</param>
     public void Print(bool toTheEnd)
     {
-        foreach (var tail in _tails)
+        foreach (var (log, prefix) in _logs)
         {
-            tail.Print(_output, toTheEnd);
+            while (log.ReadLine() is { } line)
+            {
+                _output.WriteLine(prefix + line);
+            }
+            if (toTheEnd && log.TakeIncomplete() is { Length: > 0 } rest)
+            {
+                _output.WriteLine(prefix + rest);
+            }
+            _output.Flush();
         }
     }
 
@@ -86,44 +93,5 @@ internal sealed class StackLogs : IDisposable
         Print(toTheEnd: true);
     }
 
-    /// <inheritdoc/>
-    public void Dispose() => _tails.ForEach(tail => tail.Dispose());
-
-    /// <summary>One log file and the position up to which it was printed.</summary>
-    private sealed class LogTail(string file, string prefix) : IDisposable
-    {
-        private readonly StreamReader _reader = new(
-            new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete), Encoding.UTF8);
-
-        private readonly StringBuilder _line = new();
-
-        public void Print(TextWriter output, bool toTheEnd)
-        {
-            for (var next = _reader.Read(); next >= 0; next = _reader.Read())
-            {
-                if (next == '\n')
-                {
-                    PrintLine(output);
-                }
-                else
-                {
-                    _line.Append((char)next);
-                }
-            }
-            if (toTheEnd && _line.Length > 0)
-            {
-                PrintLine(output);
-            }
-            output.Flush();
-        }
-
-        public void Dispose() => _reader.Dispose();
-
-        private void PrintLine(TextWriter output)
-        {
-            output.Write(prefix);
-            output.WriteLine(_line);
-            _line.Clear();
-        }
-    }
+    public void Dispose() => _logs.ForEach(log => log.Log.Dispose());
 }

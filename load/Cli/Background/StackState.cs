@@ -76,6 +76,11 @@ internal sealed record StackState
         System.IO.File.Move(part, File, overwrite: true);
     }
 
+    /// <summary>Returns the connection string that is given, or that of the stack in the background.</summary>
+    /// <exception cref="StackException">There is neither.</exception>
+    public static async Task<string> ConnectionStringAsync(string? given) => given ?? (await ReadAsync())?.ConnectionString
+        ?? throw new StackException("--postgres is missing, and no stack is running.");
+
     public static void Delete()
     {
         if (Directory.Exists(Credentials))

@@ -47,9 +47,8 @@ internal static class BillingCommand
             clients, requests, balances, warmUp, report,
         };
         stack.AddTo(command);
-        command.SetAction((parsed, cancellationToken) =>
-        {
-            var options = new RunOptions
+        return command.Does((parsed, cancellationToken) => new PaperExperiment(
+            new RunOptions
             {
                 Stack = stack.Read(parsed),
                 Clients = parsed.GetValue(clients),
@@ -58,10 +57,8 @@ internal static class BillingCommand
                 WarmUp = parsed.GetValue(warmUp),
                 CommandLine = MeasurementFlags.CommandLine(parsed),
                 Report = parsed.GetValue(report),
-            };
-            return Guarded.RunAsync(() => new PaperExperiment(options, console, TimeProvider.System).RunAsync(cancellationToken));
-        });
-        return command;
+            },
+            console, TimeProvider.System).RunAsync(cancellationToken));
     }
 
     private static Command Up(IAnsiConsole console)
@@ -73,40 +70,26 @@ internal static class BillingCommand
         var monitoring = new Option<bool>("--monitoring") { Description = "Also start Prometheus, which scrapes every service" };
         var command = new Command("up", "Starts the stack in the background.") { port, rest, tls, monitoring };
         stack.AddTo(command);
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new BackgroundStack(console).UpAsync(
+        return command.Does((parsed, cancellationToken) => new BackgroundStack(console).UpAsync(
             stack.Read(parsed) with { Port = parsed.GetValue(port), RestPort = parsed.GetValue(rest), Secured = parsed.GetValue(tls) },
-            parsed.GetValue(monitoring), cancellationToken)));
-        return command;
+            parsed.GetValue(monitoring), cancellationToken));
     }
 
-    private static Command Status(IAnsiConsole console)
-    {
-        var command = new Command("status", "Shows the stack in the background.");
-        command.SetAction((_, _) => Guarded.RunAsync(new BackgroundStack(console).StatusAsync));
-        return command;
-    }
+    private static Command Status(IAnsiConsole console) => new Command("status", "Shows the stack in the background.")
+        .Does((_, _) => new BackgroundStack(console).StatusAsync());
 
     private static Command Logs()
     {
         var names = new Argument<string[]>("names") { Description = "Names of processes, as status shows them; all by default", HelpName = "NAME", Arity = ArgumentArity.ZeroOrMore };
         var follow = new Option<bool>("--follow", "-f") { Description = "Print new lines too, until Ctrl-C" };
-        var command = new Command("logs", "Prints the logs of the stack in the background.") { names, follow };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(
-            () => StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken)));
-        return command;
+        return new Command("logs", "Prints the logs of the stack in the background.") { names, follow }.Does((parsed, cancellationToken) =>
+            StackLogs.PrintAsync(parsed.GetValue(names) ?? [], parsed.GetValue(follow), Console.Out, cancellationToken));
     }
 
-    private static Command Down(IAnsiConsole console)
-    {
-        var command = new Command("down", "Stops the stack in the background and deletes its data.");
-        command.SetAction((_, _) => Guarded.RunAsync(new BackgroundStack(console).DownAsync));
-        return command;
-    }
+    private static Command Down(IAnsiConsole console) => new Command("down", "Stops the stack in the background and deletes its data.")
+        .Does((_, _) => new BackgroundStack(console).DownAsync());
 
-    private static Command Keep(IAnsiConsole console)
-    {
-        var command = new Command("keep", "Restarts services of the stack in the background when they end.") { Hidden = true };
-        command.SetAction((_, cancellationToken) => Guarded.RunAsync(() => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken)));
-        return command;
-    }
+    private static Command Keep(IAnsiConsole console) =>
+        new Command("keep", "Restarts services of the stack in the background when they end.") { Hidden = true }
+            .Does((_, cancellationToken) => new Keeper(console, TimeProvider.System).RunAsync(cancellationToken));
 }

@@ -14,24 +14,18 @@ internal static class ChaosCommand
     {
         var stack = new StackFlags(brokers: 3, jitter: "on", kafkaOnly: true);
         var seed = Flags.Number("--seed", "Seed of the faults and the payments", 1, 0, int.MaxValue);
-        var minutes = new Option<double>("--minutes") { Description = "Duration of the faults, in minutes; 3 are enough for every kind of fault", DefaultValueFactory = _ => 3, HelpName = "M" };
-        minutes.Validators.Add(result =>
-        {
-            if (result.Tokens.Count > 0 && result.GetValueOrDefault<double>() is <= 0 or > 1440)
-            {
-                result.AddError("--minutes must be above 0 and at most 1440.");
-            }
-        });
+        var minutes = new Option<double>("--minutes") { Description = "Duration of the faults, in minutes; 3 are enough for every kind of fault", DefaultValueFactory = _ => 3, HelpName = "M" }
+            .Refuse(text => double.TryParse(text, out var given) && given is <= 0 or > 1440 ? "--minutes must be above 0 and at most 1440." : null);
         var rate = Flags.Number("--rate", "Maximum number of payments per second", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
         var report = MeasurementFlags.Report();
-        var logs = new Option<string?>("--logs") { Description = "Folder to copy the logs and the journal to at the end", HelpName = "FOLDER" };
+        var logs = Flags.Text("--logs", "Folder to copy the logs and the journal to at the end", "FOLDER");
         var command = new Command("chaos", "Kills, freezes and restarts parts of its own stack under a load of payments, then audits the event store: every payment recorded once, every answer correct.")
         {
             seed, minutes, rate, workers, report, logs,
         };
         stack.AddTo(command);
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() => new ChaosRun(
+        return command.Does((parsed, cancellationToken) => new ChaosRun(
             new ChaosOptions
             {
                 Seed = parsed.GetValue(seed),
@@ -41,7 +35,6 @@ internal static class ChaosCommand
                 Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter },
             },
             new ChaosOutput(MeasurementFlags.CommandLine(parsed), parsed.GetValue(report), parsed.GetValue(logs)),
-            console, TimeProvider.System).RunAsync(cancellationToken)));
-        return command;
+            console, TimeProvider.System).RunAsync(cancellationToken));
     }
 }

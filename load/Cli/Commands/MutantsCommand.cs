@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using Billing.Cli.Arguments;
 using Billing.Cli.Mutants;
 using Billing.LocalStack.Processes;
@@ -15,13 +14,13 @@ internal static class MutantsCommand
     {
         var schedules = Flags.Number("--schedules", "Maximum number of schedules to simulate for each bug", 20_000, 1, int.MaxValue);
         var seed = Flags.Number("--seed", "The first schedule's seed", 1, 0, int.MaxValue);
-        var only = new Option<string?>("--only") { Description = "Only bugs whose name contains this text", HelpName = "TEXT" };
-        var report = new Option<string?>("--report") { Description = "File for the table, as Markdown", HelpName = "FILE" };
+        var only = Flags.Text("--only", "Only bugs whose name contains this text", "TEXT");
+        var report = Flags.Text("--report", "File for the table, as Markdown", "FILE");
         var command = new Command("mutants", "Inserts known bugs into a copy of the sources, one by one, and checks whether the simulation or a test finds them.")
         {
             schedules, seed, only, report,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
         {
             var mutants = Mutant.ReadAll(SourceCopy.Root).Where(
                 m => parsed.GetValue(only) is not { } text || m.Name.Contains(text, StringComparison.OrdinalIgnoreCase)).ToList();
@@ -29,8 +28,8 @@ internal static class MutantsCommand
             {
                 throw new StackException($"--only: no mutant's name contains '{parsed.GetValue(only)}'.");
             }
-            await using var copy = SourceCopy.Create();
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Inserting {mutants.Count} bugs into {copy.Folder}."));
+            using var copy = await SourceCopy.CreateAsync(cancellationToken);
+            console.WriteLine($"Inserting {mutants.Count} bugs into {copy.Folder}.");
             var hunt = new MutantHunt(copy, parsed.GetValue(seed), parsed.GetValue(schedules));
             var found = new List<MutantResult>();
             foreach (var mutant in mutants)
@@ -43,9 +42,8 @@ internal static class MutantsCommand
             {
                 await File.WriteAllTextAsync(file, MutantResult.Table(found), cancellationToken);
             }
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{found.Count(r => r.IsFound)} of {found.Count} bugs found."));
+            console.WriteLine($"{found.Count(r => r.IsFound)} of {found.Count} bugs found.");
             return found.TrueForAll(r => r.IsFound) ? 0 : 1;
-        }));
-        return command;
+        });
     }
 }

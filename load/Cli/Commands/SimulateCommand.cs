@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using Billing.Cli.Arguments;
 using Billing.Simulation.Runs;
 using Spectre.Console;
@@ -17,16 +16,16 @@ internal static class SimulateCommand
         var seed = new Option<int?>("--seed") { Description = "The first schedule's seed; from the clock by default", HelpName = "N" };
         var minutes = Flags.Number("--minutes", "Duration, in minutes", 1, 1, 1440);
         var schedules = Flags.Number("--schedules", "Maximum number of schedules; 0 for no limit", 0, 0, int.MaxValue);
-        var trace = new Option<string?>("--trace") { Description = "File for the trace of the failing schedule", HelpName = "FILE" };
+        var trace = Flags.Text("--trace", "File for the trace of the failing schedule", "FILE");
         var command = new Command("simulate", "Simulates the platform on models of Kafka and the event store, with crashes at any step, and checks every answer.")
         {
             seed, minutes, schedules, trace,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
         {
             var first = parsed.GetValue(seed) ?? Environment.TickCount & 0x3FFFFFFF;
             var most = parsed.GetValue(schedules) is > 0 and var given ? given : int.MaxValue;
-            console.WriteLine(Text($"Simulating from seed {first}, on {Environment.ProcessorCount} threads."));
+            console.WriteLine($"Simulating from seed {first}, on {Environment.ProcessorCount} threads.");
             var printed = 0d;
             var summary = await Task.Run(() => Simulator.Simulate(
                 first, most, TimeSpan.FromMinutes(parsed.GetValue(minutes)), Environment.ProcessorCount,
@@ -41,13 +40,12 @@ internal static class SimulateCommand
                 cancellationToken), CancellationToken.None);
             console.WriteLine(Line(summary));
             return summary.Failure is { } failure ? await ReportAsync(console, failure, parsed.GetValue(trace)) : 0;
-        }));
-        return command;
+        });
     }
 
     private static async Task<int> ReportAsync(IAnsiConsole console, SimulationFailure failure, string? file)
     {
-        console.WriteLine(Text($"Seed {failure.Seed} fails: {failure.What}"));
+        console.WriteLine($"Seed {failure.Seed} fails: {failure.What}");
         console.WriteLine("The shortest failing schedule:");
         console.WriteLine("  " + failure.Settings);
         foreach (var line in failure.Schedule)
@@ -55,7 +53,7 @@ internal static class SimulateCommand
             console.WriteLine("  " + line);
         }
         console.WriteLine("  " + failure.Shortest);
-        console.WriteLine(Text($"To reproduce: ./billing simulate --seed {failure.Seed} --schedules 1"));
+        console.WriteLine($"To reproduce: ./billing simulate --seed {failure.Seed} --schedules 1");
         if (file is not null)
         {
             await File.WriteAllTextAsync(file, failure.Trace);
@@ -67,8 +65,6 @@ internal static class SimulateCommand
     private static string Line(SimulationSummary summary)
     {
         var minutes = Math.Max(summary.Took.TotalMinutes, 1e-9);
-        return Text($"{summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:N1} simulated hours, {summary.Steps:N0} steps in {summary.Took.TotalSeconds:0} s: {summary.Schedules / minutes:N0} schedules and {summary.Simulated.TotalHours / minutes:N0} simulated hours per minute.");
+        return $"{summary.Schedules:N0} schedules, {summary.Simulated.TotalHours:N1} simulated hours, {summary.Steps:N0} steps in {summary.Took.TotalSeconds:0} s: {summary.Schedules / minutes:N0} schedules and {summary.Simulated.TotalHours / minutes:N0} simulated hours per minute.";
     }
-
-    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

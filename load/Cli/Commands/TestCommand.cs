@@ -29,7 +29,7 @@ internal static class TestCommand
         {
             programs, fast, install,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
         {
             var workspace = Workspace.FromEnvironment();
             var chosen = (parsed.GetValue(programs) ?? []).Concat(parsed.GetValue(fast) ? ["Billing.UnitTests"] : []).ToHashSet();
@@ -38,8 +38,7 @@ internal static class TestCommand
             await new TestPrograms(workspace, installer, parsed.GetValue(install), Console.IsInputRedirected || Console.IsErrorRedirected ? null : Ask)
                 .InstallAsync(names, cancellationToken);
             return await new TestRun().RunAsync(names, cancellationToken);
-        }));
-        return command;
+        });
     }
 
     private static string? Ask(string question)
@@ -55,8 +54,7 @@ internal static class TestCommand
         {
             TreatUnmatchedTokensAsErrors = false,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(() =>
-            new Tool(DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Benchmarks")).PassThroughAsync(parsed.UnmatchedTokens, cancellationToken)));
-        return command;
+        return command.Does((parsed, cancellationToken) =>
+            new Tool(DotnetProgram.Launcher, DotnetProgram.FileOf("Billing.Benchmarks")).PassThroughAsync(parsed.UnmatchedTokens, cancellationToken));
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
@@ -34,7 +33,7 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
                 new Text(DeadLetterText.Printable(letter.Reason)), new Text(DeadLetterText.Printable(letter.ReplayedFrom ?? "")));
         }
         console.Write(table);
-        console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{letters.Count} of {archive.Count} dead letters, the newest first."));
+        console.WriteLine($"{letters.Count} of {archive.Count} dead letters, the newest first.");
         return 0;
     }
 
@@ -96,7 +95,7 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
     }
 
     // Not console.WriteLine, which wraps lines at the width of the terminal: these lines are meant to be copied.
-    private void Line(FormattableString text) => Line(text.ToString(CultureInfo.InvariantCulture));
+    private void Line(FormattableString text) => Line(text.ToString());
 
     private void Line(string text) => console.Profile.Out.Writer.WriteLine(text);
 

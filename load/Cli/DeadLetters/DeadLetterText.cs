@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.DeadLetters;
@@ -27,7 +26,7 @@ internal static class DeadLetterText
         }
         if (bytes.Length > ShownMax)
         {
-            return string.Create(CultureInfo.InvariantCulture, $"0x{Convert.ToHexStringLower(bytes[..ShownMax])}... ({bytes.Length} bytes)");
+            return $"0x{Convert.ToHexStringLower(bytes[..ShownMax])}... ({bytes.Length} bytes)";
         }
         try
         {
@@ -49,11 +48,11 @@ internal static class DeadLetterText
 
     /// <summary>Returns the original size of the value in bytes.</summary>
     public static string Size(DeadLetter letter) => letter.TruncatedFrom is { } whole
-        ? string.Create(CultureInfo.InvariantCulture, $"{whole} (cut to {letter.Value?.Length ?? 0})")
-        : (letter.Value?.Length ?? 0).ToString(CultureInfo.InvariantCulture);
+        ? $"{whole} (cut to {letter.Value?.Length ?? 0})"
+        : (letter.Value?.Length ?? 0).ToString();
 
     /// <summary>Returns when the record was sent to the dead letters.</summary>
-    public static string Time(DeadLetter letter) => letter.At.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
+    public static string Time(DeadLetter letter) => letter.At.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'");
 
     /// <summary>Decodes the value to JSON if it is a message of the type that its topic carries.</summary>
     public static bool TryDecode(DeadLetter letter, out string text)
@@ -86,10 +85,10 @@ internal static class DeadLetterText
         {
             var row = value.AsSpan(start, Math.Min(DumpWidth, value.Length - start));
             var line = new StringBuilder();
-            line.Append(CultureInfo.InvariantCulture, $"{start:x8}  ");
+            line.Append($"{start:x8}  ");
             for (var i = 0; i < DumpWidth; i++)
             {
-                line.Append(i < row.Length ? row[i].ToString("x2", CultureInfo.InvariantCulture) : "  ");
+                line.Append(i < row.Length ? row[i].ToString("x2") : "  ");
                 line.Append(i == (DumpWidth / 2) - 1 ? "  " : " ");
             }
             line.Append(" |");
@@ -101,7 +100,7 @@ internal static class DeadLetterText
         }
         if (value.Length > DumpBytesMax)
         {
-            yield return string.Create(CultureInfo.InvariantCulture, $"... and {value.Length - DumpBytesMax} more bytes (--raw FILE writes all bytes)");
+            yield return $"... and {value.Length - DumpBytesMax} more bytes (--raw FILE writes all bytes)";
         }
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.Json;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
@@ -35,7 +34,7 @@ internal static class LocalPrometheus
         // Released before the start: unlike .NET and Java, Prometheus cannot share a reserved port.
         var port = ports.Take();
         ports.Dispose();
-        var listen = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}");
+        var listen = $"127.0.0.1:{port}";
         var process = ChildProcess.Start(new ChildProcessStart(
             Name, program,
             [
@@ -46,7 +45,7 @@ internal static class LocalPrometheus
         { Detached = true });
         try
         {
-            await process.WaitUntilAsync(token => IsReadyAsync(listen, token), ChildProcess.Patience, cancellationToken);
+            await process.WaitUntilAnsweredAsync($"http://{listen}/-/ready", cancellationToken);
         }
         catch
         {
@@ -81,20 +80,6 @@ internal static class LocalPrometheus
             var target = Path.Combine(to, Path.GetRelativePath(from, file));
             Directory.CreateDirectory(Path.GetDirectoryName(target)!);
             File.Copy(file, target);
-        }
-    }
-
-    private static async Task<bool> IsReadyAsync(string listen, CancellationToken cancellationToken)
-    {
-        try
-        {
-            using var http = new HttpClient();
-            using var response = await http.GetAsync(new Uri($"http://{listen}/-/ready"), cancellationToken);
-            return response.IsSuccessStatusCode;
-        }
-        catch (HttpRequestException)
-        {
-            return false;
         }
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Billing.LocalStack.Processes;
@@ -45,9 +44,8 @@ internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int 
         var table = new StringBuilder("| Planted bug | In | Found by | After |\n| --- | --- | --- | --- |\n");
         foreach (var result in results)
         {
-            var seeds = result.Seeds == 0 ? "" : result.Seeds == 1 ? "1 schedule" : string.Create(CultureInfo.InvariantCulture, $"{result.Seeds} schedules");
-            table.Append(CultureInfo.InvariantCulture,
-                $"| {result.Mutant.Name} | {Path.GetFileNameWithoutExtension(result.Mutant.File)} | {(result.IsFound ? "" : "**not found** ")}{result.By} | {seeds} |\n");
+            var seeds = result.Seeds == 0 ? "" : result.Seeds == 1 ? "1 schedule" : $"{result.Seeds} schedules";
+            table.Append($"| {result.Mutant.Name} | {Path.GetFileNameWithoutExtension(result.Mutant.File)} | {(result.IsFound ? "" : "**not found** ")}{result.By} | {seeds} |\n");
         }
         return table.ToString();
     }

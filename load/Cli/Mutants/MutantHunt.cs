@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Processes;
 
@@ -10,62 +9,63 @@ namespace Billing.Cli.Mutants;
 /// <param name="schedules">Maximum number of schedules to simulate.</param>
 internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedules)
 {
-    private static readonly TimeSpan BuildBound = TimeSpan.FromMinutes(10);
-    private static readonly TimeSpan HuntBound = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan Bound = TimeSpan.FromMinutes(10);
 
     /// <summary>Checks one bug.</summary>
     /// <exception cref="StackException">The copy cannot be built.</exception>
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
-        using var planted = copy.Plant(mutant);
-        var project = mutant.Test is null ? "load/Cli" : "tests/Billing.UnitTests";
-        // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
-        var (built, output) = await RunAsync(
-            ["build", project, "-c", "Release", "--nologo", "-v", "quiet", "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false"],
-            BuildBound, cancellationToken);
-        if (built != 0)
+        var original = copy.Plant(mutant);
+        try
         {
-            throw new StackException($"'{mutant.Name}' cannot be built:{Environment.NewLine}{output}");
+            // Warnings and analyzers are off, because code that a bug makes unused or unreachable must not fail the build.
+            var (built, output) = await RunAsync(
+                cancellationToken, "build", mutant.Test is null ? "load/Cli" : "tests/Billing.UnitTests", "-c", "Release", "--nologo", "-v", "quiet",
+                "-p:TreatWarningsAsErrors=false", "-p:RunAnalyzers=false", "-p:EnforceCodeStyleInBuild=false");
+            return built != 0 ? throw new StackException($"'{mutant.Name}' cannot be built:\n{output}")
+                : mutant.Test is null ? await SimulateAsync(mutant, cancellationToken)
+                : await TestAsync(mutant, cancellationToken);
         }
-        return mutant.Test is null ? await SimulateAsync(mutant, cancellationToken) : await TestAsync(mutant, cancellationToken);
+        finally
+        {
+            copy.Restore(mutant, original);
+        }
     }
 
     private async Task<MutantResult> SimulateAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (exitCode, output) = await RunAsync(
-            [Program("Billing.Cli"), "simulate", "--seed", Text(seed), "--schedules", Text(schedules), "--minutes", "5"], HuntBound, cancellationToken);
+            cancellationToken, Program("Billing.Cli"), "simulate", "--seed", $"{seed}", "--schedules", $"{schedules}", "--minutes", "5");
         if (exitCode == 0)
         {
-            return new MutantResult(mutant, false, string.Create(CultureInfo.InvariantCulture, $"{schedules} schedules"), schedules);
+            return new MutantResult(mutant, false, $"{schedules} schedules", schedules);
         }
         return Failure().Match(output) is { Success: true } failure
-            ? new MutantResult(
-                mutant, true, "simulation: " + Shortened(failure.Groups[2].Value), int.Parse(failure.Groups[1].Value, CultureInfo.InvariantCulture) - seed + 1)
-            : new MutantResult(mutant, true, "simulation: exit code " + Text(exitCode), 0);
+            ? new MutantResult(mutant, true, "simulation: " + Shortened(failure.Groups[2].Value), int.Parse(failure.Groups[1].Value) - seed + 1)
+            : new MutantResult(mutant, true, $"simulation: exit code {exitCode}", 0);
     }
 
     private async Task<MutantResult> TestAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var (_, output) = await RunAsync(
-            [Program("Billing.UnitTests"), "-noLogo", "-noColor", mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test],
-            HuntBound, cancellationToken);
+            cancellationToken, Program("Billing.UnitTests"), "-noLogo", "-noColor",
+            mutant.Test!.EndsWith("Tests", StringComparison.Ordinal) ? "-class" : "-namespace", mutant.Test);
         // A named test must have failed: a non-zero exit code alone may mean that there is no such test.
         return FailedTest().Match(output) is { Success: true } failed
             ? new MutantResult(mutant, true, failed.Groups[1].Value, 0)
             : new MutantResult(mutant, false, "the tests of " + mutant.Test, 0);
     }
 
-    private async Task<(int ExitCode, string Output)> RunAsync(
-        IEnumerable<string> arguments, TimeSpan bound, CancellationToken cancellationToken)
+    private async Task<(int ExitCode, string Output)> RunAsync(CancellationToken cancellationToken, params string[] arguments)
     {
-        using var timeout = new CancellationTokenSource(bound, TimeProvider.System);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        bound.CancelAfter(Bound);
         try
         {
-            var (exitCode, output, errors) = await new Tool(DotnetProgram.Launcher) { Folder = copy.Folder }.TryAsync(arguments, either.Token);
+            var (exitCode, output, errors) = await new Tool(DotnetProgram.Launcher) { Folder = copy.Folder }.TryAsync(arguments, bound.Token);
             return (exitCode, output + errors);
         }
-        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
             return (-1, "Timed out.");
         }
@@ -77,8 +77,6 @@ internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedule
         // Otherwise the exit code of the launcher would be taken for a bug that was found.
         return File.Exists(program) ? program : throw new StackException($"The build of the copy has left no {program}.");
     }
-
-    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 
     private static string Shortened(string text)
     {

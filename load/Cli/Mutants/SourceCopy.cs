@@ -1,10 +1,9 @@
-using System.Diagnostics;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Mutants;
 
 /// <summary>A temporary copy of the sources: the files that git does not ignore, with uncommitted changes.</summary>
-internal sealed class SourceCopy : IAsyncDisposable
+internal sealed class SourceCopy : IDisposable
 {
     private SourceCopy(string folder) => Folder = folder;
 
@@ -28,11 +27,11 @@ internal sealed class SourceCopy : IAsyncDisposable
     /// <summary>The folder of the copy.</summary>
     public string Folder { get; }
 
-    /// <summary>Creates a copy.</summary>
-    public static SourceCopy Create()
+    public static async Task<SourceCopy> CreateAsync(CancellationToken cancellationToken)
     {
         var copy = new SourceCopy(Directory.CreateTempSubdirectory("billing-mutants-").FullName);
-        foreach (var file in Tracked(Root))
+        var tracked = await new Tool("git").RunAsync(["-C", Root, "ls-files", "--cached", "--others", "--exclude-standard"], cancellationToken);
+        foreach (var file in tracked.Split('\n', StringSplitOptions.RemoveEmptyEntries).Where(file => File.Exists(Path.Combine(Root, file))))
         {
             var target = Path.Combine(copy.Folder, file);
             Directory.CreateDirectory(Path.GetDirectoryName(target)!);
@@ -41,9 +40,10 @@ internal sealed class SourceCopy : IAsyncDisposable
         return copy;
     }
 
-    /// <summary>Inserts a bug into a file of the copy until the result is disposed.</summary>
+    /// <summary>Inserts a bug into a file of the copy.</summary>
+    /// <returns>The text of the file without the bug.</returns>
     /// <exception cref="StackException">The text does not occur exactly once in the file: the list is out of date.</exception>
-    public IDisposable Plant(Mutant mutant)
+    public string Plant(Mutant mutant)
     {
         var file = Path.Combine(Folder, mutant.File);
         var original = File.ReadAllText(file);
@@ -52,27 +52,11 @@ internal sealed class SourceCopy : IAsyncDisposable
             throw new StackException($"eng/mutants.json: '{mutant.Name}': the text to replace must occur exactly once in {mutant.File}.");
         }
         File.WriteAllText(file, original.Replace(mutant.Find, mutant.Replace, StringComparison.Ordinal));
-        return new Planted(() => File.WriteAllText(file, original));
+        return original;
     }
 
-    /// <inheritdoc/>
-    public ValueTask DisposeAsync()
-    {
-        Directory.Delete(Folder, recursive: true);
-        return ValueTask.CompletedTask;
-    }
+    /// <summary>Removes a bug again.</summary>
+    public void Restore(Mutant mutant, string original) => File.WriteAllText(Path.Combine(Folder, mutant.File), original);
 
-    private static IEnumerable<string> Tracked(string root)
-    {
-        var start = new ProcessStartInfo("git", ["-C", root, "ls-files", "--cached", "--others", "--exclude-standard"]) { RedirectStandardOutput = true };
-        using var git = Process.Start(start)!;
-        var files = git.StandardOutput.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        git.WaitForExit();
-        return files.Where(file => File.Exists(Path.Combine(root, file)));
-    }
-
-    private sealed class Planted(Action restore) : IDisposable
-    {
-        public void Dispose() => restore();
-    }
+    public void Dispose() => Directory.Delete(Folder, recursive: true);
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Release;
@@ -16,7 +15,7 @@ internal static class Archive
         new Tool("tar").RunAsync(
             [
                 "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX",
-                string.Create(CultureInfo.InvariantCulture, $"--mtime=@{time.ToUnixTimeSeconds()}"), "--format=gnu",
+                $"--mtime=@{time.ToUnixTimeSeconds()}", "--format=gnu",
                 // Without the name of the file and the time of its creation.
                 "--use-compress-program=gzip -n",
                 "--force-local", "-C", parent, "-cf", archive, "--", folder,

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
@@ -35,7 +34,7 @@ internal sealed class ReleaseCheck(string root, ReleaseOptions options, DateTime
         {
             Environment = new Dictionary<string, string>
             {
-                [ReleaseTime.Variable] = time.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture),
+                [ReleaseTime.Variable] = time.ToUnixTimeSeconds().ToString(),
             },
         };
         List<string> arguments = ["package", "--version", options.Version, "--output", again];

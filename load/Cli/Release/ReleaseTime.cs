@@ -24,7 +24,7 @@ internal static class ReleaseTime
         var (exitCode, output, _) = Tool.Find("git") is { } git
             ? await new Tool(git).TryAsync(["-C", root, "log", "-1", "--format=%ct"], cancellationToken)
             : (-1, "", "");
-        return exitCode == 0 ? DateTimeOffset.FromUnixTimeSeconds(long.Parse(output.Trim(), CultureInfo.InvariantCulture)) : NewestFile(root);
+        return exitCode == 0 ? DateTimeOffset.FromUnixTimeSeconds(long.Parse(output.Trim())) : NewestFile(root);
     }
 
     private static DateTimeOffset NewestFile(string root)

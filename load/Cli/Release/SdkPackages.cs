@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
@@ -32,7 +31,7 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
     public async Task PackAsync(string release, CancellationToken cancellationToken)
     {
         File.Delete(_log);
-        var epoch = time.ToUnixTimeSeconds().ToString(CultureInfo.InvariantCulture);
+        var epoch = time.ToUnixTimeSeconds().ToString();
         var dotnet = new Tool(DotnetProgram.Launcher)
         {
             Folder = workspace.Root,

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Setup;
@@ -68,7 +67,7 @@ internal static class Progress
         while (!end.IsCancellationRequested)
         {
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
-            await Console.Error.WriteAsync(string.Create(CultureInfo.InvariantCulture, $"{EmptyLine}billing: {label} ... {seconds:0} s"));
+            await Console.Error.WriteAsync($"{EmptyLine}billing: {label} ... {seconds:0} s");
             await Task.Delay(TimeSpan.FromSeconds(1), end).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
         await Console.Error.WriteAsync(EmptyLine);

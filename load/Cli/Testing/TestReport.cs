@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.RegularExpressions;
 using System.Xml;
 using System.Xml.Linq;
@@ -51,7 +50,7 @@ internal sealed partial record TestReport(
     }
 
     private static int Sum(XElement[] assemblies, string count) =>
-        assemblies.Sum(assembly => int.Parse((string?)assembly.Attribute(count) ?? "0", CultureInfo.InvariantCulture));
+        assemblies.Sum(assembly => int.Parse((string?)assembly.Attribute(count) ?? "0"));
 
     [GeneratedRegex("^Simulated [0-9].*", RegexOptions.Multiline)]
     private static partial Regex Simulated();

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using Billing.Cli.Setup;
 using Billing.LocalStack.Processes;
 
@@ -45,8 +44,7 @@ internal sealed class TestRun
         }
         PrintSlowest();
         var failed = _reports.Sum(report => report.Failed);
-        Console.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"{_reports.Sum(report => report.Passed)} passed, {failed} failed, {_reports.Sum(report => report.Skipped)} skipped"));
+        Console.WriteLine($"{_reports.Sum(report => report.Passed)} passed, {failed} failed, {_reports.Sum(report => report.Skipped)} skipped");
         return failed == 0 ? 0 : 1;
     }
 
@@ -80,9 +78,7 @@ internal sealed class TestRun
         {
             Console.WriteLine(note);
         }
-        Console.WriteLine(string.Create(
-            CultureInfo.InvariantCulture,
-            $"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s"));
+        Console.WriteLine($"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s");
         _reports.Add(read);
     }
 
@@ -91,7 +87,7 @@ internal sealed class TestRun
         Messages.Say("the slowest test classes, in seconds:");
         foreach (var (name, seconds) in _reports.SelectMany(report => report.Classes).OrderByDescending(test => test.Value).Take(SlowestShown))
         {
-            Console.Error.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  {seconds,7:F1}  {name}"));
+            Console.Error.WriteLine($"  {seconds,7:F1}  {name}");
         }
     }
 }

@@ -59,7 +59,10 @@ public sealed class StackCredentials
         using var authority = new CertificateAuthority("Billing development CA", time);
         using var tokens = TokenIssuer.New(time);
         foreach (var (name, text) in (ReadOnlySpan<(string, string)>)
-            [(Ca, authority.Pem), (Server, authority.Server("billing-proxy")), (Broker, authority.Server("kafka")), (Database, authority.Server("postgres")), (Client, authority.Client("billing-client")), (Jwks, tokens.Jwks), (TokenKey, tokens.Pem)])
+            [
+                (Ca, authority.Pem), (Server, authority.Server("billing-proxy")), (Broker, authority.Server("kafka")),
+                (Database, authority.Server("postgres")), (Client, authority.Client("billing-client")), (Jwks, tokens.Jwks), (TokenKey, tokens.Pem),
+            ])
         {
             File.WriteAllText(Path.Combine(folder, name), text);
         }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 
 namespace Billing.LocalStack.Kafka;
@@ -13,13 +12,9 @@ public sealed record BrokerRelay(int RelayPort, int BrokerPort);
 /// <param name="Passwords">The password of each user (SASL PLAIN).</param>
 public sealed record BrokerSecurity(string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
 
-/// <summary>A listener with TLS of a node.</summary>
-internal sealed record SecuredListener(int Port, string CertificateFile, IReadOnlyDictionary<string, string> Passwords);
-
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
 internal sealed class KafkaNode : IAsyncDisposable
 {
-
     // Short, because a kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(3);
 
@@ -37,13 +32,13 @@ internal sealed class KafkaNode : IAsyncDisposable
         _javaOptions = javaOptions;
         _installation = installation;
         _detached = detached;
-        var name = string.Create(CultureInfo.InvariantCulture, $"kafka-{id}");
-        _folder = folder.CreateSubfolder(name);
-        _logFile = folder.LogFile(name);
+        _folder = folder.CreateSubfolder($"kafka-{id}");
+        _logFile = folder.LogFile($"kafka-{id}");
         Port = ports.Take();
         ControllerPort = ports.Take();
         Relay = relayPort is { } port ? new BrokerRelay(port, ports.Take()) : null;
-        Secured = security is null ? null : new SecuredListener(ports.Take(), security.CertificateFile, security.Passwords);
+        Security = security;
+        SecuredPort = security is null ? null : ports.Take();
     }
 
     public int Id { get; }
@@ -54,11 +49,14 @@ internal sealed class KafkaNode : IAsyncDisposable
 
     public BrokerRelay? Relay { get; }
 
-    public SecuredListener? Secured { get; }
+    public BrokerSecurity? Security { get; }
+
+    /// <summary>The port of the listener with TLS.</summary>
+    public int? SecuredPort { get; }
 
     public string DataFolder => Path.Combine(_folder, "data");
 
-    public string Address => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{Port}");
+    public string Address => $"127.0.0.1:{Port}";
 
     public ChildProcess? Process { get; private set; }
 
@@ -66,14 +64,11 @@ internal sealed class KafkaNode : IAsyncDisposable
 
     private string LoggingFile => Path.Combine(_folder, "log4j2.properties");
 
-    public async Task FormatAsync(
-        string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
+    public async Task FormatAsync(string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)
     {
         await File.WriteAllTextAsync(SettingsFile, KafkaSettings.Server(this, cluster), cancellationToken);
-        await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging(), cancellationToken);
-        var format = Java("kafka.tools.StorageTool", [
-            "format", "--cluster-id", clusterId, "--config", SettingsFile,
-        ]);
+        await File.WriteAllTextAsync(LoggingFile, KafkaSettings.Logging, cancellationToken);
+        var format = Java([], "kafka.tools.StorageTool", "format", "--cluster-id", clusterId, "--config", SettingsFile);
         await ChildProcess.RunAsync(format with { Detached = false }, ChildProcess.Patience, cancellationToken);
     }
 
@@ -83,22 +78,16 @@ internal sealed class KafkaNode : IAsyncDisposable
         {
             throw new InvalidOperationException($"Kafka broker {Id} is already running");
         }
-
         await ForgetProcessAsync();
-        Process = ChildProcess.Start(Java("kafka.Kafka", [SettingsFile], _javaOptions));
-        await Process.WaitUntilAsync(IsServingAsync, ChildProcess.Patience, cancellationToken);
+        Process = ChildProcess.Start(Java(_javaOptions, "kafka.Kafka", SettingsFile));
+        // A broker lists itself only after the controllers have registered and unfenced it.
+        await WaitForAllAsync([this], cancellationToken);
     }
 
-    /// <summary>Waits until this broker knows all brokers, so that a topic can be created through it.</summary>
-    public Task WaitForAllAsync(IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken) =>
-        Process!.WaitUntilAsync(
-            async token =>
-            {
-                var serving = await KafkaProbe.ServingBrokersAsync(Port, token);
-                return cluster.All(node => serving.Contains(node.Id));
-            },
-            ChildProcess.Patience,
-            cancellationToken);
+    /// <summary>Waits until this broker knows brokers, so that a topic can be created on them through it.</summary>
+    public Task WaitForAllAsync(IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken) => Process!.WaitUntilAsync(
+        async token => !cluster.Select(node => node.Id).Except(await KafkaProbe.ServingBrokersAsync(Address, token)).Any(),
+        ChildProcess.Patience, cancellationToken);
 
     public async Task StopAsync()
     {
@@ -115,7 +104,6 @@ internal sealed class KafkaNode : IAsyncDisposable
         {
             Process?.Kill();
         }
-
         await ForgetProcessAsync();
     }
 
@@ -128,29 +116,22 @@ internal sealed class KafkaNode : IAsyncDisposable
         }
     }
 
-    private ChildProcessStart Java(string mainClass, IEnumerable<string> arguments, IReadOnlyList<string>? options = null) =>
+    private ChildProcessStart Java(IReadOnlyList<string> options, string mainClass, params string[] arguments) =>
         new($"Kafka broker {Id}", _installation.Java, [
             "-Xmx256m",
             // The C1 compiler only: a broker that runs for minutes does not recover the cost of C2. Except with TLS, because only
             // C2 uses the processor's AES instructions.
-            .. Secured is null ? (string[])["-XX:TieredStopAtLevel=1"] : [],
+            .. Security is null ? (string[])["-XX:TieredStopAtLevel=1"] : [],
             // The cheapest collector for a small heap on few cores.
             "-XX:+UseSerialGC",
             // Java and the compression libraries would otherwise leave files in the system's temporary folder.
             "-XX:-UsePerfData", "-Djava.io.tmpdir=" + _folder,
             "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",
-            "-Dlog4j2.configurationFile=" + LoggingFile, .. options ?? [],
+            "-Dlog4j2.configurationFile=" + LoggingFile, .. options,
             "-cp", _installation.Libraries, mainClass, .. arguments,
         ], _logFile)
         {
             WorkingDirectory = _folder,
             Detached = _detached,
         };
-
-    // A broker lists itself only after the controllers have registered and unfenced it.
-    private async Task<bool> IsServingAsync(CancellationToken cancellationToken)
-    {
-        var serving = await KafkaProbe.ServingBrokersAsync(Port, cancellationToken);
-        return serving.Contains(Id);
-    }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 
 namespace Billing.LocalStack.Kafka;
 
@@ -12,17 +11,12 @@ internal static class KafkaSettings
     {
         var replicas = cluster.Count;
         var inSync = replicas == 1 ? 1 : 2;
-        var voters = string.Join(',', cluster.Select(static voter =>
-            string.Create(CultureInfo.InvariantCulture, $"{voter.Id}@127.0.0.1:{voter.ControllerPort}")));
+        var voters = string.Join(',', cluster.Select(static voter => $"{voter.Id}@127.0.0.1:{voter.ControllerPort}"));
+        var secured = node.SecuredPort is { } port ? $",SECURED://127.0.0.1:{port}" : "";
         // The relay's listener advertises the relay, so that its clients do not bypass it.
-        var listener = node.Relay is { } relay ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{relay.BrokerPort}") : "";
-        var advertised = node.Relay is { } its ? string.Create(CultureInfo.InvariantCulture, $",RELAY://127.0.0.1:{its.RelayPort}") : "";
-        if (node.Secured is { } secured)
-        {
-            var address = string.Create(CultureInfo.InvariantCulture, $",SECURED://127.0.0.1:{secured.Port}");
-            (listener, advertised) = (listener + address, advertised + address);
-        }
-        return string.Create(CultureInfo.InvariantCulture, $"""
+        var listener = (node.Relay is { } relay ? $",RELAY://127.0.0.1:{relay.BrokerPort}" : "") + secured;
+        var advertised = (node.Relay is { } its ? $",RELAY://127.0.0.1:{its.RelayPort}" : "") + secured;
+        return $"""
             process.roles=broker,controller
             node.id={node.Id}
             controller.quorum.voters={voters}
@@ -66,25 +60,24 @@ internal static class KafkaSettings
             num.io.threads=4
             background.threads=2
             log.cleaner.dedupe.buffer.size=8388608
-            {Security(node.Secured)}
+            {Security(node.Security)}
 
-            """);
+            """;
     }
 
     // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of an administrator.
-    private static string Security(SecuredListener? listener) => listener is null ? "" : $"""
+    private static string Security(BrokerSecurity? security) => security is null ? "" : $"""
 
         listener.name.secured.ssl.keystore.type=PEM
-        listener.name.secured.ssl.keystore.location={listener.CertificateFile}
+        listener.name.secured.ssl.keystore.location={security.CertificateFile}
         listener.name.secured.sasl.enabled.mechanisms=PLAIN
-        listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {string.Join(' ', listener.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""))};
+        listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required {string.Join(' ', security.Passwords.Select(user => $"user_{user.Key}=\"{user.Value}\""))};
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         super.users=User:ANONYMOUS
         """;
 
-    /// <summary>Returns the text of log4j2.properties, which logs warnings and the start of the node.</summary>
-    public static string Logging() =>
-        $"""
+    /// <summary>The text of log4j2.properties, which logs warnings and the start of the node.</summary>
+    public const string Logging = """
         status = error
         appender.console.type = Console
         appender.console.name = console

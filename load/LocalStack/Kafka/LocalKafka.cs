@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Security.Cryptography;
 using Billing.LocalStack.Processes;
 
@@ -18,8 +17,8 @@ public sealed class LocalKafka : IAsyncDisposable
     public string BootstrapServers => string.Join(',', _nodes.Select(static node => node.Address));
 
     /// <summary>The addresses of the brokers' listeners with TLS and passwords; empty if there are none.</summary>
-    public string SecuredServers => string.Join(',', _nodes.Select(static node => node.Secured).OfType<SecuredListener>()
-        .Select(static listener => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{listener.Port}")));
+    public string SecuredServers => string.Join(
+        ',', _nodes.Where(static node => node.SecuredPort is not null).Select(static node => $"127.0.0.1:{node.SecuredPort}"));
 
     /// <summary>The relays in front of the brokers; empty if there are none.</summary>
     public IReadOnlyList<BrokerRelay> Relays => [.. _nodes.Select(static node => node.Relay).OfType<BrokerRelay>()];
@@ -55,8 +54,6 @@ public sealed class LocalKafka : IAsyncDisposable
         IReadOnlyList<string>? javaOptions = null,
         CancellationToken cancellationToken = default)
     {
-        ArgumentNullException.ThrowIfNull(folder);
-        ArgumentNullException.ThrowIfNull(ports);
         if (brokers is not (1 or 3))
         {
             throw new ArgumentOutOfRangeException(nameof(brokers), brokers, "A cluster has 1 or 3 brokers");
@@ -64,12 +61,9 @@ public sealed class LocalKafka : IAsyncDisposable
 
         progress?.Report(brokers == 1 ? "Starting Kafka" : $"Starting Kafka with {brokers} brokers");
         var installation = KafkaInstallation.Find();
-        KafkaNode[] nodes =
-        [
-            .. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
-                id, installation, folder, ports, detached, relayPorts is null ? null : relayPorts[id - 1], security, javaOptions ?? [])),
-        ];
-        var clusterId = NewClusterId();
+        KafkaNode[] nodes = [.. Enumerable.Range(1, brokers).Select(id => new KafkaNode(
+            id, installation, folder, ports, detached, relayPorts?[id - 1], security, javaOptions ?? []))];
+        var clusterId = Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)).TrimEnd('=').Replace('+', 'A').Replace('/', 'B');
         var cluster = new LocalKafka(nodes);
         try
         {
@@ -116,9 +110,6 @@ public sealed class LocalKafka : IAsyncDisposable
             await node.DisposeAsync();
         }
     }
-
-    private static string NewClusterId() =>
-        Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)).TrimEnd('=').Replace('+', 'A').Replace('/', 'B');
 
     private KafkaNode Node(int number)
     {

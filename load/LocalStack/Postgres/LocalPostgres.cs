@@ -1,5 +1,4 @@
 using System.Collections.Frozen;
-using System.Globalization;
 using System.Security.Cryptography;
 using Billing.LocalStack.Processes;
 using Npgsql;
@@ -25,13 +24,13 @@ public sealed class LocalPostgres : IAsyncDisposable
 
     private readonly string _programs;
     private readonly string _data;
+    private readonly string _cluster;
     private readonly string _logFile;
     private readonly ServiceAccount? _account;
     private readonly bool _detached;
     private readonly ServerCertificate? _certificate;
     private readonly IReadOnlyDictionary<string, string> _settings;
     private readonly NpgsqlConnectionStringBuilder _connection;
-    private ChildProcess? _server;
 
     private LocalPostgres(StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings)
     {
@@ -40,6 +39,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         _programs = PostgresPrograms.FindFolder();
         _account = ServiceAccount.ForPostgres();
         _data = folder.CreateSubfolder("postgres", _account);
+        _cluster = Path.Combine(_data, "data");
         _logFile = folder.LogFile(ServerName);
         _detached = detached;
         _connection = new NpgsqlConnectionStringBuilder
@@ -65,7 +65,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     public int Port => _connection.Port;
 
     /// <summary>The server's process; null before it was started and after it was stopped.</summary>
-    public ChildProcess? Process => _server;
+    public ChildProcess? Process { get; private set; }
 
     /// <summary>Creates a new cluster with an empty database <c>billing</c>, and starts it.</summary>
     /// <param name="folder">The folder of its data and log.</param>
@@ -86,8 +86,6 @@ public sealed class LocalPostgres : IAsyncDisposable
         IReadOnlyDictionary<string, string>? settings = null,
         CancellationToken cancellationToken = default)
     {
-        ArgumentNullException.ThrowIfNull(folder);
-        ArgumentNullException.ThrowIfNull(ports);
         progress?.Report("Starting PostgreSQL");
         var postgres = new LocalPostgres(folder, ports, detached, certificate, settings ?? FrozenDictionary<string, string>.Empty);
         try
@@ -99,7 +97,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
         catch
         {
-            postgres._server?.Kill();
+            postgres.Process?.Kill();
             await postgres.DisposeAsync();
             throw;
         }
@@ -111,7 +109,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <exception cref="InvalidOperationException">It is already running.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
-        if (_server is { HasExited: false })
+        if (Process is { HasExited: false })
         {
             throw new InvalidOperationException("PostgreSQL is already running");
         }
@@ -121,10 +119,10 @@ public sealed class LocalPostgres : IAsyncDisposable
         while (true)
         {
             await ForgetServerAsync();
-            _server = ChildProcess.Start(ServerStart());
+            Process = ChildProcess.Start(ServerStart());
             try
             {
-                await _server.WaitForOutputAsync(IsReadyLine, ChildProcess.Patience, cancellationToken);
+                await Process.WaitForOutputAsync(IsReadyLine, ChildProcess.Patience, cancellationToken);
                 return;
             }
             catch (StackException) when (!bound.IsCancellationRequested && OldSessionsRemain())
@@ -138,10 +136,10 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <summary>Disconnects all clients and stops the server gracefully.</summary>
     public async Task StopAsync()
     {
-        if (_server is not null)
+        if (Process is not null)
         {
             Resume();
-            await _server.StopAsync(StopBound);
+            await Process.StopAsync(StopBound);
             await ForgetServerAsync();
         }
     }
@@ -155,17 +153,17 @@ public sealed class LocalPostgres : IAsyncDisposable
     }
 
     /// <summary>Kills the server, as <c>kill -9</c> does. It recovers at the next start.</summary>
-    public void Kill() => _server?.Kill();
+    public void Kill() => Process?.Kill();
 
     /// <summary>Ends the server and all its sessions without a checkpoint (shutdown mode "immediate"); returns when they have
     /// ended. It recovers at the next start.</summary>
     public async Task CrashAsync()
     {
-        if (_server is not null)
+        if (Process is not null)
         {
             Resume();
-            _server.Send(Signal.Quit);
-            await _server.WaitForExitAsync(CancellationToken.None);
+            Process.Send(Signal.Quit);
+            await Process.WaitForExitAsync(CancellationToken.None);
         }
     }
 
@@ -189,7 +187,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     // The sessions are separate processes. The server first, so that no session is added meanwhile.
     private void SendToAll(Signal signal)
     {
-        if (_server is { HasExited: false } server)
+        if (Process is { HasExited: false } server)
         {
             server.Send(signal);
             foreach (var session in ProcessIdentity.ChildrenOf(server.Id))
@@ -203,31 +201,25 @@ public sealed class LocalPostgres : IAsyncDisposable
         line.Contains("database system is ready to accept connections", StringComparison.Ordinal);
 
     private bool OldSessionsRemain() =>
-        _server!.LastLogLines(10).Any(line => line.Contains("shared memory block", StringComparison.Ordinal));
+        Process!.LastLogLines(10).Any(line => line.Contains("shared memory block", StringComparison.Ordinal));
 
     private async Task ForgetServerAsync()
     {
-        if (_server is not null)
+        if (Process is not null)
         {
-            await _server.DisposeAsync();
-            _server = null;
+            await Process.DisposeAsync();
+            Process = null;
         }
     }
 
     private async Task CreateClusterAsync(CancellationToken cancellationToken)
     {
-        var passwordFile = Path.Combine(_data, "password");
-        await File.WriteAllTextAsync(passwordFile, _connection.Password, cancellationToken);
-        if (_account is not null)
-        {
-            NativeMethods.ChangeOwner(passwordFile, _account);
-        }
-
+        var passwordFile = await WriteOwnedAsync("password", _connection.Password!, cancellationToken);
         var initdb = new ChildProcessStart(
             "initdb",
             Path.Combine(_programs, "initdb"),
             [
-                "--pgdata=" + Path.Combine(_data, "data"), "--username=" + UserName, "--pwfile=" + passwordFile,
+                "--pgdata=" + _cluster, "--username=" + UserName, "--pwfile=" + passwordFile,
                 "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
             ],
             _logFile)
@@ -237,36 +229,33 @@ public sealed class LocalPostgres : IAsyncDisposable
         };
         await ChildProcess.RunAsync(initdb, ChildProcess.Patience, cancellationToken);
         File.Delete(passwordFile);
-        await File.AppendAllTextAsync(
-            Path.Combine(_data, "data", "postgresql.conf"), Settings(), cancellationToken);
+        await File.AppendAllTextAsync(Path.Combine(_cluster, "postgresql.conf"), Settings(), cancellationToken);
         if (_certificate is not null)
         {
-            await DemandTlsAsync(_certificate, cancellationToken);
+            // A separate copy, because the server rejects a key file that other users may read.
+            var file = await WriteOwnedAsync("server.pem", _certificate.Pem, cancellationToken);
+            await File.AppendAllTextAsync(
+                Path.Combine(_cluster, "postgresql.conf"), $"ssl = on\nssl_cert_file = '{file}'\nssl_key_file = '{file}'\n", cancellationToken);
+            await File.WriteAllTextAsync(
+                Path.Combine(_cluster, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken);
         }
     }
 
-    private async Task DemandTlsAsync(ServerCertificate certificate, CancellationToken cancellationToken)
+    // Writes a file that only the server may read.
+    private async Task<string> WriteOwnedAsync(string name, string text, CancellationToken cancellationToken)
     {
-        // A separate copy, because the server rejects a key file that other users may read.
-        var file = Path.Combine(_data, "server.pem");
-        await File.WriteAllTextAsync(file, certificate.Pem, cancellationToken);
-        if (!OperatingSystem.IsWindows())
-        {
-            File.SetUnixFileMode(file, UnixFileMode.UserRead);
-        }
+        var file = Path.Combine(_data, name);
+        await File.WriteAllTextAsync(file, text, cancellationToken);
+        File.SetUnixFileMode(file, UnixFileMode.UserRead);
         if (_account is not null)
         {
             NativeMethods.ChangeOwner(file, _account);
         }
-        await File.AppendAllTextAsync(
-            Path.Combine(_data, "data", "postgresql.conf"),
-            $"ssl = on\nssl_cert_file = '{file}'\nssl_key_file = '{file}'\n", cancellationToken);
-        await File.WriteAllTextAsync(
-            Path.Combine(_data, "data", "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n", cancellationToken);
+        return file;
     }
 
     private ChildProcessStart ServerStart() =>
-        new(ServerName, Path.Combine(_programs, "postgres"), ["-D", Path.Combine(_data, "data")], _logFile)
+        new(ServerName, Path.Combine(_programs, "postgres"), ["-D", _cluster], _logFile)
         {
             Account = _account,
             WorkingDirectory = "/",
@@ -275,7 +264,7 @@ public sealed class LocalPostgres : IAsyncDisposable
             Detached = _detached,
         };
 
-    private string Settings() => string.Create(CultureInfo.InvariantCulture, $"""
+    private string Settings() => $"""
 
         listen_addresses = '127.0.0.1'
         port = {Port}
@@ -300,31 +289,20 @@ public sealed class LocalPostgres : IAsyncDisposable
         log_destination = stderr
         logging_collector = off
         {string.Concat(_settings.Select(s => $"{s.Key} = '{s.Value}'\n"))}
-        """);
+        """;
 
     private async Task CreateDatabaseAsync(CancellationToken cancellationToken)
     {
-        var administration = new NpgsqlConnectionStringBuilder(ConnectionString)
-        {
-            Database = "postgres",
-            Pooling = false,
-        };
+        var administration = new NpgsqlConnectionStringBuilder(ConnectionString) { Database = "postgres", Pooling = false };
         try
         {
-            var connection = new NpgsqlConnection(administration.ConnectionString);
-            await using (connection)
-            {
-                await connection.OpenAsync(cancellationToken);
-                var command = new NpgsqlCommand($"CREATE DATABASE {Database}", connection);
-                await using (command)
-                {
-                    await command.ExecuteNonQueryAsync(cancellationToken);
-                }
-            }
+            await using var source = NpgsqlDataSource.Create(administration);
+            await using var command = source.CreateCommand($"CREATE DATABASE {Database}");
+            await command.ExecuteNonQueryAsync(cancellationToken);
         }
         catch (NpgsqlException exception)
         {
-            throw new StackException(_server!.Failure($"could not create a database: {exception.Message}").Message, exception);
+            throw new StackException(Process!.Failure($"could not create a database: {exception.Message}").Message, exception);
         }
     }
 }

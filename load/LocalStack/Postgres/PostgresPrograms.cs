@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Text.RegularExpressions;
 using Billing.LocalStack.Processes;
 
@@ -42,7 +41,7 @@ public static partial class PostgresPrograms
     private static IEnumerable<string> Installed(string root, string path)
     {
         var versioned = Subfolders(root + "/usr/lib/postgresql", "*").Concat(Subfolders(root + "/usr", "pgsql-*"))
-            .OrderByDescending(folder => int.TryParse(Path.GetFileName(folder).Split('-')[^1], CultureInfo.InvariantCulture, out var version) ? version : 0);
+            .OrderByDescending(folder => int.TryParse(Path.GetFileName(folder).Split('-')[^1], out var version) ? version : 0);
         foreach (var folder in versioned)
         {
             yield return Path.Combine(folder, "bin");
@@ -63,7 +62,7 @@ public static partial class PostgresPrograms
     private static bool IsUsable(string folder) =>
         File.Exists(Path.Combine(folder, "initdb")) && File.Exists(Path.Combine(folder, "postgres")) &&
         VersionNumber().Match(Output(Path.Combine(folder, "postgres"), "--version")) is { Success: true } version &&
-        int.Parse(version.Groups[1].Value, CultureInfo.InvariantCulture) >= OldestVersion;
+        int.Parse(version.Groups[1].Value) >= OldestVersion;
 
     private static string Output(string program, string argument)
     {

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.ComponentModel;
 using System.Diagnostics;
-using System.Globalization;
 
 namespace Billing.LocalStack.Processes;
 
@@ -16,6 +15,7 @@ public sealed class ChildProcess : IAsyncDisposable
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
     private const int LinesInMessages = 15;
+    private const int LongestTail = 64 * 1024;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(50);
 
     // The outer shell opens the log while it still runs as this process's user. Because of setsid, Ctrl-C in the terminal only
@@ -27,7 +27,7 @@ public sealed class ChildProcess : IAsyncDisposable
 
     // The parent-death signal is sent at the end of the *thread* that started the child. Pool threads can end at any time, so
     // all children are started by one thread that lives as long as the process.
-    private static readonly BlockingCollection<Action> Launches = StartLaunchThread();
+    private static readonly BlockingCollection<Task> Launches = StartLaunchThread();
 
     private readonly ChildProcessStart _start;
     private readonly Process _process;
@@ -78,16 +78,8 @@ public sealed class ChildProcess : IAsyncDisposable
         {
             information.Environment[name] = value;
         }
-
         var logStart = File.Exists(start.LogFile) ? new FileInfo(start.LogFile).Length : 0;
-        try
-        {
-            return new ChildProcess(start, Launch(information), logStart);
-        }
-        catch (Win32Exception exception)
-        {
-            throw new StackException($"{start.Name} could not be started: {exception.Message}", exception);
-        }
+        return new ChildProcess(start, Launch(information), logStart);
     }
 
     /// <summary>Runs a program to its end.</summary>
@@ -116,19 +108,21 @@ public sealed class ChildProcess : IAsyncDisposable
     public async Task WaitForOutputAsync(
         Func<string, bool> isReady, TimeSpan timeout, CancellationToken cancellationToken)
     {
-        using var log = new LogReader(_start.LogFile, _logStart);
-        await WaitUntilAsync(async token =>
-        {
-            while (await log.ReadLineAsync(token) is { } line)
+        using var log = new LogReader(LogFile, _logStart);
+        await WaitUntilAsync(
+            _ =>
             {
-                if (isReady(line))
+                while (log.ReadLine() is { } line)
                 {
-                    return true;
+                    if (isReady(line))
+                    {
+                        return Task.FromResult(true);
+                    }
                 }
-            }
-
-            return false;
-        }, timeout, cancellationToken);
+                return Task.FromResult(false);
+            },
+            timeout,
+            cancellationToken);
     }
 
     /// <summary>Waits until a probe reports that the program is ready.</summary>
@@ -158,6 +152,30 @@ public sealed class ChildProcess : IAsyncDisposable
                 await poll.WaitForNextTickAsync(token);
             }
         }, cancellationToken);
+
+    /// <summary>Waits until the program answers a request with success.</summary>
+    /// <param name="address">The address that says whether it is ready.</param>
+    /// <param name="cancellationToken">Cancels the wait; the program keeps running.</param>
+    /// <exception cref="StackException">The program ended, or was not ready in time.</exception>
+    public async Task WaitUntilAnsweredAsync(string address, CancellationToken cancellationToken)
+    {
+        // One connection for all requests: a new one for each takes processor time that the starting programs need.
+        using var http = new HttpClient();
+        await WaitUntilAsync(
+            async token =>
+            {
+                try
+                {
+                    using var response = await http.GetAsync(new Uri(address), token);
+                    return response.IsSuccessStatusCode;
+                }
+                catch (HttpRequestException)
+                {
+                    return false;
+                }
+            },
+            Patience, cancellationToken);
+    }
 
     /// <summary>Sends the program its stop signal, and kills it if it has not ended in time.</summary>
     /// <param name="bound">The time limit.</param>
@@ -202,13 +220,14 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <param name="count">The maximum number of lines.</param>
     public IReadOnlyList<string> LastLogLines(int count)
     {
-        if (!File.Exists(_start.LogFile))
+        if (!File.Exists(LogFile))
         {
             return [];
         }
-
-        using var log = new LogReader(_start.LogFile, _logStart);
-        return log.LastLines(count);
+        using var log = new FileStream(LogFile, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+        log.Position = Math.Max(_logStart, log.Length - LongestTail);
+        using var reader = new StreamReader(log);
+        return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).TakeLast(count)];
     }
 
     /// <summary>Kills the program, unless it is detached, and waits for its end.</summary>
@@ -228,53 +247,42 @@ public sealed class ChildProcess : IAsyncDisposable
     public StackException Failure(string cause)
     {
         var lines = LastLogLines(LinesInMessages);
-        var log = lines.Count == 0
-            ? $"Its log {LogFile} is empty."
-            : $"The end of {LogFile}:{Environment.NewLine}  {string.Join(Environment.NewLine + "  ", lines)}";
+        var log = lines.Count == 0 ? $"Its log {LogFile} is empty." : $"The end of {LogFile}:\n  {string.Join("\n  ", lines)}";
         return new StackException($"{Name} {cause}. {log}");
     }
 
     /// <summary>Starts a program from the thread whose end sends the parent-death signal to this process's children.</summary>
     /// <param name="information">The program to start; the caller disposes of the process.</param>
-    /// <exception cref="Win32Exception">It could not be started.</exception>
+    /// <exception cref="StackException">It could not be started.</exception>
     public static Process Launch(ProcessStartInfo information)
     {
-        var launched = new TaskCompletionSource<Process>(TaskCreationOptions.RunContinuationsAsynchronously);
-        Launches.Add(() =>
+        var launch = new Task<Process>(() => Process.Start(information)!);
+        Launches.Add(launch);
+        try
         {
-            try
-            {
-                launched.SetResult(Process.Start(information)!);
-            }
-            catch (Exception exception) when (exception is Win32Exception or InvalidOperationException)
-            {
-                launched.SetException(exception);
-            }
-        });
-        return launched.Task.GetAwaiter().GetResult();
+            return launch.GetAwaiter().GetResult();
+        }
+        catch (Win32Exception e)
+        {
+            throw new StackException($"{information.FileName} could not be started: {e.Message}", e);
+        }
     }
 
     private static List<string> CommandLine(ChildProcessStart start)
     {
         List<string> line = ["-c", OpenLog, start.LogFile, "setsid"];
-        if (start.Detached && start.Account is null)
+        if (start.Account is not null || !start.Detached)
         {
-            return [.. line, start.Program, .. start.Arguments];
+            line.Add("setpriv");
         }
-
-        line.Add("setpriv");
         if (start.Account is { } account)
         {
             line.AddRange([$"--reuid={account.UserId}", $"--regid={account.GroupId}", "--clear-groups"]);
         }
-
         if (!start.Detached)
         {
-            var parent = Environment.ProcessId.ToString(CultureInfo.InvariantCulture);
-            line.Add("--pdeathsig=" + ShellName(start.OrphanSignal));
-            line.AddRange(["/bin/sh", "-c", CheckParent, parent]);
+            line.AddRange(["--pdeathsig=" + ShellName(start.OrphanSignal), "/bin/sh", "-c", CheckParent, Environment.ProcessId.ToString()]);
         }
-
         return [.. line, start.Program, .. start.Arguments];
     }
 
@@ -286,34 +294,32 @@ public sealed class ChildProcess : IAsyncDisposable
         _ => throw new ArgumentOutOfRangeException(nameof(signal), signal, "Does not end a program"),
     };
 
-    private static BlockingCollection<Action> StartLaunchThread()
+    private static BlockingCollection<Task> StartLaunchThread()
     {
-        var launches = new BlockingCollection<Action>();
-        var thread = new Thread(() =>
+        var launches = new BlockingCollection<Task>();
+        new Thread(() =>
         {
             foreach (var launch in launches.GetConsumingEnumerable())
             {
-                launch();
+                launch.RunSynchronously();
             }
         })
-        { IsBackground = true, Name = "Billing child processes" };
-        thread.Start();
+        { IsBackground = true, Name = "Billing child processes" }.Start();
         return launches;
     }
 
     private async Task WithinAsync(
         TimeSpan timeout, string cause, Func<CancellationToken, Task> action, CancellationToken cancellationToken)
     {
-        using var expiry = new CancellationTokenSource(timeout, TimeProvider.System);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(expiry.Token, cancellationToken);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        bound.CancelAfter(timeout);
         try
         {
-            await action(either.Token);
+            await action(bound.Token);
         }
-        catch (OperationCanceledException) when (expiry.IsCancellationRequested &&
-                                                 !cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException) when (bound.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
-            throw Failure(string.Create(CultureInfo.InvariantCulture, $"{cause} within {timeout.TotalSeconds} s"));
+            throw Failure($"{cause} within {timeout.TotalSeconds} s");
         }
     }
 }

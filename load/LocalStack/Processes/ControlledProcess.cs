@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 
 namespace Billing.LocalStack.Processes;
 
@@ -84,7 +83,7 @@ public sealed class ControlledProcess : IAsyncDisposable
             }
             else if (line.StartsWith("done ", StringComparison.Ordinal))
             {
-                Volatile.Write(ref _done, int.Parse(line.AsSpan(5), CultureInfo.InvariantCulture));
+                Volatile.Write(ref _done, int.Parse(line.AsSpan(5)));
             }
         }
         _ready.TrySetException(new StackException($"{_name} ended before it was ready. {await _errors}"));

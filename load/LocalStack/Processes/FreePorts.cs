@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 
@@ -23,64 +22,39 @@ public sealed class FreePorts : IDisposable
     /// <returns>A port number (1024 to 65535), different from all others of this instance.</returns>
     /// <exception cref="StackException">The machine has no free port.</exception>
     /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
-    public int Take()
-    {
-        lock (_gate)
+    public int Take() => Reserve(
+        socket =>
         {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-            try
-            {
-                socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-                socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
-            }
-            catch (SocketException exception)
-            {
-                socket.Dispose();
-                throw new StackException($"No free port on 127.0.0.1: {exception.Message}", exception);
-            }
-
-            _reservations.Add(socket);
-            return ((IPEndPoint)socket.LocalEndPoint!).Port;
-        }
-    }
+            // Without SO_REUSEADDR, so that the system does not choose a port that another instance has reserved.
+            socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+            AllowReuse(socket);
+        },
+        e => $"No free port on 127.0.0.1: {e.Message}");
 
     /// <summary>Reserves the given ports.</summary>
-    /// <exception cref="StackException">One of them cannot be reserved.</exception>
-    public void Take(IEnumerable<int> ports)
+    /// <exception cref="StackException">Another program listens on one of them, or it may not be used, or is already reserved.</exception>
+    /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
+    public void Take(params IEnumerable<int> ports)
     {
         foreach (var port in ports)
         {
-            Take(port);
-        }
-    }
-
-    /// <summary>Reserves the given port.</summary>
-    /// <exception cref="StackException">Another program listens on it, it may not be used, or it is already reserved.</exception>
-    /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
-    public void Take(int port)
-    {
-        lock (_gate)
-        {
-            ObjectDisposedException.ThrowIf(_disposed, this);
-            if (_reservations.Exists(taken => ((IPEndPoint)taken.LocalEndPoint!).Port == port))
+            lock (_gate)
             {
-                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} is requested twice."));
+                if (_reservations.Exists(taken => PortOf(taken) == port))
+                {
+                    throw new StackException($"Port {port} is requested twice.");
+                }
             }
-            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-            try
-            {
-                // Ended connections of an earlier stack (in TIME_WAIT) do not prevent the bind.
-                socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
-                socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
-            }
-            catch (SocketException exception)
-            {
-                socket.Dispose();
-                var cause = exception.SocketErrorCode == SocketError.AddressAlreadyInUse ? "is in use: another program listens on it" : "cannot be reserved: " + exception.Message;
-                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"Port {port} on 127.0.0.1 {cause}."), exception);
-            }
-            _reservations.Add(socket);
+            Reserve(
+                socket =>
+                {
+                    // Ended connections of an earlier stack (in TIME_WAIT) do not prevent the bind.
+                    AllowReuse(socket);
+                    socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
+                },
+                e => $"Port {port} on 127.0.0.1 " + (e.SocketErrorCode == SocketError.AddressAlreadyInUse
+                    ? "is in use: another program listens on it."
+                    : $"cannot be reserved: {e.Message}."));
         }
     }
 
@@ -94,4 +68,29 @@ public sealed class FreePorts : IDisposable
             _reservations.Clear();
         }
     }
+
+    private int Reserve(Action<Socket> bind, Func<SocketException, string> failure)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_disposed, this);
+            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            try
+            {
+                bind(socket);
+                _reservations.Add(socket);
+                return PortOf(socket);
+            }
+            catch (SocketException e)
+            {
+                socket.Dispose();
+                throw new StackException(failure(e), e);
+            }
+        }
+    }
+
+    private static int PortOf(Socket socket) => ((IPEndPoint)socket.LocalEndPoint!).Port;
+
+    private static void AllowReuse(Socket socket) =>
+        socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
 }

@@ -2,65 +2,39 @@ using System.Text;
 
 namespace Billing.LocalStack.Processes;
 
-/// <summary>Reads the complete lines of a log that another process is writing.</summary>
-internal sealed class LogReader : IDisposable
+/// <summary>Reads the lines of a log that another process is writing.</summary>
+/// <param name="path">The log. It is created if it is missing: the program's shell may not have created it yet.</param>
+/// <param name="start">Where to begin, in bytes.</param>
+public sealed class LogReader(string path, long start = 0) : IDisposable
 {
-    private const int LongestTail = 64 * 1024;
+    private readonly StreamReader _reader = new(
+        new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete) { Position = start });
 
-    private readonly FileStream _file;
-    private readonly byte[] _buffer = new byte[16 * 1024];
-    private readonly MemoryStream _incomplete = new();
-    private readonly Queue<string> _lines = new();
-
-    public LogReader(string path, long start)
-    {
-        // OpenOrCreate, because the program's shell may not have created the file yet.
-        _file = new FileStream(
-            path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
-        _file.Position = start;
-    }
+    private readonly StringBuilder _line = new();
 
     /// <summary>Returns the next complete line, or null if there is none yet.</summary>
-    public async ValueTask<string?> ReadLineAsync(CancellationToken cancellationToken)
+    public string? ReadLine()
     {
-        while (_lines.Count == 0)
+        for (var next = _reader.Read(); next >= 0; next = _reader.Read())
         {
-            var read = await _file.ReadAsync(_buffer, cancellationToken);
-            if (read == 0)
+            if (next == '\n')
             {
-                return null;
+                return TakeIncomplete();
             }
-
-            Split(_buffer.AsSpan(0, read));
+            _line.Append((char)next);
         }
-
-        return _lines.Dequeue();
+        return null;
     }
 
-    /// <summary>Returns the last lines, including an incomplete one.</summary>
-    public IReadOnlyList<string> LastLines(int count)
+    /// <summary>Returns what there is of the last line, once <see cref="ReadLine"/> has returned all others; empty if there is nothing.
+    /// </summary>
+    public string TakeIncomplete()
     {
-        _file.Position = Math.Max(_file.Position, _file.Length - LongestTail);
-        using var reader = new StreamReader(_file, Encoding.UTF8, leaveOpen: true);
-        return [.. reader.ReadToEnd().Split('\n', StringSplitOptions.RemoveEmptyEntries).TakeLast(count)];
+        var line = _line.ToString();
+        _line.Clear();
+        return line;
     }
 
-    public void Dispose()
-    {
-        _file.Dispose();
-        _incomplete.Dispose();
-    }
-
-    private void Split(ReadOnlySpan<byte> bytes)
-    {
-        while (bytes.IndexOf((byte)'\n') is >= 0 and var end)
-        {
-            _incomplete.Write(bytes[..end]);
-            _lines.Enqueue(Encoding.UTF8.GetString(_incomplete.GetBuffer(), 0, (int)_incomplete.Length));
-            _incomplete.SetLength(0);
-            bytes = bytes[(end + 1)..];
-        }
-
-        _incomplete.Write(bytes);
-    }
+    /// <inheritdoc/>
+    public void Dispose() => _reader.Dispose();
 }

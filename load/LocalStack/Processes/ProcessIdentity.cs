@@ -1,4 +1,3 @@
-using System.Globalization;
 
 namespace Billing.LocalStack.Processes;
 
@@ -59,26 +58,26 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
 
     /// <summary>Returns the ids of the child processes of a process that still run.</summary>
     /// <param name="processId">The parent's id.</param>
-    internal static IReadOnlyList<int> ChildrenOf(int processId)
+    public static IReadOnlyList<int> ChildrenOf(int processId)
     {
-        var parent = processId.ToString(CultureInfo.InvariantCulture);
+        var parent = processId.ToString();
         return
         [
             .. Directory.EnumerateDirectories("/proc").Select(Path.GetFileName)
-                .Select(name => int.TryParse(name, CultureInfo.InvariantCulture, out var id) ? id : 0)
+                .Select(name => int.TryParse(name, out var id) ? id : 0)
                 .Where(id => id != 0 && ReadStat(id) is [not ("Z" or "X"), var itsParent, ..] && itsParent == parent),
         ];
     }
 
     private static long ReadStartTicks(int processId) =>
-        ReadStat(processId) is [not ("Z" or "X"), ..] and var fields ? long.Parse(fields[19], CultureInfo.InvariantCulture) : 0;
+        ReadStat(processId) is [not ("Z" or "X"), ..] and var fields ? long.Parse(fields[19]) : 0;
 
     // The second field, the program's name, may contain any character. Returns the fields from the third: state, parent, ...
     private static string[] ReadStat(int processId)
     {
         try
         {
-            var stat = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{processId}/stat"));
+            var stat = File.ReadAllText($"/proc/{processId}/stat");
             return stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)

@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Billing.LocalStack.Processes;
 
 /// <summary>An unprivileged account of this machine, for servers that refuse to run as root.</summary>
@@ -13,31 +11,14 @@ public sealed record ServiceAccount(string Name, uint UserId, uint GroupId)
     /// if it exists, else "nobody".
     /// </summary>
     /// <exception cref="StackException">This process runs as root, and the machine has neither account.</exception>
-    public static ServiceAccount? ForPostgres()
-    {
-        if (!Environment.IsPrivilegedProcess)
-        {
-            return null;
-        }
-
-        return Find("postgres") ?? Find("nobody") ?? throw new StackException(
+    public static ServiceAccount? ForPostgres() => !Environment.IsPrivilegedProcess
+        ? null
+        : Find("postgres") ?? Find("nobody") ?? throw new StackException(
             "PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it under");
-    }
 
-    private static ServiceAccount? Find(string name)
-    {
-        foreach (var line in File.ReadLines("/etc/passwd"))
-        {
-            var fields = line.Split(':');
-            if (fields.Length >= 4 && fields[0] == name)
-            {
-                return new ServiceAccount(
-                    name,
-                    uint.Parse(fields[2], CultureInfo.InvariantCulture),
-                    uint.Parse(fields[3], CultureInfo.InvariantCulture));
-            }
-        }
-
-        return null;
-    }
+    private static ServiceAccount? Find(string name) => (
+        from line in File.ReadLines("/etc/passwd")
+        let fields = line.Split(':')
+        where fields.Length >= 4 && fields[0] == name
+        select new ServiceAccount(name, uint.Parse(fields[2]), uint.Parse(fields[3]))).FirstOrDefault();
 }

@@ -18,43 +18,50 @@ public sealed class StackFolder : IAsyncDisposable
 
     private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
 
-    private readonly Process? _guard;
     private readonly bool _delete;
+    private readonly Process? _guard;
 
     private StackFolder(string path, bool guarded, bool delete)
     {
         FullName = path;
-        Logs = LogsIn(path);
         _delete = delete;
-        _guard = guarded ? StartGuard(path) : null;
+        _guard = guarded
+            ? ChildProcess.Launch(new ProcessStartInfo("setsid", ["/bin/sh", "-c", GuardScript, path])
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+                RedirectStandardError = true,
+            })
+            : null;
     }
 
     /// <summary>The folder's absolute path.</summary>
     public string FullName { get; }
 
     /// <summary>The absolute path of the folder with one log file per program.</summary>
-    public string Logs { get; }
+    public string Logs => LogsIn(FullName);
 
-    /// <summary>Creates a folder that is deleted with the instance.</summary>
+    /// <summary>Creates a folder.</summary>
+    /// <param name="keep">Whether it remains after disposal and after the end of this process.</param>
     /// <exception cref="StackException">The temporary folder cannot be written to.</exception>
-    public static StackFolder Create() => Create(keep: false);
-
-    /// <summary>Creates a folder that remains after disposal and after the end of this process.</summary>
-    /// <exception cref="StackException">The temporary folder cannot be written to.</exception>
-    public static StackFolder CreateKept() => Create(keep: true);
+    public static StackFolder Create(bool keep = false) => Attempt(() =>
+    {
+        var path = Directory.CreateTempSubdirectory($"billing-{Environment.UserName}-").FullName;
+        CreatePrivate(LogsIn(path));
+        if (Environment.IsPrivilegedProcess)
+        {
+            // PostgreSQL's account must be able to traverse the folder, but not to list it.
+            File.SetUnixFileMode(path, Private | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute);
+        }
+        return new StackFolder(path, guarded: !keep, delete: !keep);
+    });
 
     /// <summary>Takes over a kept folder, so that disposal of the result deletes it.</summary>
-    /// <param name="path">The <see cref="FullName"/> of a folder created by <see cref="CreateKept"/>.</param>
+    /// <param name="path">Its <see cref="FullName"/>.</param>
     /// <exception cref="StackException">There is no such folder.</exception>
-    public static StackFolder Adopt(string path)
-    {
-        if (!Directory.Exists(LogsIn(path)))
-        {
-            throw new StackException($"{path} is not the folder of a stack");
-        }
-
-        return new StackFolder(path, guarded: false, delete: true);
-    }
+    public static StackFolder Adopt(string path) => Directory.Exists(LogsIn(path))
+        ? new StackFolder(path, guarded: false, delete: true)
+        : throw new StackException($"{path} is not the folder of a stack");
 
     /// <summary>Returns the <see cref="Logs"/> of a folder that another process created.</summary>
     /// <param name="path">Its <see cref="FullName"/>.</param>
@@ -71,13 +78,11 @@ public sealed class StackFolder : IAsyncDisposable
     /// <exception cref="StackException">It cannot be created, or its owner cannot be set.</exception>
     public string CreateSubfolder(string name, ServiceAccount? owner = null)
     {
-        var path = Path.Combine(FullName, name);
-        Attempt(() => CreateFolder(path, Private));
+        var path = Attempt(() => CreatePrivate(Path.Combine(FullName, name)));
         if (owner is not null)
         {
             NativeMethods.ChangeOwner(path, owner);
         }
-
         return path;
     }
 
@@ -91,57 +96,29 @@ public sealed class StackFolder : IAsyncDisposable
             await _guard.WaitForExitAsync();
             _guard.Dispose();
         }
-
         if (_delete && Directory.Exists(FullName))
         {
-            Attempt(() => Directory.Delete(FullName, recursive: true));
-        }
-    }
-
-    private static StackFolder Create(bool keep)
-    {
-        var path = string.Empty;
-        Attempt(() =>
-        {
-            path = Directory.CreateTempSubdirectory($"billing-{Environment.UserName}-").FullName;
-            CreateFolder(LogsIn(path), Private);
-            if (Environment.IsPrivilegedProcess)
+            Attempt(() =>
             {
-                // PostgreSQL's account must be able to traverse the folder, but not to list it.
-                CreateFolder(path, Private | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute);
-            }
-        });
-        return new StackFolder(path, guarded: !keep, delete: !keep);
+                Directory.Delete(FullName, recursive: true);
+                return FullName;
+            });
+        }
     }
 
     /// <summary>Creates a folder that only its owner may access; sets the mode of an existing one.</summary>
-    internal static void CreatePrivate(string path) => CreateFolder(path, Private);
-
-    private static void CreateFolder(string path, UnixFileMode mode)
+    internal static string CreatePrivate(string path)
     {
         Directory.CreateDirectory(path);
-        if (!OperatingSystem.IsWindows())
-        {
-            File.SetUnixFileMode(path, mode);
-        }
+        File.SetUnixFileMode(path, Private);
+        return path;
     }
 
-    private static Process StartGuard(string path)
-    {
-        var start = new ProcessStartInfo("setsid", ["/bin/sh", "-c", GuardScript, path])
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        return ChildProcess.Launch(start);
-    }
-
-    private static void Attempt(Action action)
+    private static T Attempt<T>(Func<T> action)
     {
         try
         {
-            action();
+            return action();
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {

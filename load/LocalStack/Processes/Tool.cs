@@ -1,4 +1,3 @@
-using System.ComponentModel;
 using System.Diagnostics;
 
 namespace Billing.LocalStack.Processes;
@@ -31,10 +30,12 @@ public sealed class Tool(string name, params string[] before)
     public async Task<string> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
     {
         var (exitCode, output, errors) = await TryAsync(arguments, cancellationToken, input);
-        return exitCode == 0
-            ? output
-            : throw new StackException(
-                $"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {Last(errors.Length > 0 ? errors : output)}");
+        if (exitCode == 0)
+        {
+            return output;
+        }
+        var last = (errors.Length > 0 ? errors : output).TrimEnd().Split('\n').TakeLast(LinesInMessages);
+        throw new StackException($"{name} {string.Join(' ', before.Concat(arguments))} failed with exit code {exitCode}: {string.Join('\n', last)}");
     }
 
     /// <summary>Runs the program and returns its exit code and output.</summary>
@@ -47,7 +48,7 @@ public sealed class Tool(string name, params string[] before)
     {
         var start = StartInfo(arguments);
         start.RedirectStandardInput = start.RedirectStandardOutput = start.RedirectStandardError = true;
-        using var process = Start(start);
+        using var process = ChildProcess.Launch(start);
         try
         {
             var output = process.StandardOutput.ReadToEndAsync(cancellationToken);
@@ -76,7 +77,7 @@ public sealed class Tool(string name, params string[] before)
     public async Task<int> PassThroughAsync(IEnumerable<string> arguments, CancellationToken cancellationToken)
     {
         var guarded = new Tool("setpriv", ["--pdeathsig=KILL", name, .. before]) { Folder = Folder, Environment = Environment };
-        using var process = Start(guarded.StartInfo(arguments));
+        using var process = ChildProcess.Launch(guarded.StartInfo(arguments));
         using var stop = cancellationToken.Register(() => NativeMethods.Send(process.Id, Signal.Terminate));
         await process.WaitForExitAsync(CancellationToken.None);
         return process.ExitCode;
@@ -101,24 +102,5 @@ public sealed class Tool(string name, params string[] before)
             start.Environment[variable] = value;
         }
         return start;
-    }
-
-    private static Process Start(ProcessStartInfo start)
-    {
-        try
-        {
-            // By the thread at whose end the kernel sends the parent-death signal.
-            return ChildProcess.Launch(start);
-        }
-        catch (Win32Exception e)
-        {
-            throw new StackException($"{start.FileName} could not be started: {e.Message}", e);
-        }
-    }
-
-    private static string Last(string text)
-    {
-        var lines = text.TrimEnd().Split('\n');
-        return string.Join('\n', lines[Math.Max(0, lines.Length - LinesInMessages)..]);
     }
 }

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Machines;
@@ -39,9 +38,9 @@ internal sealed class ControlGroup
         {
             var folders = Hierarchies().Select(hierarchy => Make(hierarchy, parent, name)).ToList();
             var group = new ControlGroup(folders);
-            var limited = group.Write("memory.limit_in_bytes", memoryBytes) | group.Write("memory.max", memoryBytes);
+            var limited = group.Write("memory.limit_in_bytes", $"{memoryBytes}") | group.Write("memory.max", $"{memoryBytes}");
             var quota = (long)(processors * PeriodUs);
-            limited &= group.Write("cpu.cfs_quota_us", quota) | group.Write("cpu.max", $"{quota} {PeriodUs}");
+            limited &= group.Write("cpu.cfs_quota_us", $"{quota}") | group.Write("cpu.max", $"{quota} {PeriodUs}");
             return limited ? group : throw new StackException("Control groups here cannot limit memory and processor time.");
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
@@ -116,7 +115,7 @@ internal sealed class ControlGroup
         {
             foreach (var member in File.ReadAllLines(Path.Combine(folder, "cgroup.procs")))
             {
-                End(int.Parse(member, CultureInfo.InvariantCulture));
+                End(int.Parse(member));
             }
             Directory.Delete(folder);
         }
@@ -139,22 +138,18 @@ internal sealed class ControlGroup
         }
     }
 
-    private bool Write(string file, FormattableString value) => WriteText(file, value.ToString(CultureInfo.InvariantCulture));
-
-    private bool Write(string file, long value) => WriteText(file, value.ToString(CultureInfo.InvariantCulture));
-
-    private bool WriteText(string file, string value)
+    private bool Write(string file, string value)
     {
         var paths = _folders.Select(folder => Path.Combine(folder, file)).Where(File.Exists).ToList();
         paths.ForEach(path => File.WriteAllText(path, value));
         return paths.Count > 0;
     }
 
-    private long? Number(string file) => Text(file) is { } text ? long.Parse(text, CultureInfo.InvariantCulture) : null;
+    private long? Number(string file) => Text(file) is { } text ? long.Parse(text) : null;
 
     private long? Counter(string file, string name) =>
         Text(file)?.Split('\n').FirstOrDefault(line => line.StartsWith(name, StringComparison.Ordinal)) is { } line
-            ? long.Parse(line.AsSpan(name.Length), CultureInfo.InvariantCulture)
+            ? long.Parse(line.AsSpan(name.Length))
             : null;
 
     private string? Text(string file) =>

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Network;
 
@@ -14,26 +13,21 @@ internal sealed class RunningMachine : IAsyncDisposable
     private const long MemoryBytes = 1L << 30;
 
     private const double Processors = 1;
+
     private static readonly TimeSpan BootBound = TimeSpan.FromMinutes(2);
-    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
 
-    private readonly Process _container;
+    private readonly ChildProcess _container;
     private readonly ControlGroup _group;
-    private readonly string _log;
+    private int _firstProcess;
 
-    private RunningMachine(Machine machine, Process container, ControlGroup group, string log)
+    private RunningMachine(Machine machine, ChildProcess container, ControlGroup group)
     {
         Machine = machine;
         _container = container;
         _group = group;
-        _log = log;
     }
 
-    /// <summary>The machine in the topology.</summary>
     public Machine Machine { get; }
-
-    /// <summary>The process id of its first process, in the namespace of this machine.</summary>
-    public int LeaderId { get; private set; }
 
     /// <summary>Its peak memory use including the page cache, in bytes.</summary>
     public long PeakBytes => _group.PeakBytes;
@@ -42,15 +36,11 @@ internal sealed class RunningMachine : IAsyncDisposable
     public long MemoryKills => _group.Kills;
 
     /// <summary>Boots a machine, whose network namespace must exist.</summary>
-    /// <param name="machine">The machine.</param>
-    /// <param name="site">The site with the files and the network that the machines share.</param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="StackException">The machine did not boot.</exception>
     public static async Task<RunningMachine> BootAsync(Machine machine, Site site, CancellationToken cancellationToken)
     {
         var group = ControlGroup.Create(site.GroupName, machine.Name, MemoryBytes, Processors);
         var root = await site.MountAsync(machine.Name, cancellationToken);
-        var log = Path.Combine(site.Logs, machine.Name + ".boot.log");
         string[] nspawn =
         [
             "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--directory=" + root, "--machine=" + machine.Name,
@@ -59,14 +49,12 @@ internal sealed class RunningMachine : IAsyncDisposable
             "--bind-ro=" + site.Packages + ":/srv/billing/packages", "--bind=" + site.Shared + ":/srv/billing/shared",
             "--bind-ro=" + site.Secrets + ":/etc/billing/secrets",
         ];
-        var container = ChildProcess.Launch(new ProcessStartInfo("setpriv", ["--pdeathsig=KILL", .. Joining(group, nspawn, log)])
-        {
-            RedirectStandardInput = true,
-        });
-        var running = new RunningMachine(machine, container, group, log);
+        var container = ChildProcess.Start(
+            new ChildProcessStart(machine.Name, "sh", Joining(group, nspawn), Path.Combine(site.Logs, machine.Name + ".boot.log")));
+        var running = new RunningMachine(machine, container, group);
         try
         {
-            await running.WaitForBootAsync(cancellationToken);
+            await container.WaitUntilAsync(running.HasBootedAsync, BootBound, cancellationToken);
             return running;
         }
         catch
@@ -77,7 +65,7 @@ internal sealed class RunningMachine : IAsyncDisposable
     }
 
     /// <summary>Returns a shell on the machine with the rights of its root.</summary>
-    public Tool Shell() => new("sh", [.. Joining(_group, Entering("bash", "-euo", "pipefail", "-c"), log: null)[1..]]);
+    public Tool Shell() => new("sh", Joining(_group, Entering("bash", "-euo", "pipefail", "-c")));
 
     /// <summary>Runs shell commands on the machine.</summary>
     /// <exception cref="StackException">A command failed.</exception>
@@ -89,8 +77,8 @@ internal sealed class RunningMachine : IAsyncDisposable
             : throw new StackException($"{Machine.Name}: {commands}: exit code {exitCode}: {errors}{output}".TrimEnd());
     }
 
-    /// <summary>Returns the command line that starts a program on it from outside.</summary>
-    public IReadOnlyList<string> CommandLine(params string[] program) => Joining(_group, Entering(program), log: null);
+    /// <summary>Returns how to start a program on it from outside.</summary>
+    public ProcessStartInfo Starting(params string[] program) => new("sh", Joining(_group, Entering(program)));
 
     /// <summary>Returns the memory of a service, in bytes: the peak resident memory of its main process or, if larger, the
     /// current memory of all its processes, with shared pages counted once.</summary>
@@ -106,7 +94,7 @@ internal sealed class RunningMachine : IAsyncDisposable
             echo $((now > peak ? now : peak))
             """,
             cancellationToken);
-        return long.Parse(output.Trim(), CultureInfo.InvariantCulture) * 1024;
+        return long.Parse(output.Trim()) * 1024;
     }
 
     /// <summary>Returns the last lines of its journal.</summary>
@@ -117,83 +105,40 @@ internal sealed class RunningMachine : IAsyncDisposable
     }
 
     /// <summary>Kills the machine. Its remaining processes end with its control group.</summary>
-    public async ValueTask DisposeAsync()
-    {
-        if (!_container.HasExited)
-        {
-            _container.Kill();
-            await _container.WaitForExitAsync();
-        }
-        _container.Dispose();
-    }
+    public ValueTask DisposeAsync() => _container.DisposeAsync();
 
-    // A shell that joins the group and then executes the program, so that all its child processes are in the group too.
-    private static string[] Joining(ControlGroup group, IReadOnlyList<string> program, string? log)
-    {
-        var join = string.Join("; ", group.Members.Select(file => $"echo $$ > '{file}'"));
-        var output = log is null ? "" : $" >'{log}' 2>&1";
-        return ["sh", "-c", $"{join}; exec \"$@\"{output}", "sh", .. program];
-    }
+    // Arguments of a shell that joins the group and then executes the program, so that all its child processes are in the group too.
+    private static string[] Joining(ControlGroup group, IReadOnlyList<string> program) =>
+        ["-c", $"{string.Join("; ", group.Members.Select(file => $"echo $$ > '{file}'"))}; exec \"$@\"", "sh", .. program];
 
     private string[] Entering(params string[] program) =>
     [
-        "nsenter", "--target", LeaderId.ToString(CultureInfo.InvariantCulture), "--mount", "--uts", "--ipc", "--net", "--pid", "--root",
+        "nsenter", "--target", $"{_firstProcess}", "--mount", "--uts", "--ipc", "--net", "--pid", "--root",
         "env", "--chdir=/", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", .. program,
     ];
 
-    private async Task WaitForBootAsync(CancellationToken cancellationToken)
-    {
-        using var bound = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        bound.CancelAfter(BootBound);
-        using var poll = new PeriodicTimer(PollInterval);
-        try
-        {
-            while (!await HasBootedAsync(bound.Token))
-            {
-                if (_container.HasExited)
-                {
-                    throw new StackException($"{Machine.Name} ended during its boot: {await File.ReadAllTextAsync(_log, bound.Token)}");
-                }
-                await poll.WaitForNextTickAsync(bound.Token);
-            }
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            throw new StackException($"{Machine.Name} did not boot within {BootBound.TotalSeconds:0} s: {await File.ReadAllTextAsync(_log, cancellationToken)}");
-        }
-    }
-
     private async Task<bool> HasBootedAsync(CancellationToken cancellationToken)
     {
-        if (LeaderId == 0)
+        if (_firstProcess == 0)
         {
-            LeaderId = Children(_container.Id).Where(IsFirstOfItsNamespace).FirstOrDefault();
+            _firstProcess = ProcessIdentity.ChildrenOf(_container.Id).FirstOrDefault(IsFirstOfItsNamespace);
             return false;
         }
-        var (_, state, _) = await Shell().TryAsync(["systemctl is-system-running || true"], cancellationToken);
+        var (_, state, _) = await Shell().TryAsync(["systemctl is-system-running --wait || true"], cancellationToken);
         return state.Trim() is "running" or "degraded";
     }
 
-    private static IEnumerable<int> Children(int process) =>
-        from folder in Directory.EnumerateDirectories("/proc")
-        where int.TryParse(Path.GetFileName(folder), CultureInfo.InvariantCulture, out _)
-        let status = Status(folder)
-        where status.Any(line => line == string.Create(CultureInfo.InvariantCulture, $"PPid:\t{process}"))
-        select int.Parse(Path.GetFileName(folder), CultureInfo.InvariantCulture);
-
-    private static bool IsFirstOfItsNamespace(int process) =>
-        Status("/proc/" + process.ToString(CultureInfo.InvariantCulture)).Any(line => line.StartsWith("NSpid:", StringComparison.Ordinal) && line.EndsWith("\t1", StringComparison.Ordinal));
-
-    private static string[] Status(string folder)
+    private static bool IsFirstOfItsNamespace(int process)
     {
         try
         {
-            return File.ReadAllLines(Path.Combine(folder, "status"));
+            return File.ReadLines($"/proc/{process}/status").Any(line =>
+                line.StartsWith("NSpid:", StringComparison.Ordinal) && line.EndsWith("\t1", StringComparison.Ordinal));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             // The process has already ended.
-            return [];
+            return false;
         }
     }
 }

@@ -9,7 +9,11 @@ namespace Billing.Rehearsal.Machines;
 /// <param name="Zone">Its zone.</param>
 /// <param name="Address">Its IPv4 address.</param>
 /// <param name="Environment">The variables of its <c>/etc/billing/host.env</c>.</param>
-internal sealed record Machine(string Name, string Tier, string Zone, string Address, IReadOnlyDictionary<string, string> Environment);
+internal sealed record Machine(string Name, string Tier, string Zone, string Address, IReadOnlyDictionary<string, string> Environment)
+{
+    /// <summary>The proxies that it calls, separated by commas.</summary>
+    public string Proxies => string.Join(',', Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
+}
 
 /// <summary>An allowed connection between tiers, or <c>callers</c> and <c>load-balancer</c>, which the rehearsal does not have.
 /// </summary>

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Billing.Rehearsal.Machines;
@@ -45,7 +44,7 @@ internal static class AccessProbe
     private static void Judge(
         Way way, bool isAnswered, bool isAllowed, IReadOnlyList<(string Tier, int Port)> listening, ConcurrentBag<string> amiss)
     {
-        var what = string.Create(CultureInfo.InvariantCulture, $"{way.From.Name} to {way.To.Name} at {way.Port}");
+        var what = $"{way.From.Name} to {way.To.Name} at {way.Port}";
         if (isAnswered && !isAllowed)
         {
             amiss.Add(what + ": answered, but not allowed");

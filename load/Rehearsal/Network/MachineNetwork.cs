@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
@@ -82,10 +81,10 @@ internal sealed class MachineNetwork : IDisposable
         var text = new StringBuilder("table ip billing {\n  set cut { type ipv4_addr; }\n");
         foreach (var tier in topology.Rules.SelectMany(rule => (string[])[rule.From, rule.To]).Concat(topology.Machines.Select(m => m.Tier)).Distinct())
         {
-            text.Append(CultureInfo.InvariantCulture, $"  set {Set(tier)} {{ type ipv4_addr; }}\n");
+            text.Append($"  set {Set(tier)} {{ type ipv4_addr; }}\n");
         }
         // Packets between zones are routed to the delay line, and come back from it without the mark.
-        text.Append(CultureInfo.InvariantCulture, $$"""
+        text.Append($$"""
               chain zones {
                 type filter hook prerouting priority mangle; policy accept;
                 iifname "{{DelayLine.Interface}}" accept
@@ -101,13 +100,13 @@ internal sealed class MachineNetwork : IDisposable
             """);
         foreach (var rule in topology.Rules)
         {
-            text.Append(CultureInfo.InvariantCulture, $"    ip saddr @{Set(rule.From)} ip daddr @{Set(rule.To)} tcp dport {rule.Port} accept\n");
+            text.Append($"    ip saddr @{Set(rule.From)} ip daddr @{Set(rule.To)} tcp dport {rule.Port} accept\n");
         }
         text.Append("  }\n}\n");
         foreach (var zone in topology.Machines.GroupBy(machine => machine.Zone))
         {
-            text.Append(CultureInfo.InvariantCulture, $"add set ip billing zone_{zone.Key} {{ type ipv4_addr; }}\n");
-            text.Append(CultureInfo.InvariantCulture, $"add rule ip billing between ip saddr @zone_{zone.Key} ip daddr != @zone_{zone.Key} meta mark set 1\n");
+            text.Append($"add set ip billing zone_{zone.Key} {{ type ipv4_addr; }}\n");
+            text.Append($"add rule ip billing between ip saddr @zone_{zone.Key} ip daddr != @zone_{zone.Key} meta mark set 1\n");
         }
         foreach (var machine in topology.Machines)
         {

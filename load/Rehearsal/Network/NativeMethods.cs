@@ -1,5 +1,9 @@
+using System.Buffers.Binary;
 using System.ComponentModel;
 using System.Runtime.InteropServices;
+using System.Text;
+
+[assembly: DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
 
 namespace Billing.Rehearsal.Network;
 
@@ -40,12 +44,11 @@ internal static partial class NativeMethods
         {
             throw new Win32Exception(Marshal.GetLastPInvokeError(), "Cannot open /dev/net/tun");
         }
-        var request = new InterfaceRequest { Flags = TunWithoutHeader };
-        for (var i = 0; i < name.Length; i++)
-        {
-            request.Name[i] = (byte)name[i];
-        }
-        if (Control(descriptor, SetInterface, ref request) != 0)
+        // struct ifreq: a name of 16 bytes, flags, and unused space for other requests.
+        Span<byte> request = stackalloc byte[40];
+        Encoding.ASCII.GetBytes(name, request);
+        BinaryPrimitives.WriteInt16LittleEndian(request[16..], TunWithoutHeader);
+        if (Control(descriptor, SetInterface, ref MemoryMarshal.GetReference(request)) != 0)
         {
             var error = Marshal.GetLastPInvokeError();
             CloseDescriptor(descriptor);
@@ -75,31 +78,24 @@ internal static partial class NativeMethods
         _ = Write(descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length);
 
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     public static partial int CloseDescriptor(int descriptor);
 
     [LibraryImport("libc", EntryPoint = "setns", SetLastError = true)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial int SetNamespace(int descriptor, int kind);
 
     [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial int Open(string path, int flags);
 
     [LibraryImport("libc", EntryPoint = "ioctl", SetLastError = true)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
-    private static partial int Control(int descriptor, nuint request, ref InterfaceRequest argument);
+    private static partial int Control(int descriptor, nuint request, ref byte argument);
 
     [LibraryImport("libc", EntryPoint = "ppoll", SetLastError = true)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial int Poll(ref PollDescriptor descriptors, nuint count, in TimeSpec atMost, nint signals);
 
     [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial nint Read(int descriptor, ref byte buffer, nuint length);
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial nint Write(int descriptor, ref readonly byte buffer, nuint length);
 
     [StructLayout(LayoutKind.Sequential)]
@@ -115,26 +111,5 @@ internal static partial class NativeMethods
     {
         public long Seconds;
         public long Nanoseconds;
-    }
-
-    // struct ifreq: a name of 16 bytes, flags, and unused space for other requests.
-    [StructLayout(LayoutKind.Sequential)]
-    private struct InterfaceRequest
-    {
-        public NameBytes Name;
-        public short Flags;
-        public Rest Unused;
-    }
-
-    [System.Runtime.CompilerServices.InlineArray(16)]
-    private struct NameBytes
-    {
-        private byte _first;
-    }
-
-    [System.Runtime.CompilerServices.InlineArray(22)]
-    private struct Rest
-    {
-        private byte _first;
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Runtime.InteropServices;
 using Billing.Cli.Release;
 using Billing.Cli.Setup;
@@ -47,8 +46,8 @@ internal sealed class PreparedRehearsal(Workspace workspace)
     internal static string NextVersion(string version)
     {
         var numbers = version.Split('-')[0].Split('.');
-        var patch = int.Parse(numbers[2], CultureInfo.InvariantCulture) + 1;
-        return string.Create(CultureInfo.InvariantCulture, $"{numbers[0]}.{numbers[1]}.{patch}");
+        var patch = int.Parse(numbers[2]) + 1;
+        return $"{numbers[0]}.{numbers[1]}.{patch}";
     }
 
     private async Task SettleNeedsAsync(CancellationToken cancellationToken)

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.Cli.Setup;
 
 namespace Billing.Rehearsal.Preparation;
@@ -18,13 +17,12 @@ internal sealed class WatchLimit : IDisposable
     public static WatchLimit Raise()
     {
         var limit = File.ReadAllText(Setting).Trim();
-        if (int.Parse(limit, CultureInfo.InvariantCulture) >= Needed)
+        if (int.Parse(limit) >= Needed)
         {
             return new WatchLimit(null);
         }
-        Messages.Say(string.Create(
-            CultureInfo.InvariantCulture, $"setting fs.inotify.max_user_instances to {Needed} while the machines run; it is {limit}"));
-        File.WriteAllText(Setting, Needed.ToString(CultureInfo.InvariantCulture));
+        Messages.Say($"setting fs.inotify.max_user_instances to {Needed} while the machines run; it is {limit}");
+        File.WriteAllText(Setting, Needed.ToString());
         return new WatchLimit(limit);
     }
 

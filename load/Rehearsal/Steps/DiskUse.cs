@@ -1,4 +1,3 @@
-using System.Globalization;
 
 namespace Billing.Rehearsal.Steps;
 
@@ -41,5 +40,5 @@ internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
     private static string Topics(string pattern) => $"find /var/lib/billing-kafka -path '*/{pattern}/*.log' -exec cat {{}} + | wc -c";
 
     private static async Task<long> NumberAsync(Machines.RunningMachine machine, string command, CancellationToken cancellationToken) =>
-        long.Parse(await machine.RunAsync(command, cancellationToken), CultureInfo.InvariantCulture);
+        long.Parse(await machine.RunAsync(command, cancellationToken));
 }

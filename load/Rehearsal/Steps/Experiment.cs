@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LoadClient;
 using Billing.Measuring.Bursts;
 using Billing.Rehearsal.Machines;
@@ -9,7 +8,7 @@ namespace Billing.Rehearsal.Steps;
 /// with a machine cut off during the burst.</summary>
 internal sealed class Experiment(RehearsalOptions options, Platform platform)
 {
-    private const int OtherCurrencyPercent = 1;
+    private const string OtherCurrencyPercent = "1";
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
     /// <summary>How long a machine or a zone is cut off: long enough to be detected by the consumer groups and the brokers.
@@ -24,7 +23,8 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
     public async Task<LoadRun> BurstAsync(string name, int seed, IReadOnlyList<Machine> cutOff, CancellationToken cancellationToken)
     {
         await using var fleet = Fleet.Start(
-            platform.Site, platform.Tier("client"), name, seed, "--requests", Text(options.Requests), "--warm-up", "1000", "--other-currency", Text(OtherCurrencyPercent));
+            platform.Site, platform.Tier("client"), name, seed,
+            "--requests", $"{options.Requests}", "--warm-up", "1000", "--other-currency", OtherCurrencyPercent);
         await fleet.WaitUntilReadyAsync(cancellationToken);
         var running = fleet.RunAsync(cancellationToken);
         if (cutOff.Count > 0)
@@ -44,9 +44,10 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         string name, int seed, IReadOnlyList<RunningMachine> clients, Func<Task> action, CancellationToken cancellationToken)
     {
         // More than will be sent: the clients are stopped after the action.
-        const int RequestsMax = 1_000_000;
+        const string RequestsMax = "1000000";
         await using var fleet = Fleet.Start(
-            platform.Site, clients, name, seed, "--requests", Text(RequestsMax), "--rate", Text(options.Rate), "--warm-up", "100", "--other-currency", Text(OtherCurrencyPercent));
+            platform.Site, clients, name, seed,
+            "--requests", RequestsMax, "--rate", $"{options.Rate}", "--warm-up", "100", "--other-currency", OtherCurrencyPercent);
         await fleet.WaitUntilReadyAsync(cancellationToken);
         var running = fleet.RunAsync(cancellationToken);
         await action();
@@ -61,8 +62,6 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         await Task.Delay(CutOff, cancellationToken);
         await platform.Site.Network.ReconnectAsync(machines, cancellationToken);
     }
-
-    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }
 
 /// <summary>The measurements of all clients in a run.</summary>

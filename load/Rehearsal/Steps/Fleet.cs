@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Globalization;
 using System.Text.Json;
 using Billing.LoadClient;
 using Billing.LocalStack.Processes;
@@ -25,7 +23,7 @@ internal sealed class Fleet : IAsyncDisposable
     /// <param name="seed">Determines the accounts and amounts, together with the machine's number.</param>
     /// <param name="flags">Further flags of each client.</param>
     public static Fleet Start(Site site, IReadOnlyList<RunningMachine> machines, string name, int seed, params string[] flags) => new(
-        [.. machines.Select((machine, index) => Start(site, machine, string.Create(CultureInfo.InvariantCulture, $"{name}-{index + 1}"), seed + index, flags))]);
+        [.. machines.Select((machine, index) => Start(site, machine, $"{name}-{index + 1}", seed + index, flags))]);
 
     /// <summary>Waits until all have warmed up.</summary>
     public Task WaitUntilReadyAsync(CancellationToken cancellationToken) =>
@@ -53,14 +51,12 @@ internal sealed class Fleet : IAsyncDisposable
     private static (ControlledProcess, string) Start(Site site, RunningMachine machine, string name, int seed, string[] flags)
     {
         const string Shared = "/srv/billing/shared";
-        var proxies = string.Join(',', machine.Machine.Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
-        var command = machine.CommandLine(
-        [
-            "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups",
-            "/opt/billing/client/Billing.LoadClient", "--proxies", proxies, "--seed", seed.ToString(CultureInfo.InvariantCulture),
-            "--journal", $"{Shared}/{name}.csv", "--report", $"{Shared}/{name}.json", "--wait-for-go", .. flags,
-        ]);
-        var start = new ProcessStartInfo(command[0], command.Skip(1));
+        var start = machine.Starting(
+            [
+                "setpriv", "--reuid=billing", "--regid=billing", "--clear-groups",
+                "/opt/billing/client/Billing.LoadClient", "--proxies", machine.Machine.Proxies, "--seed", $"{seed}",
+                "--journal", $"{Shared}/{name}.csv", "--report", $"{Shared}/{name}.json", "--wait-for-go", .. flags,
+            ]);
         return (ControlledProcess.Start("The client on " + machine.Machine.Name, start), Path.Combine(site.Shared, name + ".json"));
     }
 

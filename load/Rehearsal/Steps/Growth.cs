@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 using Billing.Messaging;
 
@@ -26,7 +25,7 @@ internal static class Growth
         foreach (var topic in Topics.AllPayments)
         {
             await broker.RunAsync(
-                string.Create(CultureInfo.InvariantCulture, $"billing-kafka topics --alter --topic {topic} --partitions {Partitions}"), cancellationToken);
+                $"billing-kafka topics --alter --topic {topic} --partitions {Partitions}", cancellationToken);
         }
         await broker.RunAsync("billing-kafka spread 1,2,3,4", cancellationToken);
         var described = await broker.RunAsync("billing-kafka topics --describe --topic billing.events", cancellationToken);
@@ -40,24 +39,18 @@ internal static class Growth
     private static bool HasReplicaOnNewBroker(string line) =>
         line.Split("Replicas:") is [_, var rest, ..] && rest.Split('\t')[0].Split(',').Any(replica => replica.Trim() == "4");
 
-    /// <summary>Waits until every payment backend has partitions.</summary>
-    private static async Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken)
-    {
-        const int Attempts = 30;
-        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(2));
-        var wanted = platform.Tier("payment-backend").Count;
-        var (members, working) = (0, 0);
-        for (var attempt = 0; attempt < Attempts && working < wanted; attempt++)
+    // Once every payment backend has partitions, or after a minute.
+    private static Task<(int Members, int Working)> MembersAsync(Platform platform, CancellationToken cancellationToken) => Polling.LastAsync(
+        attempts: 30, TimeSpan.FromSeconds(2),
+        async () =>
         {
             var printed = await platform["kafka-1"].RunAsync(
                 "billing-kafka consumer-groups --describe --members --group " + Group, cancellationToken);
             // GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS
             var rows = printed.Split('\n').Select(line => line.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries))
                 .Where(words => words is [Group, _, _, _, _, ..]).ToList();
-            members = rows.Count;
-            working = rows.Count(words => words[4] != "0");
-            await pause.WaitForNextTickAsync(cancellationToken);
-        }
-        return (members, working);
-    }
+            return (Members: rows.Count, Working: rows.Count(words => words[4] != "0"));
+        },
+        state => state.Working >= platform.Tier("payment-backend").Count,
+        cancellationToken);
 }

@@ -34,56 +34,36 @@ internal static class Installation
     /// <returns>The numbers of machines that it can and cannot scrape.</returns>
     public static async Task<(int Up, int Down)> TargetsAsync(Platform platform, CancellationToken cancellationToken)
     {
-        const int Attempts = 60;
-        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(1));
-        var health = new List<string>();
-        for (var attempt = 0; attempt < Attempts && !(health.Count > 0 && health.TrueForAll(state => state == "up")); attempt++)
-        {
-            await pause.WaitForNextTickAsync(cancellationToken);
-            var (exitCode, answer, _) = await platform.Tier("monitoring")[0].Shell().TryAsync(
-                ["curl -fsS http://127.0.0.1:9090/api/v1/targets"], cancellationToken);
-            health = exitCode == 0 ? Health(answer) : [];
-        }
+        var health = await Polling.LastAsync(
+            attempts: 60, TimeSpan.FromSeconds(1),
+            async () => (await AskAsync(platform, "targets", cancellationToken))?.GetProperty("activeTargets").EnumerateArray()
+                .Select(target => target.GetProperty("health").GetString()).ToList() ?? [],
+            health => health.Count > 0 && health.TrueForAll(state => state == "up"),
+            cancellationToken);
         return (health.Count(state => state == "up"), health.Count(state => state != "up"));
     }
 
     /// <summary>Polls the monitoring host's Prometheus, for at most two minutes, until it has evaluated every alert and knows of a base
     /// backup.</summary>
     /// <returns>Whether it has, and does.</returns>
-    public static async Task<bool> AlertsAsync(Platform platform, CancellationToken cancellationToken)
-    {
-        const int Attempts = 120;
-        const string Address = "http://127.0.0.1:9090/api/v1";
-        using var pause = new PeriodicTimer(TimeSpan.FromSeconds(1));
-        for (var attempt = 0; attempt < Attempts; attempt++)
-        {
-            await pause.WaitForNextTickAsync(cancellationToken);
-            var (exitCode, answers, _) = await platform.Tier("monitoring")[0].Shell().TryAsync(
-                [$"curl -fsS {Address}/rules; echo; curl -fsS -G --data-urlencode 'query=billing_backup_newest_timestamp_seconds > 0' {Address}/query"], cancellationToken);
-            if (exitCode == 0 && answers.Split('\n') is [var rules, var backup, ..] && AreEvaluated(rules) && IsThere(backup))
-            {
-                return true;
-            }
-        }
-        return false;
-    }
+    public static Task<bool> AlertsAsync(Platform platform, CancellationToken cancellationToken) => Polling.LastAsync(
+        attempts: 120, TimeSpan.FromSeconds(1),
+        async () => AreEvaluated(await AskAsync(platform, "rules", cancellationToken))
+            && (await AskAsync(platform, "query?query=billing_backup_newest_timestamp_seconds%3E0", cancellationToken))?.GetProperty("result").GetArrayLength() > 0,
+        isFine => isFine,
+        cancellationToken);
 
-    private static List<string> Health(string targets)
+    private static bool AreEvaluated(JsonElement? groups)
     {
-        using var json = JsonDocument.Parse(targets);
-        return [.. json.RootElement.GetProperty("data").GetProperty("activeTargets").EnumerateArray().Select(target => target.GetProperty("health").GetString()!)];
-    }
-
-    private static bool AreEvaluated(string answer)
-    {
-        using var json = JsonDocument.Parse(answer);
-        var rules = json.RootElement.GetProperty("data").GetProperty("groups").EnumerateArray().SelectMany(group => group.GetProperty("rules").EnumerateArray()).ToList();
+        var rules = groups?.GetProperty("groups").EnumerateArray().SelectMany(group => group.GetProperty("rules").EnumerateArray()).ToList() ?? [];
         return rules.Count > 0 && rules.TrueForAll(rule => rule.GetProperty("health").GetString() == "ok");
     }
 
-    private static bool IsThere(string answer)
+    // The data of an answer of Prometheus; null if there is none.
+    private static async Task<JsonElement?> AskAsync(Platform platform, string question, CancellationToken cancellationToken)
     {
-        using var json = JsonDocument.Parse(answer);
-        return json.RootElement.GetProperty("data").GetProperty("result").GetArrayLength() > 0;
+        var (exitCode, answer, _) = await platform.Tier("monitoring")[0].Shell().TryAsync(
+            [$"curl -fsS 'http://127.0.0.1:9090/api/v1/{question}'"], cancellationToken);
+        return exitCode == 0 ? JsonElement.Parse(answer).GetProperty("data") : null;
     }
 }

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Globalization;
 using System.Security.Cryptography;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
@@ -48,7 +47,7 @@ internal sealed class Platform : IAsyncDisposable
     /// <summary>Boots all machines, with nothing installed yet.</summary>
     public static async Task<Platform> BootAsync(RehearsalOptions options, Release release, CancellationToken cancellationToken)
     {
-        var group = string.Create(CultureInfo.InvariantCulture, $"{GroupPrefix}{Environment.ProcessId}");
+        var group = $"{GroupPrefix}{Environment.ProcessId}";
         var topology = await PlanAsync(options, Path.Combine(options.Folder, "plan-0"), release, [], cancellationToken);
         var network = await MachineNetwork.BuildAsync(topology, options.ZoneDelay, cancellationToken);
         var site = new Site(options.Folder, Path.Combine(options.Image, "root"), Path.Combine(options.Image, "packages"), network, group);
@@ -78,7 +77,7 @@ internal sealed class Platform : IAsyncDisposable
 
     /// <summary>Plans the topology with other variables or for another release; this does not change the machines.</summary>
     public Task<Topology> PlanAsync(Release release, Dictionary<string, object> variables, CancellationToken cancellationToken) =>
-        PlanAsync(_options, Site.PathOf(string.Create(CultureInfo.InvariantCulture, $"plan-{++_plans}")), release, variables, cancellationToken);
+        PlanAsync(_options, Site.PathOf($"plan-{++_plans}"), release, variables, cancellationToken);
 
     /// <summary>Runs a machine's user data, as a cloud does at the first start.</summary>
     /// <exception cref="StackException">It failed; the message contains the last lines of the machine's journal.</exception>

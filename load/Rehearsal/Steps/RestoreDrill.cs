@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
@@ -10,7 +9,7 @@ internal static class RestoreDrill
 {
     /// <summary>Returns the number of base backups.</summary>
     public static async Task<int> BackupsAsync(Platform platform, CancellationToken cancellationToken) =>
-        int.Parse(await Database(platform).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken), CultureInfo.InvariantCulture);
+        int.Parse(await Database(platform).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken));
 
     /// <summary>Makes a base backup, whether one is due or not.</summary>
     public static Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>

@@ -15,7 +15,7 @@ internal static class StoreAudit
         var machine = platform.Tier("monitoring")[0];
         return AuditAsync(
             machine, machine.Machine.Environment["BILLING_POSTGRES"], "/srv/billing/shared/*.csv",
-            "--proxies " + string.Join(',', machine.Machine.Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address)),
+            "--proxies " + machine.Machine.Proxies,
             cancellationToken);
     }
 

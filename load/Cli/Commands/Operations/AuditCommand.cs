@@ -16,7 +16,7 @@ internal static class AuditCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default", HelpName = "CONNECTION" };
+        var postgres = Flags.Text("--postgres", "Connection string of the event store; that of the stack in the background by default", "CONNECTION");
         var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies whose balances are audited too");
         var openingLimit = new Option<decimal?>("--opening-limit")
         {
@@ -33,15 +33,14 @@ internal static class AuditCommand
         {
             postgres, proxies, openingLimit, complete, tolerance, journals,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
         {
             var files = parsed.GetRequiredValue(journals);
             if (Array.Find(files, f => !File.Exists(f)) is { } missing)
             {
                 throw new StackException($"journals: there is no file '{missing}'.");
             }
-            var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
-                ?? throw new StackException("--postgres is missing, and no stack is running.");
+            var connection = await StackState.ConnectionStringAsync(parsed.GetValue(postgres));
             var auditor = new Auditor(connection)
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
@@ -52,8 +51,7 @@ internal static class AuditCommand
             var audit = await RunAsync(console, auditor, files, cancellationToken);
             AuditTable.Print(console, audit);
             return audit.IsClean ? 0 : 1;
-        }));
-        return command;
+        });
     }
 
     private static decimal? ParseLimit(ArgumentResult result)

@@ -22,23 +22,21 @@ internal static class DeadLettersCommand
     {
         var limit = Flags.Number("--limit", "Dead letters to list, the newest first", 50, 1, 100_000);
         var command = new Command("list", "Lists the newest dead letters.") { limit };
-        command.SetAction((parsed, _) => Guarded.RunAsync(async () =>
-            new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit))));
-        return command;
+        return command.Does(async (parsed, _) =>
+            new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).List(parsed.GetValue(limit)));
     }
 
     private static Command Show(IAnsiConsole console, Option<string?> kafka)
     {
         var id = Ids("ID", ArgumentArity.ExactlyOne);
-        var raw = new Option<string?>("--raw") { Description = "File for the original bytes", HelpName = "FILE" };
+        var raw = Flags.Text("--raw", "File for the original bytes", "FILE");
         var command = new Command("show", "Shows one dead letter: headers, reason, origin, the command as JSON if it can be decoded, and its bytes.")
         {
             id, raw,
         };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
             await new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ShowAsync(
-                parsed.GetRequiredValue(id)[0], parsed.GetValue(raw), cancellationToken)));
-        return command;
+                parsed.GetRequiredValue(id)[0], parsed.GetValue(raw), cancellationToken));
     }
 
     private static Command Replay(IAnsiConsole console, Option<string?> kafka)
@@ -57,10 +55,9 @@ internal static class DeadLettersCommand
                 result.AddError("Give either dead-letter ids or --all.");
             }
         });
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
             await new DeadLetterCommandHandler(await KafkaFlags.ReadAsync(parsed.GetValue(kafka)), console).ReplayAsync(
-                parsed.GetValue(ids) ?? [], parsed.GetValue(asIs), cancellationToken)));
-        return command;
+                parsed.GetValue(ids) ?? [], parsed.GetValue(asIs), cancellationToken));
     }
 
     private static Argument<DeadLetterId[]> Ids(string name, ArgumentArity arity) => new(name)

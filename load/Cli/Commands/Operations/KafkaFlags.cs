@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Billing.Cli.Arguments;
 using Billing.Cli.Background;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka.Clients;
@@ -8,23 +9,12 @@ namespace Billing.Cli.Commands.Operations;
 /// <summary>The brokers of a command, and the settings for connecting to them.</summary>
 internal static class KafkaFlags
 {
-    public static Option<string?> Brokers()
+    public static Option<string?> Brokers() => new Option<string?>("--kafka")
     {
-        var kafka = new Option<string?>("--kafka")
-        {
-            Description = "Brokers; by default those of appsettings.json in this folder or of the environment (Billing__Kafka__BootstrapServers), else those of the stack in the background",
-            HelpName = "HOST:PORT",
-            Recursive = true,
-        };
-        kafka.Validators.Add(result =>
-        {
-            if (result.Tokens.Count > 0 && !result.Tokens[0].Value.Split(',').All(KafkaOptions.IsAddress))
-            {
-                result.AddError($"--kafka must be HOST:PORT[,HOST:PORT]; it is '{result.Tokens[0].Value}'.");
-            }
-        });
-        return kafka;
-    }
+        Description = "Brokers; by default those of appsettings.json in this folder or of the environment (Billing__Kafka__BootstrapServers), else those of the stack in the background",
+        HelpName = "HOST:PORT",
+        Recursive = true,
+    }.Refuse(text => Flags.AreBrokers(text) ? null : $"--kafka must be HOST:PORT[,HOST:PORT]; it is '{text}'.");
 
     /// <summary>Returns the brokers with all other Kafka settings, such as credentials. The sources are those of a service:
     /// appsettings.json in the working folder, then the environment.</summary>

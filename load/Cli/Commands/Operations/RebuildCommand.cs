@@ -1,10 +1,8 @@
 using System.CommandLine;
-using System.Globalization;
 using Billing.Backends.Balances;
 using Billing.Backends.Hosting;
 using Billing.Cli.Arguments;
 using Billing.Cli.Background;
-using Billing.LocalStack.Processes;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Operations;
@@ -17,21 +15,18 @@ internal static class RebuildCommand
     {
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
         var command = new Command("rebuild", "Builds the view of the balances from the event store and prints the time and memory that it takes.") { postgres };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
         {
-            var connection = parsed.GetValue(postgres) ?? (await StackState.ReadAsync())?.ConnectionString
-                ?? throw new StackException("--postgres is missing, and no stack is running.");
+            var connection = await StackState.ConnectionStringAsync(parsed.GetValue(postgres));
             await using var services = SchemaCommand.Services(connection);
             var before = GC.GetTotalMemory(forceFullCollection: true);
             var start = TimeProvider.System.GetTimestamp();
             var done = await RebuildAsync(console, services, cancellationToken);
             var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
             var bytes = GC.GetTotalMemory(forceFullCollection: true) - before;
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-                $"{done.Accounts:N0} accounts from {done.Events:N0} events in {seconds:0.000} s, {done.Events / seconds:N0} events/s; the view takes {bytes / 1e6:0.0} MB, {bytes / Math.Max(1, done.Accounts):N0} bytes per account."));
+            console.WriteLine($"{done.Accounts:N0} accounts from {done.Events:N0} events in {seconds:0.000} s, {done.Events / seconds:N0} events/s; the view takes {bytes / 1e6:0.0} MB, {bytes / Math.Max(1, done.Accounts):N0} bytes per account.");
             return 0;
-        }));
-        return command;
+        });
     }
 
     private static Task<RebuildProgress> RebuildAsync(

@@ -22,14 +22,13 @@ internal static class SchemaCommand
             Required = true,
         };
         var command = new Command("schema", "Creates the missing tables of the event store.") { postgres };
-        command.SetAction((parsed, cancellationToken) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, cancellationToken) =>
         {
             await using var services = Services(parsed.GetRequiredValue(postgres));
             await services.GetRequiredService<EventStoreSchema>().EnsureAsync(cancellationToken);
             console.WriteLine("The tables of the event store exist.");
             return 0;
-        }));
-        return command;
+        });
     }
 
     /// <summary>Returns a backend's services for the event store, configured with a database only.</summary>

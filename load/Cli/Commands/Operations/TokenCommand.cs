@@ -18,10 +18,9 @@ internal static class TokenCommand
         var subject = new Option<string>("--subject") { Description = "Subject of the token", HelpName = "NAME", DefaultValueFactory = _ => "developer" };
         var minutes = Flags.Number("--minutes", "Lifetime of the token, in minutes", 60, 1, 30 * 24 * 60);
         var command = new Command("token", "Issues a token for the stack that ./billing up --tls has started.") { scopes, accounts, subject, minutes };
-        command.SetAction((parsed, _) => Guarded.RunAsync(() => PrintAsync(
+        return command.Does((parsed, _) => PrintAsync(
             parsed.GetRequiredValue(subject), parsed.GetRequiredValue(scopes), parsed.GetRequiredValue(accounts),
-            TimeSpan.FromMinutes(parsed.GetValue(minutes)))));
-        return command;
+            TimeSpan.FromMinutes(parsed.GetValue(minutes))));
     }
 
     // Written without console formatting, because scripts store it in a variable.

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using Billing.Cli.Arguments;
 using Billing.LocalStack.Processes;
 using Billing.Messaging.Kafka;
@@ -17,27 +16,20 @@ internal static class TopicsCommand
     public static Command Create(IAnsiConsole console)
     {
         var kafka = KafkaFlags.Brokers();
-        var partitions = new Option<int?>("--partitions") { Description = "Partitions of each new request topic; by default the number in the settings", HelpName = "N" };
-        var access = new Option<string?>("--access") { Description = "Access list, such as deploy/bootstrap/kafka/access.txt", HelpName = "FILE" };
-        partitions.Validators.Add(result =>
-        {
-            if (result.Tokens.Count > 0 && result.GetValueOrDefault<int?>() is < 1 or > 10_000)
-            {
-                result.AddError("--partitions must be between 1 and 10000.");
-            }
-        });
+        var partitions = new Option<int?>("--partitions") { Description = "Partitions of each new request topic; by default the number in the settings", HelpName = "N" }
+            .Refuse(text => int.TryParse(text, out var given) && given is < 1 or > 10_000 ? "--partitions must be between 1 and 10000." : null);
+        var access = Flags.Text("--access", "Access list, such as deploy/bootstrap/kafka/access.txt", "FILE");
         var command = new Command("topics", "Creates the missing request, event and dead-letter topics, and applies an access list.")
         {
             kafka, partitions, access,
         };
-        command.SetAction((parsed, _) => Guarded.RunAsync(async () =>
+        return command.Does(async (parsed, _) =>
         {
             var options = await KafkaFlags.ReadAsync(parsed.GetValue(kafka));
             options.Partitions = parsed.GetValue(partitions) ?? options.Partitions;
             await CreateTopicsAsync(console, options, parsed.GetValue(access));
             return 0;
-        }));
-        return command;
+        });
     }
 
     private static async Task CreateTopicsAsync(IAnsiConsole console, KafkaOptions options, string? access)
@@ -53,7 +45,7 @@ internal static class TopicsCommand
         if (access is not null)
         {
             await KafkaAccess.AllowAsync(options, allowed);
-            console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{allowed.Count} access rules applied."));
+            console.WriteLine($"{allowed.Count} access rules applied.");
         }
     }
 }

@@ -1,0 +1,108 @@
+using System.CommandLine;
+using Billing.LocalStack;
+using Npgsql;
+
+namespace Billing.Cli.Arguments;
+
+/// <summary>The options for the parts of a stack.</summary>
+internal sealed class StackFlags
+{
+    private readonly Option<int> _proxies = Flags.Number("--proxies", "Proxies", 3, 1, 100);
+    private readonly Option<int> _payments = Flags.Number("--payment-backends", "Payment backends", 3, 1, 100);
+    private readonly Option<int> _balances = Flags.Number("--balance-backends", "Balance backends", 3, 1, 100);
+    private readonly Option<int> _brokers;
+
+    private readonly Option<int> _partitions = Flags.Number(
+        "--partitions", "Partitions of each topic; 0 for enough to assign one to every backend", 0, 0, 1000);
+
+    private readonly Option<string> _jitter = Flags.Choice("--jitter", "Simulated delay of the card network: on or off", "on", "off");
+
+    private readonly Option<string> _kafka = new Option<string>("--kafka")
+    {
+        Description = "auto, embedded, or the addresses of running brokers",
+        DefaultValueFactory = _ => "auto",
+        HelpName = "auto|embedded|HOST:PORT",
+    }.Refuse(text => text is "auto" or "embedded" || Flags.AreBrokers(text)
+        ? null
+        : $"--kafka must be auto, embedded or HOST:PORT[,HOST:PORT]; it is '{text}'.");
+
+    private readonly Option<string> _transport = Flags.Choice(
+        "--transport", "How proxies reach backends: through Kafka, or by direct calls", "kafka", "direct");
+
+    private readonly Option<string> _protocol = Flags.Choice(
+        "--protocol", "Protocol of --transport direct, where --payment-backends serve payments and balances", "grpc", "rpcx", "rest");
+
+    private readonly Option<string> _postgres = new Option<string>("--postgres")
+    {
+        Description = "auto, or the connection string of a running PostgreSQL",
+        DefaultValueFactory = _ => "auto",
+        HelpName = "auto|CONNECTION",
+    }.Refuse(text => text == "auto" || IsConnectionString(text)
+        ? null
+        : $"--postgres must be auto or a connection string such as 'Host=localhost;Database=billing;Username=billing'; it is '{text}'.");
+
+    private readonly bool _kafkaOnly;
+
+    public StackFlags(int brokers = 1, string jitter = "off", bool kafkaOnly = false)
+    {
+        _kafkaOnly = kafkaOnly;
+        _brokers = Flags.Brokers(brokers);
+        _jitter.DefaultValueFactory = _ => jitter;
+    }
+
+    /// <summary>All these options.</summary>
+    public IReadOnlyList<Option> Options =>
+    [
+        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol],
+    ];
+
+    public void AddTo(Command command)
+    {
+        foreach (var option in Options)
+        {
+            command.Add(option);
+        }
+        if (_kafkaOnly)
+        {
+            return;
+        }
+        command.Validators.Add(result =>
+        {
+            var isDirect = result.GetValue(_transport) == "direct";
+            foreach (var ofKafka in new Option[] { _kafka, _partitions }.Where(o => isDirect && result.GetResult(o) is { Implicit: false }))
+            {
+                result.AddError($"{ofKafka.Name} cannot be used with --transport direct.");
+            }
+            if (!isDirect && result.GetResult(_protocol) is { Implicit: false })
+            {
+                result.AddError("--protocol requires --transport direct.");
+            }
+        });
+    }
+
+    public StackOptions Read(ParseResult parsed) => new()
+    {
+        Proxies = parsed.GetValue(_proxies),
+        PaymentBackends = parsed.GetValue(_payments),
+        BalanceBackends = parsed.GetValue(_balances),
+        Transport = _kafkaOnly ? "kafka" : parsed.GetValue(_transport)!,
+        Protocol = _kafkaOnly ? "grpc" : parsed.GetValue(_protocol)!,
+        Brokers = parsed.GetValue(_brokers),
+        Partitions = parsed.GetValue(_partitions),
+        Jitter = parsed.GetValue(_jitter) == "on",
+        Kafka = parsed.GetValue(_kafka)!,
+        Postgres = parsed.GetValue(_postgres)!,
+    };
+
+    private static bool IsConnectionString(string value)
+    {
+        try
+        {
+            return new NpgsqlConnectionStringBuilder(value).Host is { Length: > 0 };
+        }
+        catch (ArgumentException)
+        {
+            return false;
+        }
+    }
+}
