@@ -111,7 +111,6 @@ public sealed class BillingStack : IAsyncDisposable
 
     /// <summary>Starts one more service, or restarts one that has ended on its previous port, and waits until it is ready.
     /// </summary>
-    /// <param name="role">Its role.</param>
     /// <param name="number">Its number within the role, from 1.</param>
     /// <param name="cancellationToken">Cancels the wait; the service keeps running.</param>
     /// <param name="settings">Settings of this service only, keyed by environment variable; they override all others.</param>

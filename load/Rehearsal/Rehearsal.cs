@@ -15,8 +15,6 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         Requests = options.Requests,
     };
 
-    /// <summary>Runs the rehearsal.</summary>
-    /// <returns>The process's exit code: 0 only if there were no findings.</returns>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
         await RemoveOldControlGroupsAsync();

@@ -4,13 +4,9 @@ using Billing.LocalStack.Processes;
 namespace Billing.Rehearsal;
 
 /// <summary>A release of <c>./billing package</c>.</summary>
-/// <param name="Folder">Its folder.</param>
-/// <param name="Version">Its version.</param>
 /// <param name="BootstrapHash">SHA-256 of its bootstrap archive, in hexadecimal digits.</param>
 internal sealed record Release(string Folder, string Version, string BootstrapHash)
 {
-    /// <summary>Reads a release's variables for Terraform.</summary>
-    /// <exception cref="StackException">The folder contains no release.</exception>
     public static Release Read(string folder)
     {
         var file = Path.Combine(folder, "release.auto.tfvars.json");

@@ -8,11 +8,9 @@ internal static class DurationFlag
 {
     private static readonly TimeSpan Max = TimeSpan.FromHours(24);
 
-    /// <summary>Creates <c>--during</c>, at least one second.</summary>
     public static Option<TimeSpan> During(string description, TimeSpan fallback) =>
         Create("--during", description, fallback, TimeSpan.FromSeconds(1));
 
-    /// <summary>Creates <c>--warm-up</c>, which may be 0.</summary>
     public static Option<TimeSpan> WarmUp(string description, TimeSpan fallback) =>
         Create("--warm-up", description + "; 0 for none", fallback, TimeSpan.Zero);
 

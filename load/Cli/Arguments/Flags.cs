@@ -6,7 +6,6 @@ namespace Billing.Cli.Arguments;
 /// <summary>Options whose errors name the option.</summary>
 internal static class Flags
 {
-    /// <summary>Creates an option with any text, and no default.</summary>
     public static Option<string?> Text(string name, string description, string helpName) =>
         new(name) { Description = description, HelpName = helpName };
 
@@ -46,7 +45,6 @@ internal static class Flags
             .Refuse(text => text is "1" or "3" ? null : $"--brokers must be 1 or 3; it is {text}.");
 
     /// <summary>Adds a check to an option.</summary>
-    /// <param name="option">The option.</param>
     /// <param name="error">Returns the error message for a text that is refused, and null for any other.</param>
     public static Option<T> Refuse<T>(this Option<T> option, Func<string, string?> error)
     {

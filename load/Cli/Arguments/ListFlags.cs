@@ -17,7 +17,6 @@ internal static class ListFlags
         return option;
     }
 
-    /// <summary>Creates an option for whole numbers.</summary>
     public static Option<int[]> Numbers(string name, string description, int[] fallback, int min, int max)
     {
         var option = List(
@@ -27,7 +26,6 @@ internal static class ListFlags
         return option;
     }
 
-    /// <summary>Creates an option for addresses.</summary>
     public static Option<string[]> Addresses(string name, string description) => List(
         name, description + ", separated by commas", "URL[,URL]", part => part,
         part => Uri.TryCreate(part, UriKind.Absolute, out var address) && address.Scheme is "http" or "https"

@@ -50,7 +50,6 @@ internal sealed class StackFlags
         _jitter.DefaultValueFactory = _ => jitter;
     }
 
-    /// <summary>All these options.</summary>
     public IReadOnlyList<Option> Options =>
     [
         _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol],

@@ -6,8 +6,6 @@ namespace Billing.Cli.Background;
 /// <summary>Restarts services of the stack in the background when they end, as systemd or Kubernetes would: a service that cannot
 /// continue logs the reason, ends, and relies on the restart. A service that ends repeatedly is restarted with a growing
 /// back-off.</summary>
-/// <param name="console">The output for its log.</param>
-/// <param name="time">The clock.</param>
 internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
 {
     private const string Name = "keeper";
@@ -22,7 +20,6 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
     private readonly Dictionary<string, (long Ended, TimeSpan Wait)> _ended = new(StringComparer.Ordinal);
 
     /// <summary>Starts a keeper process for the stack in the state file.</summary>
-    /// <exception cref="StackException">It could not be started.</exception>
     public static ChildProcess Start(StackFolder folder) => ChildProcess.Start(
         new ChildProcessStart(Name, DotnetProgram.Launcher, [DotnetProgram.FileOf("Billing.Cli"), "keep"], folder.LogFile(Name))
         {

@@ -12,10 +12,6 @@ internal sealed class StackLogs : IDisposable
     private readonly List<(LogReader Log, string Prefix)> _logs;
 
     /// <summary>Opens the logs of the named processes, or all logs.</summary>
-    /// <param name="folder">The folder of the logs, one file per process.</param>
-    /// <param name="names">Processes of the stack, by the names that <c>status</c> shows; empty for all.</param>
-    /// <param name="output">The output.</param>
-    /// <exception cref="StackException">A name has no log.</exception>
     public StackLogs(string folder, IReadOnlyCollection<string> names, TextWriter output)
     {
         _folder = folder;
@@ -35,7 +31,6 @@ internal sealed class StackLogs : IDisposable
 
     /// <summary>Prints the stack's logs, and with <paramref name="follow"/> new lines too, until it is cancelled or the stack is
     /// stopped.</summary>
-    /// <exception cref="StackException">A name has no log.</exception>
     public static async Task<int> PrintAsync(
         IReadOnlyCollection<string> names, bool follow, TextWriter output, CancellationToken cancellationToken)
     {
@@ -57,7 +52,6 @@ internal sealed class StackLogs : IDisposable
     }
 
     /// <summary>Prints the lines added since the last call.</summary>
-    /// <param name="toTheEnd">Whether to print an incomplete last line too.</param>
     public void Print(bool toTheEnd)
     {
         foreach (var (log, prefix) in _logs)

@@ -20,7 +20,6 @@ internal sealed record StackState
     /// <summary>The processes, in the order in which they must be stopped.</summary>
     public required IReadOnlyList<StackProcess> Processes { get; init; }
 
-    /// <summary>The folder of the logs, one file per process.</summary>
     [JsonIgnore]
     public string Logs => StackFolder.LogsIn(Folder);
 
@@ -77,7 +76,6 @@ internal sealed record StackState
     }
 
     /// <summary>Returns the connection string that is given, or that of the stack in the background.</summary>
-    /// <exception cref="StackException">There is neither.</exception>
     public static async Task<string> ConnectionStringAsync(string? given) => given ?? (await ReadAsync())?.ConnectionString
         ?? throw new StackException("--postgres is missing, and no stack is running.");
 
@@ -92,9 +90,6 @@ internal sealed record StackState
 }
 
 /// <summary>One process of a stack in the background.</summary>
-/// <param name="Name">Its name within the stack.</param>
-/// <param name="Identity">Identifies the operating system process.</param>
-/// <param name="StopSignal">The signal that stops it.</param>
 /// <param name="Address">The address that it listens on, for display; null if it has none of interest.</param>
 /// <param name="Restart">How to restart it when it has ended; null for processes that are not restarted.</param>
 internal sealed record StackProcess(

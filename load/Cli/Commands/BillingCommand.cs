@@ -12,8 +12,6 @@ namespace Billing.Cli.Commands;
 /// <summary>The command line of <c>./billing</c>.</summary>
 internal static class BillingCommand
 {
-    /// <param name="console">The output.</param>
-    /// <param name="further">Additional commands.</param>
     public static Command Create(IAnsiConsole console, params IEnumerable<Command> further)
     {
         // Not a RootCommand, whose name would be that of the program file.

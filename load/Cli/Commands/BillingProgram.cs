@@ -17,9 +17,7 @@ internal static class BillingProgram
     // If it is set, a command line is checked and nothing is done.
     private const string CheckVariable = "BILLING_CHECK";
 
-    /// <param name="arguments">The command and its options.</param>
     /// <param name="further">Additional commands of a program that extends this one; none if null.</param>
-    /// <returns>The exit code of the process.</returns>
     public static async Task<int> RunAsync(string[] arguments, Func<IAnsiConsole, IEnumerable<Command>>? further = null)
     {
         var console = Console.IsOutputRedirected

@@ -46,12 +46,10 @@ internal static class DeadLetterText
     public static string Origin(DeadLetter letter) =>
         letter.Topic.Length == 0 ? "unknown" : Printable($"{letter.Topic}[{letter.Partition}]@{letter.Offset}");
 
-    /// <summary>Returns the original size of the value in bytes.</summary>
     public static string Size(DeadLetter letter) => letter.TruncatedFrom is { } whole
         ? $"{whole} (cut to {letter.Value?.Length ?? 0})"
         : (letter.Value?.Length ?? 0).ToString();
 
-    /// <summary>Returns when the record was sent to the dead letters.</summary>
     public static string Time(DeadLetter letter) => letter.At.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'");
 
     /// <summary>Decodes the value to JSON if it is a message of the type that its topic carries.</summary>

@@ -11,13 +11,10 @@ internal static class LocalPrometheus
     /// <summary>The variable that names the folder of <c>prometheus</c> and <c>promtool</c>.</summary>
     public const string FolderVariable = "BILLING_PROMETHEUS_BIN";
 
-    /// <summary>The name of the process.</summary>
     public const string Name = "prometheus";
 
 
     /// <summary>Starts Prometheus and returns when it is ready.</summary>
-    /// <returns>Its process and address.</returns>
-    /// <exception cref="StackException">It is not installed, or did not start.</exception>
     public static async Task<(ChildProcess Process, string Address)> StartAsync(BillingStack stack, CancellationToken cancellationToken)
     {
         var program = Program();

@@ -5,18 +5,14 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Mutants;
 
 /// <summary>A bug to insert into the sources.</summary>
-/// <param name="Name">A description of the bug.</param>
 /// <param name="File">The file that gets the bug, relative to the root of the sources.</param>
 /// <param name="Find">Text that occurs exactly once in the file.</param>
-/// <param name="Replace">The replacement of that text.</param>
 /// <param name="Test">The namespace or class of the unit tests that must find the bug; null if the simulation must.</param>
 internal sealed record Mutant(string Name, string File, string Find, string Replace, string? Test = null)
 {
     private static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web);
 
     /// <summary>Reads the list of bugs.</summary>
-    /// <param name="root">The root of the sources.</param>
-    /// <exception cref="StackException">The list cannot be read.</exception>
     public static IReadOnlyList<Mutant> ReadAll(string root)
     {
         var file = Path.Combine(root, "eng", "mutants.json");
@@ -32,13 +28,10 @@ internal sealed record Mutant(string Name, string File, string Find, string Repl
 }
 
 /// <summary>Whether a bug was found.</summary>
-/// <param name="Mutant">The bug.</param>
-/// <param name="IsFound">Whether it was found.</param>
 /// <param name="By">What found it, or what did not.</param>
 /// <param name="Seeds">Number of seeds that were simulated; 0 if a test found it.</param>
 internal sealed record MutantResult(Mutant Mutant, bool IsFound, string By, int Seeds)
 {
-    /// <summary>Returns a table of the results, in Markdown.</summary>
     public static string Table(IEnumerable<MutantResult> results)
     {
         var table = new StringBuilder("| Planted bug | In | Found by | After |\n| --- | --- | --- | --- |\n");

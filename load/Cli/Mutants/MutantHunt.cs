@@ -4,15 +4,10 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Mutants;
 
 /// <summary>Builds a copy of the sources with a bug in it and checks whether the bug is found.</summary>
-/// <param name="copy">The copy.</param>
-/// <param name="seed">The first schedule's seed.</param>
-/// <param name="schedules">Maximum number of schedules to simulate.</param>
 internal sealed partial class MutantHunt(SourceCopy copy, int seed, int schedules)
 {
     private static readonly TimeSpan Bound = TimeSpan.FromMinutes(10);
 
-    /// <summary>Checks one bug.</summary>
-    /// <exception cref="StackException">The copy cannot be built.</exception>
     public async Task<MutantResult> HuntAsync(Mutant mutant, CancellationToken cancellationToken)
     {
         var original = copy.Plant(mutant);

@@ -8,7 +8,6 @@ internal sealed class SourceCopy : IDisposable
     private SourceCopy(string folder) => Folder = folder;
 
     /// <summary>The root folder of the sources that this program was built from.</summary>
-    /// <exception cref="StackException">The sources were not found.</exception>
     public static string Root
     {
         get
@@ -24,7 +23,6 @@ internal sealed class SourceCopy : IDisposable
         }
     }
 
-    /// <summary>The folder of the copy.</summary>
     public string Folder { get; }
 
     public static async Task<SourceCopy> CreateAsync(CancellationToken cancellationToken)
@@ -55,7 +53,6 @@ internal sealed class SourceCopy : IDisposable
         return original;
     }
 
-    /// <summary>Removes a bug again.</summary>
     public void Restore(Mutant mutant, string original) => File.WriteAllText(Path.Combine(Folder, mutant.File), original);
 
     public void Dispose() => Directory.Delete(Folder, recursive: true);

@@ -5,12 +5,6 @@ namespace Billing.Cli.Release;
 /// <summary>Archives that have the same bytes for the same content: order, owner, mode and time do not depend on this machine.</summary>
 internal static class Archive
 {
-    /// <summary>Packs a folder.</summary>
-    /// <param name="parent">The folder's parent.</param>
-    /// <param name="folder">The name of the folder.</param>
-    /// <param name="archive">The absolute path of the archive.</param>
-    /// <param name="time">The time of all files.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     public static Task PackAsync(string parent, string folder, string archive, DateTimeOffset time, CancellationToken cancellationToken) =>
         new Tool("tar").RunAsync(
             [

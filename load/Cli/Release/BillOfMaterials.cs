@@ -16,12 +16,6 @@ internal static partial class BillOfMaterials
         new() { WriteIndented = true, NewLine = "\n", Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     /// <summary>Returns the bill of materials as JSON.</summary>
-    /// <param name="published">The folder of the published program.</param>
-    /// <param name="program">The name of the program's assembly.</param>
-    /// <param name="version">The program's version.</param>
-    /// <param name="runtime">The program's architecture.</param>
-    /// <param name="packages">The folder that packages were restored to.</param>
-    /// <param name="time">The time of the release.</param>
     public static string Of(string published, string program, string version, string runtime, string packages, DateTimeOffset time)
     {
         using var json = JsonDocument.Parse(File.ReadAllBytes(Path.Combine(published, program + ".deps.json")));

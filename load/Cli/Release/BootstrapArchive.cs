@@ -11,9 +11,6 @@ internal sealed class BootstrapArchive(string root, string version, DateTimeOffs
     private static readonly JsonSerializerOptions Format = new() { WriteIndented = true, NewLine = "\n" };
 
     /// <summary>Packs the scripts, and writes their hash for Terraform.</summary>
-    /// <param name="staging">A folder for the content of the archive.</param>
-    /// <param name="release">The folder with the other archives.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     public async Task PackAsync(string staging, string release, CancellationToken cancellationToken)
     {
         var top = Directory.CreateDirectory(Path.Combine(staging, "bootstrap")).FullName;

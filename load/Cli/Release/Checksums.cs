@@ -5,11 +5,9 @@ namespace Billing.Cli.Release;
 /// <summary>Checksums of files, as the program sha256sum prints and checks them.</summary>
 internal static class Checksums
 {
-    /// <summary>The usual name of a file with checksums.</summary>
     public const string FileName = "SHA256SUMS";
 
     /// <summary>Returns a line for each file of a folder.</summary>
-    /// <param name="folder">The folder.</param>
     /// <param name="extensions">Which files: those of the first extension come first.</param>
     public static string Of(string folder, params string[] extensions) => string.Concat(
         from extension in extensions

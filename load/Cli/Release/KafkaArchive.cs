@@ -5,10 +5,6 @@ namespace Billing.Cli.Release;
 /// <summary>The archive of the brokers' jars, for any architecture.</summary>
 internal sealed class KafkaArchive(string root, string home, DateTimeOffset time)
 {
-    /// <summary>Packs an installed Kafka.</summary>
-    /// <param name="staging">A folder for the content of the archive.</param>
-    /// <param name="release">The folder for the archive.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     public async Task PackAsync(string staging, string release, CancellationToken cancellationToken)
     {
         const string name = "kafka-" + KafkaPrograms.Version;

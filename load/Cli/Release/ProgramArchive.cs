@@ -11,12 +11,6 @@ internal sealed class ProgramArchive(string root, ReleasedProgram program, strin
 
     private readonly string _packages = Publishing.PackagesOf(Publishing.Artifacts(root), program.Assembly);
 
-    /// <summary>Packs the program.</summary>
-    /// <param name="published">The folder of the published program.</param>
-    /// <param name="staging">A folder for the content of the archive.</param>
-    /// <param name="release">The folder for the archive and the bill of materials.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
-    /// <exception cref="StackException">The program needs something that is not known.</exception>
     public async Task PackAsync(string published, string staging, string release, CancellationToken cancellationToken)
     {
         var name = $"billing-{program.Name}-{version}";

@@ -4,7 +4,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Release;
 
 /// <summary>A library that a published program consists of.</summary>
-/// <param name="Key">Its name and version, as in the program's deps.json.</param>
 /// <param name="IsProject">Whether it is a project of this repository, instead of a package.</param>
 internal sealed record PublishedLibrary(string Key, bool IsProject)
 {
@@ -13,10 +12,8 @@ internal sealed record PublishedLibrary(string Key, bool IsProject)
     /// <summary>Its name and version, separated by a slash.</summary>
     public string NameAndVersion => WithoutPrefix(Key);
 
-    /// <summary>Its name.</summary>
     public string Name => NameAndVersion[..NameAndVersion.LastIndexOf('/')];
 
-    /// <summary>Its version.</summary>
     public string Version => NameAndVersion[(NameAndVersion.LastIndexOf('/') + 1)..];
 
     /// <summary>Returns a library's name and version: the .NET runtime has a prefix in a deps.json.</summary>
@@ -41,8 +38,6 @@ internal sealed record PublishedLibrary(string Key, bool IsProject)
         select new PublishedLibrary(library.Name, library.Value.GetProperty("type").GetString() == "project");
 
     /// <summary>Returns the folder of its package.</summary>
-    /// <param name="packages">The folder that packages were restored to.</param>
-    /// <exception cref="StackException">The folder is missing.</exception>
     public string PackageFolder(string packages)
     {
         // NuGet's folders have names in lower case.

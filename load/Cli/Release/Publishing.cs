@@ -13,8 +13,6 @@ internal sealed class Publishing(Workspace workspace, string version)
     public static string Artifacts(string root) => Path.Combine(root, "artifacts", "publishing");
 
     /// <summary>Returns the folder that a project's packages were restored to: it has a folder for each package.</summary>
-    /// <param name="artifacts">The folder of the project's build.</param>
-    /// <param name="project">The project's name.</param>
     public static string PackagesOf(string artifacts, string project)
     {
         using var json = JsonDocument.Parse(File.ReadAllBytes(Path.Combine(artifacts, "obj", project, "project.assets.json")));
@@ -22,8 +20,6 @@ internal sealed class Publishing(Workspace workspace, string version)
     }
 
     /// <summary>Publishes all programs for an architecture.</summary>
-    /// <returns>The folder of each program.</returns>
-    /// <exception cref="StackException">The build failed.</exception>
     public async Task<Func<ReleasedProgram, string>> RunAsync(string architecture, CancellationToken cancellationToken)
     {
         // Files of an earlier publish that are no longer part of the program must not be packed.

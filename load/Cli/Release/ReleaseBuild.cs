@@ -6,16 +6,12 @@ namespace Billing.Cli.Release;
 
 /// <summary>Builds a release: an archive of each program for each architecture, the archives of the brokers and the bootstrap, with
 /// checksums and bills of materials, and the SDK's packages. The same commit gives the same bytes in any folder.</summary>
-/// <param name="workspace">The sources.</param>
-/// <param name="options">What to build.</param>
-/// <param name="time">The time of all files.</param>
 internal sealed class ReleaseBuild(Workspace workspace, ReleaseOptions options, DateTimeOffset time)
 {
     /// <summary>Records what this needs of the machine.</summary>
     public static void Require(Needs needs) => needs.Program("readelf", "binutils", "to find out which libraries a program needs");
 
     /// <summary>Builds the release, and puts it in the place of an earlier one.</summary>
-    /// <exception cref="StackException">A step failed.</exception>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         var kafka = KafkaPrograms.FindHome()

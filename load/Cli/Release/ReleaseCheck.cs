@@ -8,7 +8,6 @@ namespace Billing.Cli.Release;
 internal sealed class ReleaseCheck(string root, ReleaseOptions options, DateTimeOffset time)
 {
     /// <summary>Checks that all sources are committed, since a clone has only those.</summary>
-    /// <exception cref="StackException">They are not.</exception>
     public static async Task RequireCommittedAsync(string root, CancellationToken cancellationToken)
     {
         var (exitCode, changed, errors) = await new Tool("git").TryAsync(["-C", root, "status", "--porcelain"], cancellationToken);
@@ -23,7 +22,6 @@ internal sealed class ReleaseCheck(string root, ReleaseOptions options, DateTime
     }
 
     /// <summary>Packages again, and compares with the release.</summary>
-    /// <exception cref="StackException">A file differs.</exception>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         await using var folder = TemporaryFolder.In(Path.GetTempPath());
@@ -64,7 +62,6 @@ internal sealed class ReleaseCheck(string root, ReleaseOptions options, DateTime
     }
 
     /// <summary>Compares two releases.</summary>
-    /// <exception cref="StackException">They differ; the files that do have been printed.</exception>
     public static void Compare(string release, string again)
     {
         var names = Directory.EnumerateFiles(release).Concat(Directory.EnumerateFiles(again)).Select(file => Path.GetFileName(file)).Distinct();

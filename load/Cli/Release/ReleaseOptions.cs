@@ -9,27 +9,22 @@ internal sealed partial record ReleaseOptions
     private const string Number = "(0|[1-9][0-9]*)";
     private const string Identifier = "(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)";
 
-    /// <summary>The architectures that a release may be built for.</summary>
     public static IReadOnlyList<string> AllArchitectures { get; } = ["linux-x64", "linux-arm64"];
 
     /// <summary>The version, which is part of file names and of images' tags.</summary>
     public required string Version { get; init; }
 
-    /// <summary>The architectures to build for.</summary>
     public required IReadOnlyList<string> Architectures { get; init; }
 
     /// <summary>Whether the architectures were chosen explicitly: one that cannot be built is then an error.</summary>
     public required bool AreArchitecturesChosen { get; init; }
 
-    /// <summary>The absolute path of the release's folder.</summary>
     public required string Output { get; init; }
 
     /// <summary>Checks a command line, and creates the folder.</summary>
-    /// <param name="root">The repository.</param>
     /// <param name="version">The version; that of Directory.Build.props if null.</param>
     /// <param name="architectures">Architectures separated by commas; all if null.</param>
     /// <param name="output">The folder; the version's own below artifacts/release if null.</param>
-    /// <exception cref="StackException">A value is invalid.</exception>
     public static ReleaseOptions Read(string root, string? version, string? architectures, string? output)
     {
         version ??= VersionOf(root);

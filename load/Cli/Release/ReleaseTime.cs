@@ -12,7 +12,6 @@ internal static class ReleaseTime
 
     /// <summary>Returns the time in <see cref="Variable"/>, or that of the commit; outside of a clone, that of the newest source file.
     /// </summary>
-    /// <exception cref="StackException">The variable is not a number.</exception>
     public static async Task<DateTimeOffset> ReadAsync(string root, CancellationToken cancellationToken)
     {
         if (Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } set)

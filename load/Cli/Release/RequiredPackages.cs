@@ -13,7 +13,6 @@ internal static partial class RequiredPackages
     private static readonly string[] LoadedOnFirstUse = ["ca-certificates", "libssl3"];
 
     /// <summary>Returns the packages that the programs in a folder need, in order.</summary>
-    /// <exception cref="StackException">No installed package contains a library that is needed.</exception>
     public static async Task<IReadOnlyCollection<string>> OfAsync(string folder, CancellationToken cancellationToken)
     {
         var packages = new SortedSet<string>(LoadedOnFirstUse, StringComparer.Ordinal);

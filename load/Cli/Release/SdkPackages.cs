@@ -24,10 +24,6 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
     // In its own folder: assemblies of ordinary builds contain paths of this machine.
     private readonly string _artifacts = Path.Combine(workspace.Root, "artifacts", "packing");
 
-    /// <summary>Makes the packages.</summary>
-    /// <param name="release">The folder for them.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
-    /// <exception cref="StackException">The build failed.</exception>
     public async Task PackAsync(string release, CancellationToken cancellationToken)
     {
         File.Delete(_log);
@@ -51,9 +47,6 @@ internal sealed class SdkPackages(Workspace workspace, string version, DateTimeO
     }
 
     /// <summary>Checks that a program needs only the client's package and the packages that restore kept for it.</summary>
-    /// <param name="release">The folder with the packages.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
-    /// <exception cref="StackException">The program cannot be built, or does not do what it should.</exception>
     public async Task TryAsync(string release, CancellationToken cancellationToken)
     {
         await using var folder = TemporaryFolder.In(workspace.State);

@@ -10,7 +10,6 @@ namespace Billing.Cli.Setup;
 /// names running ones.</summary>
 internal sealed class CommandSetup
 {
-    /// <summary>The commands that start a stack.</summary>
     private static readonly string[] WithStack = ["run", "up", "chaos", "load", "trace", "sweep", "compare", "profile"];
 
     private readonly Installer _installer;
@@ -25,7 +24,6 @@ internal sealed class CommandSetup
     }
 
     /// <summary>Installs and fetches what a command needs, if <c>./billing</c> started this program.</summary>
-    /// <exception cref="LocalStack.Processes.StackException">Something is missing and cannot be installed.</exception>
     public static async Task PrepareAsync(ParseResult parsed, CancellationToken cancellationToken)
     {
         if (Workspace.IsThere)
@@ -41,7 +39,6 @@ internal sealed class CommandSetup
 
     /// <summary>Installs and fetches what servers need.</summary>
     /// <returns>The environment variables by which a stack finds it.</returns>
-    /// <exception cref="LocalStack.Processes.StackException">Something is missing and cannot be installed.</exception>
     public async Task<Dictionary<string, string?>> PrepareAsync(ServerNeeds servers, CancellationToken cancellationToken)
     {
         var postgres = servers.Postgres ? FindPostgres() : null;
@@ -84,11 +81,8 @@ internal sealed class CommandSetup
     }
 
     /// <summary>The servers that a command line needs.</summary>
-    /// <param name="Command">The command.</param>
-    /// <param name="Postgres">Whether it starts PostgreSQL.</param>
     /// <param name="Kafka">Whether it starts brokers.</param>
     /// <param name="KafkaFiles">Whether it uses Kafka's files.</param>
-    /// <param name="Prometheus">Whether it starts Prometheus.</param>
     internal sealed record ServerNeeds(string Command, bool Postgres, bool Kafka, bool KafkaFiles, bool Prometheus)
     {
         public static ServerNeeds Of(ParseResult parsed)

@@ -6,9 +6,6 @@ internal static class FileLock
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
 
     /// <summary>Waits for a lock, and says so if another process has it.</summary>
-    /// <param name="file">The lock file; its name says what is locked.</param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
-    /// <returns>The lock, which disposal gives back.</returns>
     public static async Task<IDisposable> AcquireAsync(string file, CancellationToken cancellationToken)
     {
         if (TryAcquire(file) is { } free)

@@ -3,8 +3,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Setup;
 
 /// <summary>Installs packages with Debian's package tools, where that asks for no password, and else says how to.</summary>
-/// <param name="machine">The machine.</param>
-/// <param name="state">The folder for the log.</param>
 internal sealed class Installer(SystemPrograms machine, string state)
 {
     private const string ClusterSettings = "/etc/postgresql-common/createcluster.d";
@@ -12,7 +10,6 @@ internal sealed class Installer(SystemPrograms machine, string state)
     private bool _isUpToDate;
     private bool? _canInstall;
 
-    /// <summary>The machine that packages are installed on.</summary>
     public SystemPrograms Machine => machine;
 
     private string Log => Path.Combine(state, "apt.log");
@@ -28,8 +25,6 @@ internal sealed class Installer(SystemPrograms machine, string state)
         machine.Family == "debian" && machine.Find("apt-get") is not null
         && (machine.IsRoot || (machine.Find("sudo") is not null && await AsRoot.LogAsync(["true"], Log, cancellationToken) == 0));
 
-    /// <summary>Installs packages.</summary>
-    /// <exception cref="StackException">They could not be installed.</exception>
     public async Task InstallAsync(string why, IReadOnlyCollection<string> packages, CancellationToken cancellationToken)
     {
         var names = string.Join(' ', packages);

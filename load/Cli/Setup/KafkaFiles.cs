@@ -6,8 +6,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Setup;
 
 /// <summary>Finds, unpacks or downloads the Kafka installation that brokers are started from.</summary>
-/// <param name="machine">The machine.</param>
-/// <param name="cache">The folder that keeps it.</param>
 internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
 {
     private const string Archive = $"kafka_2.13-{KafkaPrograms.Version}.tgz";
@@ -24,14 +22,12 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     private string? _source;
     private string? _published;
 
-    /// <summary>Its folder; null if there is none.</summary>
     public string? Home => KafkaPrograms.FindHome(machine.Variable);
 
     private string Cached => Path.Combine(cache, "kafka-" + KafkaPrograms.Version);
 
     /// <summary>Finds Kafka, or where to get it from, and records the programs needed for that.</summary>
     /// <returns>Whether there will be an installation.</returns>
-    /// <exception cref="StackException">KAFKA_HOME or BILLING_KAFKA_ARCHIVE names what is not there.</exception>
     public async Task<bool> NeedAsync(Needs needs, CancellationToken cancellationToken)
     {
         if (machine.Variable("KAFKA_HOME") is { } home && !KafkaPrograms.IsHome(home))
@@ -62,7 +58,6 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     }
 
     /// <summary>Records Java, if there is none that runs Kafka.</summary>
-    /// <exception cref="StackException">JAVA_HOME names an older one.</exception>
     public async Task NeedJavaAsync(Needs needs, CancellationToken cancellationToken)
     {
         var home = machine.Variable("JAVA_HOME");
@@ -79,7 +74,6 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     }
 
     /// <summary>Gets what was found.</summary>
-    /// <exception cref="StackException">It cannot be unpacked, or is not what was published.</exception>
     public async Task FetchAsync(CancellationToken cancellationToken)
     {
         if (_source is not null)

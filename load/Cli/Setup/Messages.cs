@@ -3,6 +3,5 @@ namespace Billing.Cli.Setup;
 /// <summary>What <c>./billing</c> says about its own work, apart from a command's results.</summary>
 internal static class Messages
 {
-    /// <summary>Prints a line on standard error.</summary>
     public static void Say(string text) => Console.Error.WriteLine("billing: " + text);
 }

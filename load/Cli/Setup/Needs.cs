@@ -5,15 +5,11 @@ namespace Billing.Cli.Setup;
 
 /// <summary>Programs that this machine lacks. Everything that a command needs is recorded first and then installed at once, if no
 /// password is required; otherwise one message lists what is missing, with one command that installs it.</summary>
-/// <param name="installer">Installs.</param>
 internal sealed class Needs(Installer installer)
 {
     private readonly List<(string What, string Package, string Why)> _missing = [];
 
     /// <summary>Records a program that is not on the PATH.</summary>
-    /// <param name="program">The program.</param>
-    /// <param name="package">Debian's package with it.</param>
-    /// <param name="why">What it is for, e.g. "to unpack Kafka".</param>
     public void Program(string program, string package, string why)
     {
         if (installer.Machine.Find(program) is null)
@@ -23,14 +19,10 @@ internal sealed class Needs(Installer installer)
     }
 
     /// <summary>Records something that is missing.</summary>
-    /// <param name="what">Its usual name.</param>
     /// <param name="package">Debian's package; empty if there is none.</param>
-    /// <param name="why">What it is for.</param>
     public void Add(string what, string package, string why) => _missing.Add((what, package, why));
 
     /// <summary>Installs what was recorded.</summary>
-    /// <param name="command">The command that needs it, for the message.</param>
-    /// <param name="cancellationToken">Ends the installation.</param>
     /// <exception cref="StackException">It cannot be installed without a password, or not at all.</exception>
     public async Task SettleAsync(string command, CancellationToken cancellationToken)
     {

@@ -9,13 +9,7 @@ internal static class Progress
     private const string EmptyLine = "\r\e[K";
 
     /// <summary>Runs a program with its output at the end of a log.</summary>
-    /// <param name="label">What it does.</param>
-    /// <param name="log">The log.</param>
-    /// <param name="program">The program.</param>
-    /// <param name="arguments">Its arguments.</param>
     /// <param name="failure">The message if it fails, after the last lines of the log.</param>
-    /// <param name="cancellationToken">Kills it.</param>
-    /// <exception cref="StackException">It failed.</exception>
     public static Task RunAsync(
         string label, string log, Tool program, IEnumerable<string> arguments, string failure, CancellationToken cancellationToken) =>
         ShowAsync(label, log, async () =>

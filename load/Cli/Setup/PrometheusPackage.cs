@@ -4,8 +4,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Setup;
 
 /// <summary>Debian's Prometheus, unpacked into the cache: installing the package would create a system service and start it.</summary>
-/// <param name="installer">The machine, and its lists of packages.</param>
-/// <param name="cache">The folder that keeps it.</param>
 internal sealed class PrometheusPackage(Installer installer, string cache)
 {
     private string Unpacked => Path.Combine(cache, "prometheus");
@@ -21,7 +19,6 @@ internal sealed class PrometheusPackage(Installer installer, string cache)
 
     /// <summary>The folder of <c>prometheus</c> and <c>promtool</c>: the one that is set, the installed one, or the one in the cache; null
     /// if there is none.</summary>
-    /// <exception cref="StackException">The variable names a folder without these programs.</exception>
     public string? Find()
     {
         if (installer.Machine.Variable(LocalPrometheus.FolderVariable) is { } named)
@@ -35,7 +32,6 @@ internal sealed class PrometheusPackage(Installer installer, string cache)
 
     /// <summary>Finds it or fetches it.</summary>
     /// <returns>The folder of its programs.</returns>
-    /// <exception cref="StackException">It cannot be fetched.</exception>
     public async Task<string> EnsureAsync(CancellationToken cancellationToken)
     {
         if (Find() is null)

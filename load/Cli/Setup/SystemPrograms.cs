@@ -4,9 +4,7 @@ namespace Billing.Cli.Setup;
 
 /// <summary>This machine: the programs on its PATH, and the system's packages. Packages have the names that Debian gives them;
 /// this class knows those of other systems.</summary>
-/// <param name="variable">Reads an environment variable.</param>
 /// <param name="root">The folder with the system's files; empty for this machine's.</param>
-/// <param name="isRoot">Whether this process may install programs.</param>
 internal sealed class SystemPrograms(Func<string, string?> variable, string root, bool isRoot)
 {
     private static readonly Dictionary<(string Family, string Package), string> Names = new()
@@ -20,28 +18,22 @@ internal sealed class SystemPrograms(Func<string, string?> variable, string root
 
     private string? _family;
 
-    /// <summary>The machine that this process runs on.</summary>
     public static SystemPrograms Current { get; } = new(Environment.GetEnvironmentVariable, "", Environment.IsPrivilegedProcess);
 
-    /// <summary>The folder with the system's files.</summary>
     public string Root => root;
 
-    /// <summary>The folders to search for programs.</summary>
     public string Path => variable("PATH") ?? "";
 
     /// <summary>debian, fedora or arch, which determines package names and the installer; empty for other systems.</summary>
     public string Family => _family ??= FamilyOf(root + "/etc/os-release");
 
-    /// <summary>Whether this process is root.</summary>
     public bool IsRoot => isRoot;
 
     /// <summary>An environment variable; null if it is not set, or empty.</summary>
     public string? Variable(string name) => variable(name) is { Length: > 0 } value ? value : null;
 
-    /// <summary>The path of a program on the PATH; null if there is none.</summary>
     public string? Find(string program) => Tool.Find(program, Path);
 
-    /// <summary>The name of a package on this system.</summary>
     public string PackageName(string package) => Names.GetValueOrDefault((Family, package), package);
 
     private static string FamilyOf(string release)

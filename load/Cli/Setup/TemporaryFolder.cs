@@ -9,10 +9,8 @@ internal sealed class TemporaryFolder : IAsyncDisposable
 
     private TemporaryFolder(string path) => Path = path;
 
-    /// <summary>Its absolute path.</summary>
     public string Path { get; }
 
-    /// <summary>Creates a folder.</summary>
     /// <param name="parent">Where: on the same file system, what is in the folder can be moved to in one step.</param>
     public static TemporaryFolder In(string parent)
     {
@@ -20,7 +18,6 @@ internal sealed class TemporaryFolder : IAsyncDisposable
         return new TemporaryFolder(Directory.CreateDirectory(path, Private).FullName);
     }
 
-    /// <summary>Returns the path of a file in it.</summary>
     public string File(string name) => System.IO.Path.Combine(Path, name);
 
     // Not Directory.Delete: a machine's file system may contain anything.

@@ -3,7 +3,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Setup;
 
 /// <summary>The clone of the repository that <c>./billing</c> was started in.</summary>
-/// <param name="Root">The clone's folder.</param>
 /// <param name="State">The folder in it for files that outlive a command.</param>
 /// <param name="Cache">The folder for files that all clones share.</param>
 /// <param name="PackageAnswer">The properties for builds that say which packages the registry has.</param>
@@ -12,7 +11,6 @@ internal sealed record Workspace(string Root, string State, string Cache, string
     private static readonly string[] Variables = ["BILLING_ROOT", "BILLING_STATE", "BILLING_CACHE", "BILLING_PACKAGE_ANSWER"];
 
     /// <summary>Reads the environment variables that the script <c>./billing</c> sets.</summary>
-    /// <exception cref="StackException">The program was not started by the script.</exception>
     public static Workspace FromEnvironment() =>
         new(Variable(Variables[0]), Variable(Variables[1]), Variable(Variables[2]), Variable(Variables[3]));
 

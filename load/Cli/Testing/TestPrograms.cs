@@ -6,17 +6,12 @@ namespace Billing.Cli.Testing;
 
 /// <summary>The small programs that some tests need. They are installed if that requires no password; the tests whose programs are missing
 /// are skipped and say why.</summary>
-/// <param name="workspace">The clone.</param>
-/// <param name="installer">Installs.</param>
 /// <param name="installsBrowser">Whether a browser may be installed without a question.</param>
 /// <param name="ask">Asks a person a question; null if there is no terminal.</param>
 internal sealed class TestPrograms(Workspace workspace, Installer installer, bool installsBrowser, Func<string, string?>? ask)
 {
     private SystemPrograms Machine => installer.Machine;
 
-    /// <summary>Installs what the test programs need.</summary>
-    /// <param name="names">Names of test programs.</param>
-    /// <param name="cancellationToken">Ends the installation.</param>
     public async Task InstallAsync(IReadOnlyCollection<string> names, CancellationToken cancellationToken)
     {
         if (names.Contains("Billing.IntegrationTests"))
@@ -61,7 +56,6 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
         }
     }
 
-    /// <summary>Installs a browser and what drives it.</summary>
     internal async Task BrowserAsync(CancellationToken cancellationToken)
     {
         List<string> missing = [];

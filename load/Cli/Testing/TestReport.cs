@@ -5,17 +5,13 @@ using System.Xml.Linq;
 namespace Billing.Cli.Testing;
 
 /// <summary>What a test program did.</summary>
-/// <param name="Passed">Number of tests that passed.</param>
 /// <param name="Failed">Number of tests that failed, and of errors outside of tests.</param>
-/// <param name="Skipped">Number of tests that were skipped.</param>
 /// <param name="Classes">The seconds of each test class: the sum of its tests, without what they share (fixtures).</param>
 /// <param name="Notes">What to print even if all is well: why tests were skipped, and which schedules were simulated.</param>
 internal sealed partial record TestReport(
     int Passed, int Failed, int Skipped, IReadOnlyDictionary<string, double> Classes, IReadOnlyList<string> Notes)
 {
     /// <summary>Reads a program's report. A program that ends badly without a failed test, or without a report, is one failure.</summary>
-    /// <param name="file">The report, as xunit writes it.</param>
-    /// <param name="exitCode">The program's exit code.</param>
     public static TestReport Read(string file, int exitCode)
     {
         XElement[] assemblies;

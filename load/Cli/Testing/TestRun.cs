@@ -15,14 +15,12 @@ internal sealed class TestRun
 
     private readonly List<TestReport> _reports = [];
 
-    /// <summary>The names of a clone's test programs.</summary>
     public static IReadOnlyList<string> ProgramsOf(string root) =>
     [
         .. Directory.EnumerateDirectories(Path.Combine(root, "tests"), "*Tests").Select(folder => Path.GetFileName(folder)).Order(StringComparer.Ordinal),
     ];
 
     /// <summary>Runs test programs. The last line says how many tests passed, failed and were skipped.</summary>
-    /// <returns>0 if no test failed.</returns>
     public async Task<int> RunAsync(IReadOnlyCollection<string> programs, CancellationToken cancellationToken)
     {
         await using (var folder = TemporaryFolder.In(Path.GetTempPath()))

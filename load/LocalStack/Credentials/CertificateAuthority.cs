@@ -13,8 +13,6 @@ public sealed class CertificateAuthority : IDisposable
     private readonly DateTimeOffset _from;
 
     /// <summary>Creates an authority with a new key.</summary>
-    /// <param name="name">The common name of its certificate.</param>
-    /// <param name="time">The clock.</param>
     public CertificateAuthority(string name, TimeProvider time)
     {
         // Valid from the past, so that it is also valid by clocks that are slow.

@@ -75,11 +75,7 @@ public sealed class StackCredentials
     public static StackCredentials? Find(string folder) => File.Exists(Path.Combine(folder, TokenKey)) ? new StackCredentials(folder) : null;
 
     /// <summary>Issues a token.</summary>
-    /// <param name="subject">Its subject.</param>
-    /// <param name="scopes">Its scopes.</param>
     /// <param name="accounts">The accounts that its bearer may access.</param>
-    /// <param name="lifetime">Its lifetime.</param>
-    /// <param name="time">The clock.</param>
     public string Token(string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime, TimeProvider time)
     {
         using var issuer = TokenIssuer.Of(File.ReadAllText(Path.Combine(_folder, TokenKey)), time);

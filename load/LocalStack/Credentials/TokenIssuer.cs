@@ -64,8 +64,6 @@ public sealed class TokenIssuer : IDisposable
     }
 
     /// <summary>Issues a token.</summary>
-    /// <param name="subject">Its subject.</param>
-    /// <param name="scopes">Its scopes.</param>
     /// <param name="accounts">The accounts that its bearer may access, in the format of the proxies'
     /// <c>Billing:Auth:AccountClaim</c>.</param>
     /// <param name="lifetime">Its lifetime from now; negative for an expired token.</param>

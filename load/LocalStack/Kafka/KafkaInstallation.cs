@@ -3,7 +3,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.LocalStack.Kafka;
 
 /// <summary>An installed Kafka and an installed Java to run it.</summary>
-/// <param name="Home">Kafka's folder.</param>
 /// <param name="Java">The launcher of a Java virtual machine.</param>
 public sealed record KafkaInstallation(string Home, string Java)
 {

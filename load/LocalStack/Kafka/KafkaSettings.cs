@@ -5,8 +5,6 @@ namespace Billing.LocalStack.Kafka;
 internal static class KafkaSettings
 {
     /// <summary>Returns the text of server.properties.</summary>
-    /// <param name="node">The node that the settings are for.</param>
-    /// <param name="cluster">All nodes, this one included.</param>
     public static string Server(KafkaNode node, IReadOnlyCollection<KafkaNode> cluster)
     {
         var replicas = cluster.Count;

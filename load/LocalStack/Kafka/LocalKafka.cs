@@ -30,19 +30,12 @@ public sealed class LocalKafka : IAsyncDisposable
     public IEnumerable<ChildProcess> Processes => _nodes.Select(static node => node.Process).OfType<ChildProcess>();
 
     /// <summary>Creates and starts a new cluster; returns when every broker is registered and answers.</summary>
-    /// <param name="folder">The folder of its data and logs.</param>
-    /// <param name="ports">The source of its ports.</param>
-    /// <param name="brokers">The number of brokers, 1 or 3.</param>
     /// <param name="detached">Whether the brokers keep running when this process ends.</param>
-    /// <param name="progress">Receives each step as text.</param>
     /// <param name="relayPorts">For each broker the port of a relay, through which clients that bootstrap there reach it
     /// (see <see cref="Relays"/>); no relays if absent.</param>
     /// <param name="security">Certificate and users of a further listener with TLS, whose users are restricted by an access
     /// list; clients of the other listeners may do everything. No such listener if absent.</param>
-    /// <param name="javaOptions">Further options of each broker's Java virtual machine.</param>
-    /// <param name="cancellationToken">Cancels the start and kills the processes.</param>
     /// <exception cref="StackException">Kafka or Java is missing, or a broker does not start.</exception>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="brokers"/> is neither 1 nor 3.</exception>
     public static async Task<LocalKafka> StartNewAsync(
         StackFolder folder,
         FreePorts ports,
@@ -88,15 +81,11 @@ public sealed class LocalKafka : IAsyncDisposable
     }
 
     /// <summary>Starts a broker that was killed or stopped, with its previous data; returns when it serves again.</summary>
-    /// <param name="number">The number of the broker, from 1.</param>
-    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="StackException">It does not start, or takes more than 90 seconds.</exception>
-    /// <exception cref="InvalidOperationException">It is already running.</exception>
     public Task StartBrokerAsync(int number, CancellationToken cancellationToken = default) =>
         Node(number).StartAsync(cancellationToken);
 
     /// <summary>Kills a broker, as <c>kill -9</c> does.</summary>
-    /// <param name="number">The number of the broker, from 1.</param>
     public void KillBroker(int number) => Node(number).Process?.Kill();
 
     /// <summary>Stops all brokers at the same time.</summary>

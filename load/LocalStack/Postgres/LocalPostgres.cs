@@ -68,14 +68,10 @@ public sealed class LocalPostgres : IAsyncDisposable
     public ChildProcess? Process { get; private set; }
 
     /// <summary>Creates a new cluster with an empty database <c>billing</c>, and starts it.</summary>
-    /// <param name="folder">The folder of its data and log.</param>
-    /// <param name="ports">The source of its port.</param>
     /// <param name="detached">Whether the server keeps running when this process ends.</param>
-    /// <param name="progress">Receives each step as text.</param>
     /// <param name="certificate">The server's certificate, with which it only accepts connections with TLS; no TLS if absent.
     /// </param>
     /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
-    /// <param name="cancellationToken">Cancels the start and kills the processes.</param>
     /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or does not start.</exception>
     public static async Task<LocalPostgres> StartNewAsync(
         StackFolder folder,
@@ -106,7 +102,6 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <summary>Starts the server after <see cref="StopAsync"/> or <see cref="Kill"/>; returns when it accepts connections.
     /// </summary>
     /// <exception cref="StackException">It does not start, or takes more than a minute.</exception>
-    /// <exception cref="InvalidOperationException">It is already running.</exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
         if (Process is { HasExited: false })
@@ -145,7 +140,6 @@ public sealed class LocalPostgres : IAsyncDisposable
     }
 
     /// <summary>Stops and starts the server.</summary>
-    /// <exception cref="StackException">It does not start.</exception>
     public async Task RestartAsync(CancellationToken cancellationToken = default)
     {
         await StopAsync();

@@ -83,9 +83,6 @@ public sealed class ChildProcess : IAsyncDisposable
     }
 
     /// <summary>Runs a program to its end.</summary>
-    /// <param name="start">The program to run.</param>
-    /// <param name="timeout">The time limit.</param>
-    /// <param name="cancellationToken">Kills it.</param>
     /// <exception cref="StackException">It failed, or exceeded the time limit and was killed.</exception>
     public static async Task RunAsync(ChildProcessStart start, TimeSpan timeout, CancellationToken cancellationToken)
     {
@@ -102,7 +99,6 @@ public sealed class ChildProcess : IAsyncDisposable
 
     /// <summary>Waits until the program has written a line that shows that it is ready.</summary>
     /// <param name="isReady">Receives every complete line, in order.</param>
-    /// <param name="timeout">The time limit.</param>
     /// <param name="cancellationToken">Cancels the wait; the program keeps running.</param>
     /// <exception cref="StackException">The program ended, or was not ready within the time limit.</exception>
     public async Task WaitForOutputAsync(
@@ -127,7 +123,6 @@ public sealed class ChildProcess : IAsyncDisposable
 
     /// <summary>Waits until a probe reports that the program is ready.</summary>
     /// <param name="probe">Is called repeatedly until it returns true; an exception from it ends the wait.</param>
-    /// <param name="timeout">The time limit.</param>
     /// <param name="cancellationToken">Cancels the wait; the program keeps running.</param>
     /// <exception cref="StackException">The program ended, or was not ready within the time limit.</exception>
     public Task WaitUntilAsync(
@@ -154,7 +149,6 @@ public sealed class ChildProcess : IAsyncDisposable
         }, cancellationToken);
 
     /// <summary>Waits until the program answers a request with success.</summary>
-    /// <param name="address">The address that says whether it is ready.</param>
     /// <param name="cancellationToken">Cancels the wait; the program keeps running.</param>
     /// <exception cref="StackException">The program ended, or was not ready in time.</exception>
     public async Task WaitUntilAnsweredAsync(string address, CancellationToken cancellationToken)
@@ -178,7 +172,6 @@ public sealed class ChildProcess : IAsyncDisposable
     }
 
     /// <summary>Sends the program its stop signal, and kills it if it has not ended in time.</summary>
-    /// <param name="bound">The time limit.</param>
     /// <returns>Whether it ended without being killed.</returns>
     public async Task<bool> StopAsync(TimeSpan bound)
     {
@@ -217,7 +210,6 @@ public sealed class ChildProcess : IAsyncDisposable
     public void Resume() => Send(Signal.Continue);
 
     /// <summary>Returns the last lines that the program has logged since it was started.</summary>
-    /// <param name="count">The maximum number of lines.</param>
     public IReadOnlyList<string> LastLogLines(int count)
     {
         if (!File.Exists(LogFile))

@@ -26,12 +26,9 @@ public sealed class ControlledProcess : IAsyncDisposable
     public int Done => Volatile.Read(ref _done);
 
     /// <param name="name">Its name in messages, e.g. <c>A client</c>.</param>
-    /// <param name="project">The program's project.</param>
-    /// <param name="arguments">Its command line.</param>
     public static ControlledProcess Start(string name, string project, IEnumerable<string> arguments) =>
         Start(name, DotnetProgram.StartInfo(project, arguments));
 
-    /// <param name="name">Its name in messages.</param>
     /// <param name="start">The program to start; its standard streams are redirected.</param>
     public static ControlledProcess Start(string name, ProcessStartInfo start)
     {

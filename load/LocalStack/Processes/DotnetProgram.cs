@@ -21,8 +21,6 @@ public static class DotnetProgram
     /// <summary>Returns how to start a program that is controlled by its standard input: in a separate session, so that Ctrl-C
     /// only reaches this process, and with the parent-death signal, so that it is killed when this process ends in whatever
     /// way.</summary>
-    /// <param name="project">The program's project.</param>
-    /// <param name="arguments">Its command line.</param>
     public static ProcessStartInfo StartInfo(string project, IEnumerable<string> arguments)
     {
         var start = new ProcessStartInfo("setsid", ["setpriv", "--pdeathsig=KILL", Launcher, FileOf(project), .. arguments])

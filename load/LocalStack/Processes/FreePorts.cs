@@ -21,7 +21,6 @@ public sealed class FreePorts : IDisposable
     /// <summary>Reserves one more port.</summary>
     /// <returns>A port number (1024 to 65535), different from all others of this instance.</returns>
     /// <exception cref="StackException">The machine has no free port.</exception>
-    /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
     public int Take() => Reserve(
         socket =>
         {
@@ -33,7 +32,6 @@ public sealed class FreePorts : IDisposable
 
     /// <summary>Reserves the given ports.</summary>
     /// <exception cref="StackException">Another program listens on one of them, or it may not be used, or is already reserved.</exception>
-    /// <exception cref="ObjectDisposedException">The instance was disposed.</exception>
     public void Take(params IEnumerable<int> ports)
     {
         foreach (var port in ports)

@@ -5,7 +5,6 @@ namespace Billing.LocalStack.Processes;
 /// Identifies a process of this machine, also after its process id was reused. Consists of two numbers, which can be saved
 /// and used by another process.
 /// </summary>
-/// <param name="Id">The process id.</param>
 /// <param name="StartTicks">Its start time in clock ticks since boot; 0 if it had already ended.</param>
 public sealed record ProcessIdentity(int Id, long StartTicks)
 {
@@ -15,12 +14,9 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
     public bool IsRunning => StartTicks != 0 && ReadStartTicks(Id) == StartTicks;
 
     /// <summary>Returns the identity of the process that currently has an id.</summary>
-    /// <param name="processId">The id.</param>
     public static ProcessIdentity Of(int processId) => new(processId, ReadStartTicks(processId));
 
     /// <summary>Sends the process a stop signal, and kills it if it has not ended in time.</summary>
-    /// <param name="signal">The stop signal.</param>
-    /// <param name="bound">The time limit.</param>
     /// <exception cref="StackException">The process belongs to another user.</exception>
     public async Task StopAsync(Signal signal, TimeSpan bound)
     {
@@ -57,7 +53,6 @@ public sealed record ProcessIdentity(int Id, long StartTicks)
     }
 
     /// <summary>Returns the ids of the child processes of a process that still run.</summary>
-    /// <param name="processId">The parent's id.</param>
     public static IReadOnlyList<int> ChildrenOf(int processId)
     {
         var parent = processId.ToString();

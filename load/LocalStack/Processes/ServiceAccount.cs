@@ -1,9 +1,6 @@
 namespace Billing.LocalStack.Processes;
 
 /// <summary>An unprivileged account of this machine, for servers that refuse to run as root.</summary>
-/// <param name="Name">The account's name.</param>
-/// <param name="UserId">Its numeric user id.</param>
-/// <param name="GroupId">The numeric id of its primary group.</param>
 public sealed record ServiceAccount(string Name, uint UserId, uint GroupId)
 {
     /// <summary>

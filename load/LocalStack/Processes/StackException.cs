@@ -5,5 +5,4 @@ namespace Billing.LocalStack.Processes;
 /// cause and the last lines of its log.
 /// </summary>
 /// <param name="message">The program and the cause, as text for the user.</param>
-/// <param name="innerException">The error of the operating system or the runtime; null if there is none.</param>
 public sealed class StackException(string message, Exception? innerException = null) : Exception(message, innerException);

@@ -57,14 +57,12 @@ public sealed class StackFolder : IAsyncDisposable
     });
 
     /// <summary>Takes over a kept folder, so that disposal of the result deletes it.</summary>
-    /// <param name="path">Its <see cref="FullName"/>.</param>
     /// <exception cref="StackException">There is no such folder.</exception>
     public static StackFolder Adopt(string path) => Directory.Exists(LogsIn(path))
         ? new StackFolder(path, guarded: false, delete: true)
         : throw new StackException($"{path} is not the folder of a stack");
 
     /// <summary>Returns the <see cref="Logs"/> of a folder that another process created.</summary>
-    /// <param name="path">Its <see cref="FullName"/>.</param>
     public static string LogsIn(string path) => Path.Combine(path, "logs");
 
     /// <summary>Returns the path of a program's log file.</summary>
@@ -72,7 +70,6 @@ public sealed class StackFolder : IAsyncDisposable
     public string LogFile(string name) => Path.Combine(Logs, name + ".log");
 
     /// <summary>Creates a subfolder that only its owner may access.</summary>
-    /// <param name="name">Its name.</param>
     /// <param name="owner">Its owner; this process's user if absent.</param>
     /// <returns>Its absolute path.</returns>
     /// <exception cref="StackException">It cannot be created, or its owner cannot be set.</exception>

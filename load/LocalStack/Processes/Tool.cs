@@ -3,7 +3,6 @@ using System.Diagnostics;
 namespace Billing.LocalStack.Processes;
 
 /// <summary>Runs a program of this machine until it ends.</summary>
-/// <param name="name">Its name or path.</param>
 /// <param name="before">Arguments before those of each run.</param>
 public sealed class Tool(string name, params string[] before)
 {
@@ -16,15 +15,11 @@ public sealed class Tool(string name, params string[] before)
     public IReadOnlyDictionary<string, string> Environment { get; init; } = new Dictionary<string, string>();
 
     /// <summary>Returns the path of a program that is installed on this machine, or null.</summary>
-    /// <param name="program">Its name.</param>
     /// <param name="path">The folders to search, separated by colons; null for this process's PATH.</param>
     public static string? Find(string program, string? path = null) => (path ?? System.Environment.GetEnvironmentVariable("PATH") ?? string.Empty)
         .Split(Path.PathSeparator).Where(Path.IsPathRooted).Select(folder => Path.Combine(folder, program)).FirstOrDefault(File.Exists);
 
     /// <summary>Runs the program.</summary>
-    /// <param name="arguments">Its arguments.</param>
-    /// <param name="cancellationToken">Kills it.</param>
-    /// <param name="input">Its standard input.</param>
     /// <returns>Its standard output.</returns>
     /// <exception cref="StackException">It failed; the message contains the last lines of its output.</exception>
     public async Task<string> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
@@ -39,10 +34,6 @@ public sealed class Tool(string name, params string[] before)
     }
 
     /// <summary>Runs the program and returns its exit code and output.</summary>
-    /// <param name="arguments">Its arguments.</param>
-    /// <param name="cancellationToken">Kills it.</param>
-    /// <param name="input">Its standard input.</param>
-    /// <exception cref="StackException">It could not be started.</exception>
     public async Task<(int ExitCode, string Output, string Errors)> TryAsync(
         IEnumerable<string> arguments, CancellationToken cancellationToken, string? input = null)
     {
@@ -70,10 +61,8 @@ public sealed class Tool(string name, params string[] before)
 
     /// <summary>Runs the program with the input and output of this process. If this process ends in whatever way, the program is killed.
     /// </summary>
-    /// <param name="arguments">Its arguments.</param>
     /// <param name="cancellationToken">Asks it to end (SIGTERM), and waits until it has.</param>
     /// <returns>Its exit code.</returns>
-    /// <exception cref="StackException">It could not be started.</exception>
     public async Task<int> PassThroughAsync(IEnumerable<string> arguments, CancellationToken cancellationToken)
     {
         var guarded = new Tool("setpriv", ["--pdeathsig=KILL", name, .. before]) { Folder = Folder, Environment = Environment };
@@ -84,9 +73,6 @@ public sealed class Tool(string name, params string[] before)
     }
 
     /// <summary>Runs the program with its output at the end of a file, which works even if it leaves processes behind.</summary>
-    /// <param name="arguments">Its arguments.</param>
-    /// <param name="log">The file.</param>
-    /// <param name="cancellationToken">Kills it.</param>
     /// <returns>Its exit code.</returns>
     public async Task<int> LogAsync(IEnumerable<string> arguments, string log, CancellationToken cancellationToken)
     {

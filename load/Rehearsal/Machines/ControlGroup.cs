@@ -26,12 +26,6 @@ internal sealed class ControlGroup
     /// <summary>Number of the group's processes that the kernel killed because it was out of memory.</summary>
     public long Kills => Counter("memory.oom_control", "oom_kill ") ?? Counter("memory.events", "oom_kill ") ?? 0;
 
-    /// <summary>Creates a group.</summary>
-    /// <param name="parent">The parent group, which all machines share.</param>
-    /// <param name="name">Its name.</param>
-    /// <param name="memoryBytes">The memory limit for its processes and their files in memory.</param>
-    /// <param name="processors">The limit of processor time, in processors.</param>
-    /// <exception cref="StackException">Control groups cannot be created here.</exception>
     public static ControlGroup Create(string parent, string name, long memoryBytes, double processors)
     {
         try

@@ -36,7 +36,6 @@ internal sealed class RunningMachine : IAsyncDisposable
     public long MemoryKills => _group.Kills;
 
     /// <summary>Boots a machine, whose network namespace must exist.</summary>
-    /// <exception cref="StackException">The machine did not boot.</exception>
     public static async Task<RunningMachine> BootAsync(Machine machine, Site site, CancellationToken cancellationToken)
     {
         var group = ControlGroup.Create(site.GroupName, machine.Name, MemoryBytes, Processors);
@@ -67,8 +66,6 @@ internal sealed class RunningMachine : IAsyncDisposable
     /// <summary>Returns a shell on the machine with the rights of its root.</summary>
     public Tool Shell() => new("sh", Joining(_group, Entering("bash", "-euo", "pipefail", "-c")));
 
-    /// <summary>Runs shell commands on the machine.</summary>
-    /// <exception cref="StackException">A command failed.</exception>
     public async Task<string> RunAsync(string commands, CancellationToken cancellationToken)
     {
         var (exitCode, output, errors) = await Shell().TryAsync([commands], cancellationToken);
@@ -82,7 +79,6 @@ internal sealed class RunningMachine : IAsyncDisposable
 
     /// <summary>Returns the memory of a service, in bytes: the peak resident memory of its main process or, if larger, the
     /// current memory of all its processes, with shared pages counted once.</summary>
-    /// <exception cref="StackException">The service does not run.</exception>
     public async Task<long> ResidentAsync(string unit, CancellationToken cancellationToken)
     {
         var output = await RunAsync(
@@ -97,7 +93,6 @@ internal sealed class RunningMachine : IAsyncDisposable
         return long.Parse(output.Trim()) * 1024;
     }
 
-    /// <summary>Returns the last lines of its journal.</summary>
     public async Task<string> JournalAsync(int lines, CancellationToken cancellationToken)
     {
         var (_, output, errors) = await Shell().TryAsync([$"journalctl --no-pager -o short-iso -n {lines}"], cancellationToken);

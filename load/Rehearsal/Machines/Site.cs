@@ -5,11 +5,6 @@ namespace Billing.Rehearsal.Machines;
 
 /// <summary>The resources that the machines of a rehearsal share: the image, the releases, secrets, a folder for files, and the
 /// network.</summary>
-/// <param name="folder">The folder for all files of this rehearsal; its creator deletes it.</param>
-/// <param name="image">The initial file system of every machine.</param>
-/// <param name="packages">The folder with the Debian packages to install.</param>
-/// <param name="network">The network between the machines.</param>
-/// <param name="groupName">The parent of the machines' control groups.</param>
 internal sealed class Site(string folder, string image, string packages, MachineNetwork network, string groupName)
 {
     private const UnixFileMode Open = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute
@@ -18,7 +13,6 @@ internal sealed class Site(string folder, string image, string packages, Machine
     private const UnixFileMode OpenToWriters = Open | UnixFileMode.GroupWrite | UnixFileMode.OtherWrite | UnixFileMode.StickyBit;
     private const UnixFileMode Private = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
 
-    /// <summary>The folder for logs.</summary>
     public string Logs { get; } = Make(Path.Combine(folder, "logs"), Open);
 
     /// <summary>The folder of the releases, which machines have at /srv/billing/releases.</summary>
@@ -30,16 +24,12 @@ internal sealed class Site(string folder, string image, string packages, Machine
     /// <summary>The folder for journals and reports, to which all machines may write, at /srv/billing/shared.</summary>
     public string Shared { get; } = Make(Path.Combine(folder, "shared"), OpenToWriters);
 
-    /// <summary>The folder with the Debian packages.</summary>
     public string Packages => packages;
 
-    /// <summary>The network between the machines.</summary>
     public MachineNetwork Network => network;
 
-    /// <summary>The parent of the machines' control groups.</summary>
     public string GroupName => groupName;
 
-    /// <summary>Returns a path in the folder of this rehearsal.</summary>
     public string PathOf(string name) => Path.Combine(folder, name);
 
     /// <summary>Mounts a machine's file system: the image with a writable layer over it. The mount ends with the mount namespace

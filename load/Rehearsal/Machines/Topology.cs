@@ -4,10 +4,6 @@ using Billing.LocalStack.Processes;
 namespace Billing.Rehearsal.Machines;
 
 /// <summary>A machine of the topology.</summary>
-/// <param name="Name">Its name, such as <c>proxy-1</c>.</param>
-/// <param name="Tier">Its tier.</param>
-/// <param name="Zone">Its zone.</param>
-/// <param name="Address">Its IPv4 address.</param>
 /// <param name="Environment">The variables of its <c>/etc/billing/host.env</c>.</param>
 internal sealed record Machine(string Name, string Tier, string Zone, string Address, IReadOnlyDictionary<string, string> Environment)
 {
@@ -21,26 +17,17 @@ internal sealed record AccessRule(string From, string To, int Port);
 
 /// <summary>The machines, the allowed connections, and the scripts of the first start: the outputs of
 /// deploy/terraform/modules/topology.</summary>
-/// <param name="Machines">All machines, in the order of the tiers.</param>
-/// <param name="Rules">The connections that the security groups allow.</param>
 /// <param name="UserData">The script of each machine, by its name.</param>
 internal sealed record Topology(
     IReadOnlyList<Machine> Machines, IReadOnlyList<AccessRule> Rules, IReadOnlyDictionary<string, string> UserData)
 {
     private static readonly JsonSerializerOptions SnakeCase = new() { PropertyNamingPolicy = JsonNamingPolicy.SnakeCaseLower };
 
-    /// <summary>The machines of a tier.</summary>
     public IEnumerable<Machine> Tier(string tier) => Machines.Where(machine => machine.Tier == tier);
 
-    /// <summary>A machine by its name.</summary>
     public Machine this[string name] => Machines.First(machine => machine.Name == name);
 
     /// <summary>Applies a copy of the module, which needs no provider and changes nothing.</summary>
-    /// <param name="module">The folder deploy/terraform/modules/topology.</param>
-    /// <param name="folder">The folder for the copy; it must not exist.</param>
-    /// <param name="variables">The module's variables, values as in a variables file in JSON.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
-    /// <exception cref="StackException">Terraform is missing or failed.</exception>
     public static async Task<Topology> PlanAsync(
         string module, string folder, IReadOnlyDictionary<string, object> variables, CancellationToken cancellationToken)
     {

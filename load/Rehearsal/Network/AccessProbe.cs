@@ -15,8 +15,6 @@ internal static class AccessProbe
     // Unused ports, or ports that only local programs use: ssh, the web, neighbours of ours, Prometheus.
     private static readonly int[] ClosedPorts = [22, 80, 111, 443, 5432, 5433, 9090, 9999];
 
-    /// <summary>Tries all connections.</summary>
-    /// <returns>The numbers of connections that were tried and that the rules allow, and the findings.</returns>
     public static async Task<AccessFindings> RunAsync(
         Topology topology, IReadOnlyList<(string Tier, int Port)> listening, CancellationToken cancellationToken)
     {

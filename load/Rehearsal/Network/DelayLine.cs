@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Network;
 
@@ -7,7 +6,6 @@ namespace Billing.Rehearsal.Network;
 /// but unlike TUN it is not in every kernel.</summary>
 internal sealed class DelayLine : IDisposable
 {
-    /// <summary>The interface's name.</summary>
     public const string Interface = "zones0";
 
     // Larger than any packet: without offloading, the kernel fragments packets above the interface's MTU.
@@ -31,9 +29,6 @@ internal sealed class DelayLine : IDisposable
     }
 
     /// <summary>Creates the interface in a network namespace.</summary>
-    /// <param name="namespacePath">The file of the namespace.</param>
-    /// <param name="delay">The delay of each packet.</param>
-    /// <exception cref="StackException">The kernel has no TUN.</exception>
     public static DelayLine Open(string namespacePath, TimeSpan delay)
     {
         var descriptor = NetworkNamespace.Run(namespacePath, () => NativeMethods.OpenTun(Interface));

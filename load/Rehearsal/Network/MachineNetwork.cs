@@ -22,9 +22,7 @@ internal sealed class MachineNetwork : IDisposable
     private DelayLine? _zones;
 
     /// <summary>Builds the network.</summary>
-    /// <param name="topology">The machines and the rules.</param>
     /// <param name="zoneDelay">Latency of a packet from one zone to another; zero for no delay.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     public static async Task<MachineNetwork> BuildAsync(Topology topology, TimeSpan zoneDelay, CancellationToken cancellationToken)
     {
         var network = new MachineNetwork();
@@ -69,7 +67,6 @@ internal sealed class MachineNetwork : IDisposable
     public Task CutOffAsync(IEnumerable<Machine> machines, CancellationToken cancellationToken) =>
         _nft.RunAsync([], cancellationToken, Elements("add", machines));
 
-    /// <summary>Reconnects machines that were cut off.</summary>
     public Task ReconnectAsync(IEnumerable<Machine> machines, CancellationToken cancellationToken) =>
         _nft.RunAsync([], cancellationToken, Elements("delete", machines));
 

@@ -23,8 +23,6 @@ internal static partial class NativeMethods
     private const short TunWithoutHeader = 0x1 | 0x1000;
 
     /// <summary>Moves the calling thread into a network namespace.</summary>
-    /// <param name="path">The file of the namespace.</param>
-    /// <exception cref="Win32Exception">The system call failed.</exception>
     public static void EnterNetworkNamespace(string path)
     {
         using var file = File.OpenHandle(path);
@@ -36,7 +34,6 @@ internal static partial class NativeMethods
 
     /// <summary>Creates a TUN interface in the thread's network namespace: packets that are routed to it are read from the
     /// descriptor, and packets that are written to the descriptor are received by it.</summary>
-    /// <exception cref="Win32Exception">A system call failed.</exception>
     public static int OpenTun(string name)
     {
         var descriptor = Open("/dev/net/tun", ReadWriteNonBlocking);

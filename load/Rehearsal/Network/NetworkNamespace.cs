@@ -7,9 +7,7 @@ namespace Billing.Rehearsal.Network;
 internal static class NetworkNamespace
 {
     /// <summary>Runs work on a separate thread that has entered the namespace.</summary>
-    /// <param name="path">The file of the namespace.</param>
     /// <param name="work">The work; it must not continue on another thread.</param>
-    /// <exception cref="StackException">The namespace cannot be entered, or a system call of the work failed.</exception>
     public static T Run<T>(string path, Func<T> work)
     {
         T? result = default;

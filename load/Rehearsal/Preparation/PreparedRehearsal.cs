@@ -14,11 +14,7 @@ internal sealed class PreparedRehearsal(Workspace workspace)
     // Mounts and network namespaces are visible only in this mount namespace, and end with it.
     private const string OwnNetworks = "mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec \"$@\"";
 
-    /// <summary>Runs a rehearsal.</summary>
     /// <param name="arguments">The command line, to which the paths of what was prepared are added.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <returns>The exit code of the rehearsal's process.</returns>
-    /// <exception cref="StackException">Something is missing or could not be built.</exception>
     public async Task<int> RunAsync(IEnumerable<string> arguments, CancellationToken cancellationToken)
     {
         if (!Environment.IsPrivilegedProcess)

@@ -2,9 +2,7 @@
 namespace Billing.Rehearsal.Steps;
 
 /// <summary>What payments take on the machines' disks.</summary>
-/// <param name="What">What is stored.</param>
 /// <param name="Bytes">Its size on all machines, in bytes.</param>
-/// <param name="BytesPerPayment">The size divided by the number of stored payments.</param>
 internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
 {
     private static readonly (string Tier, string What, string Command)[] Sizes =

@@ -15,11 +15,7 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
     /// </summary>
     public static readonly TimeSpan CutOff = TimeSpan.FromSeconds(12);
 
-    /// <summary>Runs the burst.</summary>
-    /// <param name="name">The name of the run and its files.</param>
-    /// <param name="seed">Determines accounts and amounts.</param>
     /// <param name="cutOff">Machines to cut off when a tenth of the payments have been answered; empty for none.</param>
-    /// <param name="cancellationToken">Cancels the burst.</param>
     public async Task<LoadRun> BurstAsync(string name, int seed, IReadOnlyList<Machine> cutOff, CancellationToken cancellationToken)
     {
         await using var fleet = Fleet.Start(
@@ -65,11 +61,9 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
 }
 
 /// <summary>The measurements of all clients in a run.</summary>
-/// <param name="Name">The name of the run.</param>
 /// <param name="Payments">Response times of all clients' payments, in seconds, each from its call on.</param>
 /// <param name="SinceStart">The same since the start of the burst; null if they were not sent at once.</param>
 /// <param name="TotalS">Time from the first start to the last end, in seconds.</param>
-/// <param name="Retried">Number of retries of the clients.</param>
 /// <param name="Answered">Number of answered payments, including the warm-up.</param>
 /// <param name="Errors">Number of failed calls by error message.</param>
 internal sealed record LoadRun(string Name, Summary Payments, Summary? SinceStart, double TotalS, long Retried, long Answered, IReadOnlyDictionary<string, int> Errors)

@@ -16,21 +16,15 @@ internal sealed class Fleet : IAsyncDisposable
     /// <summary>Number of requests answered or failed so far.</summary>
     public int Done => _clients.Sum(client => client.Process.Done);
 
-    /// <summary>Starts the clients.</summary>
     /// <param name="site">The site, which has the folder for their journals and reports.</param>
-    /// <param name="machines">The client machines.</param>
-    /// <param name="name">The name of the run and its files.</param>
     /// <param name="seed">Determines the accounts and amounts, together with the machine's number.</param>
-    /// <param name="flags">Further flags of each client.</param>
     public static Fleet Start(Site site, IReadOnlyList<RunningMachine> machines, string name, int seed, params string[] flags) => new(
         [.. machines.Select((machine, index) => Start(site, machine, $"{name}-{index + 1}", seed + index, flags))]);
 
-    /// <summary>Waits until all have warmed up.</summary>
     public Task WaitUntilReadyAsync(CancellationToken cancellationToken) =>
         Task.WhenAll(_clients.Select(client => client.Process.WaitUntilReadyAsync(cancellationToken)));
 
     /// <summary>Starts the measurement on all clients, and waits for their results.</summary>
-    /// <exception cref="StackException">A client failed.</exception>
     public async Task<IReadOnlyList<LoadResult>> RunAsync(CancellationToken cancellationToken)
     {
         await Task.WhenAll(_clients.Select(client => client.Process.RunAsync(cancellationToken)));

@@ -12,7 +12,6 @@ internal static class Growth
     /// <summary>Adds a payment backend and a broker, then a partition for the backend, and distributes all topics over the
     /// brokers again.</summary>
     /// <returns>The number of members in the payment backends' consumer group, and the number of these with partitions.</returns>
-    /// <exception cref="StackException">A machine or a command failed.</exception>
     public static async Task<(int Members, int Working)> RunAsync(Platform platform, Release release, CancellationToken cancellationToken)
     {
         await platform.GrowAsync(

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Network;
 
 namespace Billing.Rehearsal.Steps;
@@ -15,8 +14,6 @@ internal static class Installation
         .. from tier in (string[])["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"] select (tier, 9100),
     ];
 
-    /// <summary>Runs the user data of all machines.</summary>
-    /// <exception cref="StackException">The installation of a machine failed.</exception>
     public static Task RunAsync(Platform platform, CancellationToken cancellationToken)
     {
         // All at once, since they wait for each other; the failure of one cancels the others.
@@ -26,7 +23,6 @@ internal static class Installation
             async (machine, token) => await platform.InstallAsync(platform.Topology, machine.Name, token));
     }
 
-    /// <summary>Tries every connection between machines.</summary>
     public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
         AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);
 

@@ -1,4 +1,3 @@
-using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Steps;
 
@@ -15,7 +14,6 @@ internal static class Kills
     ];
 
     /// <summary>Kills the services in sequence, each when the previous one is ready again.</summary>
-    /// <exception cref="StackException">A service was not ready again, as another process, within a minute.</exception>
     public static async Task RunAsync(Platform platform, CancellationToken cancellationToken)
     {
         foreach (var (machine, unit, ready) in Services)

@@ -1,8 +1,6 @@
 namespace Billing.Rehearsal.Steps;
 
 /// <summary>The memory use of a service.</summary>
-/// <param name="Machine">The name of the machine.</param>
-/// <param name="Service">The service's unit.</param>
 /// <param name="ResidentPeakBytes">The peak resident memory of its main process or, if larger, the current memory of all its
 /// processes. </param>
 /// <param name="MachinePeakBytes">The peak memory use of the whole machine, including the page cache.</param>

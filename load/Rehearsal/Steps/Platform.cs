@@ -32,16 +32,13 @@ internal sealed class Platform : IAsyncDisposable
     /// <summary>The machines and rules of the platform.</summary>
     public Topology Topology { get; private set; }
 
-    /// <summary>The files and the network that the machines share.</summary>
     public Site Site { get; }
 
-    /// <summary>A machine by its name.</summary>
     public RunningMachine this[string name] => _machines[name];
 
     /// <summary>All machines, in the order of the topology.</summary>
     public IEnumerable<RunningMachine> Machines => Topology.Machines.Select(machine => _machines[machine.Name]);
 
-    /// <summary>The machines of a tier.</summary>
     public IReadOnlyList<RunningMachine> Tier(string tier) => [.. Topology.Tier(tier).Select(machine => _machines[machine.Name])];
 
     /// <summary>Boots all machines, with nothing installed yet.</summary>

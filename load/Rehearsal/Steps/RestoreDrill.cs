@@ -1,4 +1,3 @@
-using Billing.LocalStack.Processes;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
@@ -7,7 +6,6 @@ namespace Billing.Rehearsal.Steps;
 /// everything that clients had been answered by that time.</summary>
 internal static class RestoreDrill
 {
-    /// <summary>Returns the number of base backups.</summary>
     public static async Task<int> BackupsAsync(Platform platform, CancellationToken cancellationToken) =>
         int.Parse(await Database(platform).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken));
 
@@ -15,15 +13,11 @@ internal static class RestoreDrill
     public static Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>
         Database(platform).RunAsync("runuser -u postgres -- billing-backup", cancellationToken);
 
-    /// <summary>Returns the current time of the database's clock.</summary>
     public static async Task<string> MomentAsync(Platform platform, CancellationToken cancellationToken) =>
         (await Database(platform).RunAsync("runuser -u postgres -- psql -qAt -c 'select clock_timestamp()'", cancellationToken)).Trim();
 
     /// <summary>Restores the database to a point in time and audits the answers before it.</summary>
-    /// <param name="platform">The machines.</param>
-    /// <param name="moment">The point in time, from <see cref="MomentAsync"/>.</param>
     /// <param name="journals">The journals of the runs that had ended by then, as a shell pattern.</param>
-    /// <param name="cancellationToken">Cancels it.</param>
     /// <returns>Whether the audit is clean, and the output of restore and audit.</returns>
     public static async Task<(bool IsClean, string Printed)> RunAsync(
         Platform platform, string moment, string journals, CancellationToken cancellationToken)
@@ -37,7 +31,6 @@ internal static class RestoreDrill
 
     /// <summary>Restores the database to a point in time and replaces the running one by it, while the backends are stopped.
     /// </summary>
-    /// <exception cref="StackException">A command failed, or a backend is not ready afterwards.</exception>
     public static async Task TakeOverAsync(Platform platform, string moment, CancellationToken cancellationToken)
     {
         var backends = platform.Tier("payment-backend").Concat(platform.Tier("balance-backend")).ToList();

@@ -20,11 +20,7 @@ internal static class StoreAudit
     }
 
     /// <summary>Compares journals with a database.</summary>
-    /// <param name="machine">The machine to run the audit on.</param>
     /// <param name="postgres">The database, host:port.</param>
-    /// <param name="journals">A shell pattern.</param>
-    /// <param name="flags">Further flags.</param>
-    /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<(bool IsClean, string Printed)> AuditAsync(
         RunningMachine machine, string postgres, string journals, string flags, CancellationToken cancellationToken)
     {

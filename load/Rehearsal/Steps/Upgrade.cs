@@ -11,7 +11,6 @@ internal static class Upgrade
     private static readonly string[] Order = ["payment-backend", "balance-backend", "proxy", "monitoring"];
 
     /// <summary>Upgrades every machine that runs one of the platform's programs.</summary>
-    /// <exception cref="StackException">The upgrade of a machine failed, or it runs another release afterwards.</exception>
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)
     {
         await platform.OfferAsync(next, cancellationToken);
