@@ -19,23 +19,18 @@ public class BatchAppend : IDisposable
     private ServiceProvider? _services;
     private IAccountStore? _store;
 
-    /// <summary>Number of payments in the batch, each for a different account.</summary>
     [Params(1, 10, 100, 1000)]
     public int Payments { get; set; }
 
-    /// <summary>Starts PostgreSQL.</summary>
     [GlobalSetup] // BenchmarkDotNet would not await a task.
     public void Setup() => SetUpAsync().GetAwaiter().GetResult();
 
-    /// <summary>Appends a batch to new streams.</summary>
     [Benchmark]
     public Task AppendAsync() => _store!.AppendAsync([.. Enumerable.Range(0, Payments).Select(_ => NewPayment())], [], CancellationToken.None);
 
-    /// <summary>Stops PostgreSQL and deletes its data.</summary>
     [GlobalCleanup]
     public void CleanUp() => CleanUpAsync().GetAwaiter().GetResult();
 
-    /// <inheritdoc/>
     public void Dispose()
     {
         _ports.Dispose();

@@ -10,7 +10,6 @@ public class Deciding
     private readonly Payment _payment = new(Guid.NewGuid(), 12.34m, "USD");
     private readonly DateTimeOffset _now = DateTimeOffset.UnixEpoch;
 
-    /// <summary>Decides a payment and applies the resulting event.</summary>
     [Benchmark]
     public Account DecideAndApply() => _account.Apply(_payment.Decide(_account, _now));
 }

@@ -16,7 +16,6 @@ public class EnvelopeCodec
     private readonly ReplyBatch _batch = new();
     private byte[] _batchBytes = [];
 
-    /// <summary>Creates the batch of replies.</summary>
     [GlobalSetup]
     public void Setup()
     {

@@ -10,7 +10,6 @@ public class Histogram
     private readonly LatencyHistogram _recording = new();
     private long _next;
 
-    /// <summary>Fills a histogram with a hundred thousand latencies.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -20,11 +19,9 @@ public class Histogram
         }
     }
 
-    /// <summary>Records one latency.</summary>
     [Benchmark]
     public void Record() => _recording.Record(TimeSpan.FromMicroseconds((_next += 7919) % 60_000_000));
 
-    /// <summary>Calculates all figures.</summary>
     [Benchmark]
     public LatencyFigures Figures() => _filled.Figures();
 }

@@ -9,7 +9,6 @@ internal static class Payments
 {
     private static readonly RandomRequests Requests = new(accounts: 2500, new Random(1));
 
-    /// <summary>Creates a payment as a client sends it.</summary>
     public static MakePaymentRequest Request() => Requests.Payment();
 
     /// <summary>Creates the command that a proxy publishes for a payment.</summary>

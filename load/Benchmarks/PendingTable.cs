@@ -15,7 +15,6 @@ public class PendingTable : IDisposable
     [Params(0, 10_000)]
     public int Others { get; set; }
 
-    /// <summary>Registers the other calls.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -25,7 +24,6 @@ public class PendingTable : IDisposable
         }
     }
 
-    /// <summary>Registers, answers and awaits a call.</summary>
     [Benchmark]
     public async Task<Reply> EnterAndComplete()
     {
@@ -34,7 +32,6 @@ public class PendingTable : IDisposable
         return await waiting;
     }
 
-    /// <inheritdoc/>
     public void Dispose()
     {
         _pending.Dispose();

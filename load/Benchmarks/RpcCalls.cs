@@ -15,29 +15,23 @@ public class RpcCalls : IDisposable
     private EchoClient? _client;
     private Task _serving = Task.CompletedTask;
 
-    /// <summary>The protocol.</summary>
     [Params(Protocols.Rpcx, Protocols.Grpc)]
     public string Protocol { get; set; } = "";
 
-    /// <summary>Number of calls in flight.</summary>
     [Params(1, 100)]
     public int InFlight { get; set; }
 
-    /// <summary>Starts server and client.</summary>
     [GlobalSetup] // BenchmarkDotNet would not await a task.
     public void Setup() => SetUpAsync().GetAwaiter().GetResult();
 
-    /// <summary>Makes as many calls at the same time.</summary>
     [Benchmark]
     public Task CallAsync() => InFlight == 1
         ? _client!.CallAsync(0, _request)
         : Task.WhenAll(Enumerable.Range(0, InFlight).Select(caller => _client!.CallAsync(caller, _request)));
 
-    /// <summary>Stops server and client.</summary>
     [GlobalCleanup]
     public void CleanUp() => CleanUpAsync().GetAwaiter().GetResult();
 
-    /// <inheritdoc/>
     public void Dispose()
     {
         _stop.Dispose();

@@ -19,7 +19,6 @@ public class RpcFrames
     private ReadOnlySequence<byte> _rpcx;
     private byte[] _grpc = [];
 
-    /// <summary>Creates the frames to read.</summary>
     [GlobalSetup]
     public void Setup()
     {
@@ -29,7 +28,6 @@ public class RpcFrames
         _grpc = _output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Writes an RPCX frame.</summary>
     [Benchmark]
     public int WriteRpcx()
     {
@@ -42,7 +40,6 @@ public class RpcFrames
         return frame.Length;
     }
 
-    /// <summary>Writes a gRPC frame.</summary>
     [Benchmark]
     public int WriteGrpc()
     {
@@ -56,7 +53,6 @@ public class RpcFrames
         return frame.Length;
     }
 
-    /// <summary>Reads an RPCX frame.</summary>
     [Benchmark]
     public MakePaymentRequest ReadRpcx()
     {
@@ -65,7 +61,6 @@ public class RpcFrames
         return FrameReader.Parse(MakePaymentRequest.Parser, payload);
     }
 
-    /// <summary>Reads a gRPC frame.</summary>
     [Benchmark]
     public MakePaymentRequest ReadGrpc() => MakePaymentRequest.Parser.ParseFrom(
         _grpc.AsSpan(GrpcPrefixBytes, BinaryPrimitives.ReadInt32BigEndian(_grpc.AsSpan(1))));

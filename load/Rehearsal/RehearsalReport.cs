@@ -16,7 +16,6 @@ internal sealed class RehearsalReport
         NumberHandling = JsonNumberHandling.AllowNamedFloatingPointLiterals,
     };
 
-    /// <summary>The machine on which the rehearsal ran.</summary>
     public required Machine Machine { get; init; }
 
     /// <summary>The release that was installed first.</summary>
@@ -34,7 +33,6 @@ internal sealed class RehearsalReport
     /// <summary>The source of the prototype's figures, which are printed beside the bursts.</summary>
     public Source Source { get; init; } = Sources.Prototype;
 
-    /// <summary>The result of the connection attempts between machines.</summary>
     public AccessFindings? Access { get; set; }
 
     /// <summary>The clients' measurements, by run.</summary>
@@ -49,13 +47,11 @@ internal sealed class RehearsalReport
     /// <summary>The audit's counts, as printed.</summary>
     public string Audit { get; set; } = "";
 
-    /// <summary>Duration of each step.</summary>
     public List<StepTime> Steps { get; } = [];
 
     /// <summary>The findings: everything that is not as expected.</summary>
     public List<string> Amiss { get; } = [];
 
-    /// <summary>Writes the report to a file.</summary>
     public async Task WriteAsync(string path)
     {
         await using var file = File.Create(path);
@@ -63,5 +59,4 @@ internal sealed class RehearsalReport
     }
 }
 
-/// <summary>The duration of a step.</summary>
 internal sealed record StepTime(string Step, double Seconds);

@@ -70,6 +70,5 @@ internal sealed class Keeper(IAnsiConsole console, TimeProvider time)
         return process with { Identity = started.Identity };
     }
 
-    private void Log(FormattableString message) => console.WriteLine(
-        $"{time.GetUtcNow().ToString("yyyy-MM-ddTHH:mm:ss.fffZ")} {message.ToString()}");
+    private void Log(string message) => console.WriteLine($"{time.GetUtcNow():yyyy-MM-ddTHH:mm:ss.fffZ} {message}");
 }

@@ -6,20 +6,11 @@ using Billing.LocalStack.Processes;
 namespace Billing.Cli.Background;
 
 /// <summary>The stack that <c>up</c> started, as stored in the state file for <c>status</c> and <c>down</c>.</summary>
-internal sealed record StackState
+/// <param name="Processes">The processes, in the order in which they must be stopped.</param>
+internal sealed record StackState(
+    string Folder, string Transport, string? Protocol, string? BootstrapServers, string ConnectionString, IReadOnlyList<string> Proxies,
+    IReadOnlyList<string> Rest, IReadOnlyList<string> Admin, IReadOnlyList<StackProcess> Processes)
 {
-    public required string Folder { get; init; }
-    public required string Transport { get; init; }
-    public string? Protocol { get; init; }
-    public required string? BootstrapServers { get; init; }
-    public required string ConnectionString { get; init; }
-    public required IReadOnlyList<string> Proxies { get; init; }
-    public IReadOnlyList<string> Rest { get; init; } = [];
-    public IReadOnlyList<string> Admin { get; init; } = [];
-
-    /// <summary>The processes, in the order in which they must be stopped.</summary>
-    public required IReadOnlyList<StackProcess> Processes { get; init; }
-
     [JsonIgnore]
     public string Logs => StackFolder.LogsIn(Folder);
 
@@ -34,23 +25,14 @@ internal sealed record StackState
     /// </summary>
     public static string Credentials => Path.Combine(Path.GetDirectoryName(File)!, "credentials");
 
-    public static StackState Of(BillingStack stack) => new()
-    {
-        Folder = stack.Folder.FullName,
-        Transport = stack.Transport,
-        Protocol = stack.Protocol,
-        BootstrapServers = stack.BootstrapServers,
-        ConnectionString = stack.ConnectionString,
-        Proxies = stack.ProxyAddresses,
-        Rest = stack.RestAddresses,
-        Admin = stack.AdminAddresses,
-        Processes =
+    public static StackState Of(BillingStack stack) => new(
+        stack.Folder.FullName, stack.Transport, stack.Protocol, stack.BootstrapServers, stack.ConnectionString,
+        stack.ProxyAddresses, stack.RestAddresses, stack.AdminAddresses,
         [
             .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
             .. (stack.Kafka?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null)),
             .. stack.Postgres?.Process is { } p ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)] : Array.Empty<StackProcess>(),
-        ],
-    };
+        ]);
 
     /// <summary>Reads the state file; null if there is no stack in the background.</summary>
     public static async Task<StackState?> ReadAsync()

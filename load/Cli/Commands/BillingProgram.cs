@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Help;
 using System.CommandLine.Invocation;
-using System.Runtime.InteropServices;
 using Billing.Cli.Arguments;
 using Billing.Cli.Setup;
 using Spectre.Console;
@@ -39,29 +38,18 @@ internal static class BillingProgram
         {
             return 0;
         }
-        var prepared = isValid ? await PrepareAsync(parsed) : 0;
-        return prepared != 0 ? prepared : await parsed.InvokeAsync(new InvocationConfiguration
+        if (isValid && parsed.Action is AsynchronousCommandLineAction action)
+        {
+            parsed.CommandResult.Command.Does(async (_, cancellationToken) =>
+            {
+                await CommandSetup.PrepareAsync(parsed, cancellationToken);
+                return await action.InvokeAsync(parsed, cancellationToken);
+            });
+        }
+        return await parsed.InvokeAsync(new InvocationConfiguration
         {
             // Ctrl-C requests an orderly stop: the processes that were started are stopped before this one ends.
             ProcessTerminationTimeout = TimeSpan.FromMinutes(1),
         });
-    }
-
-    private static async Task<int> PrepareAsync(ParseResult parsed)
-    {
-        using var stopping = new CancellationTokenSource();
-        using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
-        using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
-        return await Guarded.RunAsync(async () =>
-        {
-            await CommandSetup.PrepareAsync(parsed, stopping.Token);
-            return 0;
-        });
-
-        void Stop(PosixSignalContext signal)
-        {
-            signal.Cancel = true;
-            stopping.Cancel();
-        }
     }
 }

@@ -95,8 +95,6 @@ internal sealed class DeadLetterCommandHandler(KafkaOptions options, IAnsiConsol
     }
 
     // Not console.WriteLine, which wraps lines at the width of the terminal: these lines are meant to be copied.
-    private void Line(FormattableString text) => Line(text.ToString());
-
     private void Line(string text) => console.Profile.Out.Writer.WriteLine(text);
 
     private static StackException NoSuchLetter(DeadLetterId id) => new($"There is no dead letter {id}.");

@@ -63,14 +63,9 @@ internal static class DeadLetterText
             text = $"{message.Descriptor.Name} {Json.Format(message)}";
             return true;
         }
-        catch (InvalidProtocolBufferException e)
+        catch (Exception e) when (e is InvalidProtocolBufferException or InvalidOperationException)
         {
-            text = e.Message;
-            return false;
-        }
-        catch (InvalidOperationException e)
-        {
-            // Values that the wire format allows and JSON does not, such as half of a surrogate pair.
+            // The second for values that the wire format allows and JSON does not, such as half of a surrogate pair.
             text = e.Message;
             return false;
         }

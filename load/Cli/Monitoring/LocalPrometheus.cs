@@ -19,7 +19,7 @@ internal static class LocalPrometheus
     {
         var program = Program();
         var folder = stack.Folder.CreateSubfolder("monitoring");
-        Copy(Path.Combine(AppContext.BaseDirectory, "monitoring"), folder);
+        await new Tool("cp").RunAsync(["-r", "--", Path.Combine(AppContext.BaseDirectory, "monitoring") + "/.", folder], cancellationToken);
         if (stack.Credentials is { } credentials)
         {
             await File.AppendAllTextAsync(
@@ -68,15 +68,5 @@ internal static class LocalPrometheus
         return File.Exists(program)
             ? program
             : throw new StackException($"Prometheus is not at {program}: set {FolderVariable} to the folder of its programs");
-    }
-
-    private static void Copy(string from, string to)
-    {
-        foreach (var file in Directory.EnumerateFiles(from, "*", SearchOption.AllDirectories))
-        {
-            var target = Path.Combine(to, Path.GetRelativePath(from, file));
-            Directory.CreateDirectory(Path.GetDirectoryName(target)!);
-            File.Copy(file, target);
-        }
     }
 }

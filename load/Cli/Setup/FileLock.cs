@@ -8,32 +8,22 @@ internal static class FileLock
     /// <summary>Waits for a lock, and says so if another process has it.</summary>
     public static async Task<IDisposable> AcquireAsync(string file, CancellationToken cancellationToken)
     {
-        if (TryAcquire(file) is { } free)
-        {
-            return free;
-        }
-        Messages.Say($"waiting for another ./billing that is busy with {Path.GetFileNameWithoutExtension(file)}");
         using var poll = new PeriodicTimer(PollInterval);
-        while (true)
+        for (var isFirst = true; ; isFirst = false)
         {
-            await poll.WaitForNextTickAsync(cancellationToken);
-            if (TryAcquire(file) is { } acquired)
+            try
             {
-                return acquired;
+                // .NET locks a file that it opens without sharing as the program flock does.
+                return new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
             }
-        }
-    }
-
-    // .NET locks a file that it opens without sharing as the program flock does.
-    private static FileStream? TryAcquire(string file)
-    {
-        try
-        {
-            return new FileStream(file, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
-        }
-        catch (IOException) when (File.Exists(file))
-        {
-            return null;
+            catch (IOException) when (File.Exists(file))
+            {
+                if (isFirst)
+                {
+                    Messages.Say($"waiting for another ./billing that is busy with {Path.GetFileNameWithoutExtension(file)}");
+                }
+            }
+            await poll.WaitForNextTickAsync(cancellationToken);
         }
     }
 }

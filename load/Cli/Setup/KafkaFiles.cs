@@ -52,7 +52,14 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         }
         else
         {
-            await FindSiteAsync(cancellationToken);
+            foreach (var site in Sites)
+            {
+                if (await PublishedHashAsync(site, cancellationToken) is { } published)
+                {
+                    (_source, _published) = (site, published);
+                    break;
+                }
+            }
         }
         return _source is not null;
     }
@@ -113,19 +120,6 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
         Directory.Move(home, Cached);
     }
 
-    // The first site that has it.
-    private async Task FindSiteAsync(CancellationToken cancellationToken)
-    {
-        foreach (var site in Sites)
-        {
-            if (await PublishedHashAsync(site, cancellationToken) is { } published)
-            {
-                (_source, _published) = (site, published);
-                return;
-            }
-        }
-    }
-
     // Published as "NAME: 8F3A 11C2 ...", over several lines.
     private static async Task<string?> PublishedHashAsync(string site, CancellationToken cancellationToken)
     {
@@ -168,25 +162,24 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
 
     private static async Task CopyAsync(Stream from, FileStream to, CancellationToken cancellationToken)
     {
+        using var silence = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var buffer = new byte[1 << 16];
-        while (true)
+        try
         {
-            using var silence = new CancellationTokenSource(SilenceBound, TimeProvider.System);
-            using var either = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellationToken);
-            int read;
-            try
+            while (true)
             {
-                read = await from.ReadAsync(buffer, either.Token);
+                silence.CancelAfter(SilenceBound);
+                var read = await from.ReadAsync(buffer, silence.Token);
+                if (read == 0)
+                {
+                    return;
+                }
+                await to.WriteAsync(buffer.AsMemory(0, read), cancellationToken);
             }
-            catch (OperationCanceledException) when (silence.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
-            {
-                throw new StackException($"the download of {Archive} has stopped: nothing arrived for {SilenceBound.TotalSeconds} s");
-            }
-            if (read == 0)
-            {
-                return;
-            }
-            await to.WriteAsync(buffer.AsMemory(0, read), cancellationToken);
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            throw new StackException($"the download of {Archive} has stopped: nothing arrived for {SilenceBound.TotalSeconds} s");
         }
     }
 

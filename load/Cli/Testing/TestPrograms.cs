@@ -58,16 +58,8 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
 
     internal async Task BrowserAsync(CancellationToken cancellationToken)
     {
-        List<string> missing = [];
-        if (Lacks("chromium"))
-        {
-            missing.Add("chromium");
-        }
-        if (Lacks("npm"))
-        {
-            missing.AddRange(["nodejs", "npm"]);
-        }
-        if (missing.Count > 0 && !(await WantsBrowserAsync(missing, cancellationToken)
+        string[] missing = [.. Lacks("chromium") ? ["chromium"] : (string[])[], .. Lacks("npm") ? ["nodejs", "npm"] : (string[])[]];
+        if (missing.Length > 0 && !(await WantsBrowserAsync(missing, cancellationToken)
             && await installer.TryInstallAsync("to test the live page in a browser", missing, cancellationToken)))
         {
             Messages.Say($"continuing without {string.Join(' ', missing)}");
@@ -98,7 +90,7 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
     }
 
     // Packages of this size are installed on request, or if the user agrees.
-    private async Task<bool> WantsBrowserAsync(List<string> packages, CancellationToken cancellationToken)
+    private async Task<bool> WantsBrowserAsync(string[] packages, CancellationToken cancellationToken)
     {
         if (installsBrowser || !await installer.CanInstallAsync(cancellationToken))
         {

@@ -1,6 +1,4 @@
 using System.Security.Cryptography;
-using System.Text.Json;
-using System.Text.Json.Nodes;
 using Microsoft.IdentityModel.JsonWebTokens;
 using Microsoft.IdentityModel.Tokens;
 
@@ -29,20 +27,10 @@ public sealed class TokenIssuer : IDisposable
     {
         get
         {
-            var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))) { KeyId = KeyId });
-            return new JsonObject
-            {
-                ["keys"] = new JsonArray(new JsonObject
-                {
-                    ["kty"] = key.Kty,
-                    ["crv"] = key.Crv,
-                    ["x"] = key.X,
-                    ["y"] = key.Y,
-                    ["use"] = "sig",
-                    ["alg"] = SecurityAlgorithms.EcdsaSha256,
-                    ["kid"] = KeyId,
-                }),
-            }.ToJsonString(new JsonSerializerOptions { WriteIndented = true });
+            var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))));
+            return $$"""
+                { "keys": [{ "kty": "{{key.Kty}}", "crv": "{{key.Crv}}", "x": "{{key.X}}", "y": "{{key.Y}}", "use": "sig", "alg": "ES256", "kid": "{{KeyId}}" }] }
+                """;
         }
     }
 

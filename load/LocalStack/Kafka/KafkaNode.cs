@@ -15,9 +15,6 @@ public sealed record BrokerSecurity(string CertificateFile, IReadOnlyDictionary<
 /// <summary>One node of a <see cref="LocalKafka"/>.</summary>
 internal sealed class KafkaNode : IAsyncDisposable
 {
-    // Short, because a kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
-    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(3);
-
     private readonly KafkaInstallation _installation;
     private readonly string _folder;
     private readonly string _logFile;
@@ -89,15 +86,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         async token => !cluster.Select(node => node.Id).Except(await KafkaProbe.ServingBrokersAsync(Address, token)).Any(),
         ChildProcess.Patience, cancellationToken);
 
-    public async Task StopAsync()
-    {
-        if (Process is not null)
-        {
-            await Process.StopAsync(StopBound);
-            await ForgetProcessAsync();
-        }
-    }
-
+    // A kill loses nothing: a node recovers when it is started again, and otherwise its data is deleted.
     public async ValueTask DisposeAsync()
     {
         if (!_detached)

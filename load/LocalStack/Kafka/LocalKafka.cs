@@ -23,9 +23,6 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>The relays in front of the brokers; empty if there are none.</summary>
     public IReadOnlyList<BrokerRelay> Relays => [.. _nodes.Select(static node => node.Relay).OfType<BrokerRelay>()];
 
-    /// <summary>The number of brokers, running or not: 1 or 3.</summary>
-    public int BrokerCount => _nodes.Count;
-
     /// <summary>The processes of the brokers that were started and have not been stopped since.</summary>
     public IEnumerable<ChildProcess> Processes => _nodes.Select(static node => node.Process).OfType<ChildProcess>();
 
@@ -88,10 +85,7 @@ public sealed class LocalKafka : IAsyncDisposable
     /// <summary>Kills a broker, as <c>kill -9</c> does.</summary>
     public void KillBroker(int number) => Node(number).Process?.Kill();
 
-    /// <summary>Stops all brokers at the same time.</summary>
-    public Task StopAsync() => Task.WhenAll(_nodes.Select(static node => node.StopAsync()));
-
-    /// <summary>Stops all brokers, unless they are detached.</summary>
+    /// <summary>Kills all brokers, unless they are detached.</summary>
     public async ValueTask DisposeAsync()
     {
         foreach (var node in _nodes)

@@ -117,7 +117,9 @@ public sealed class LocalPostgres : IAsyncDisposable
             Process = ChildProcess.Start(ServerStart());
             try
             {
-                await Process.WaitForOutputAsync(IsReadyLine, ChildProcess.Patience, cancellationToken);
+                await Process.WaitForOutputAsync(
+                    line => line.Contains("database system is ready to accept connections", StringComparison.Ordinal),
+                    ChildProcess.Patience, cancellationToken);
                 return;
             }
             catch (StackException) when (!bound.IsCancellationRequested && OldSessionsRemain())
@@ -137,13 +139,6 @@ public sealed class LocalPostgres : IAsyncDisposable
             await Process.StopAsync(StopBound);
             await ForgetServerAsync();
         }
-    }
-
-    /// <summary>Stops and starts the server.</summary>
-    public async Task RestartAsync(CancellationToken cancellationToken = default)
-    {
-        await StopAsync();
-        await StartAsync(cancellationToken);
     }
 
     /// <summary>Kills the server, as <c>kill -9</c> does. It recovers at the next start.</summary>
@@ -190,9 +185,6 @@ public sealed class LocalPostgres : IAsyncDisposable
             }
         }
     }
-
-    private static bool IsReadyLine(string line) =>
-        line.Contains("database system is ready to accept connections", StringComparison.Ordinal);
 
     private bool OldSessionsRemain() =>
         Process!.LastLogLines(10).Any(line => line.Contains("shared memory block", StringComparison.Ordinal));

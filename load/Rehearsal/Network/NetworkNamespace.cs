@@ -10,22 +10,19 @@ internal static class NetworkNamespace
     /// <param name="work">The work; it must not continue on another thread.</param>
     public static T Run<T>(string path, Func<T> work)
     {
-        T? result = default;
-        Win32Exception? failure = null;
-        var thread = new Thread(() =>
+        var entered = new Task<T>(() =>
         {
-            try
-            {
-                NativeMethods.EnterNetworkNamespace(path);
-                result = work();
-            }
-            catch (Win32Exception e)
-            {
-                failure = e;
-            }
+            NativeMethods.EnterNetworkNamespace(path);
+            return work();
         });
-        thread.Start();
-        thread.Join();
-        return failure is null ? result! : throw new StackException($"{failure.Message}: {new Win32Exception(failure.NativeErrorCode).Message}", failure);
+        new Thread(() => entered.RunSynchronously()).Start();
+        try
+        {
+            return entered.GetAwaiter().GetResult();
+        }
+        catch (Win32Exception e)
+        {
+            throw new StackException($"{e.Message}: {new Win32Exception(e.NativeErrorCode).Message}", e);
+        }
     }
 }

@@ -18,7 +18,8 @@ public sealed class LocalPostgresTests
         var first = postgres.Process!.Identity;
         await ExecuteAsync(postgres, "CREATE TABLE payments (id int PRIMARY KEY); INSERT INTO payments VALUES (1)");
 
-        await postgres.RestartAsync(Cancellation);
+        await postgres.StopAsync();
+        await postgres.StartAsync(Cancellation);
         Assert.False(first.IsRunning);
         Assert.Equal(1L, await ExecuteAsync(postgres, "SELECT count(*) FROM payments"));
 
