@@ -285,7 +285,6 @@ public sealed class BillingStack : IAsyncDisposable
     }
 
     private int Partitions => _options.Partitions > 0 || Kafka is null ? _options.Partitions : _options.FewestPartitions;
-
     private bool IsDirect => _options.Transport == "direct";
 
     // Settings without a value are those that a service keeps its own default of.

@@ -12,4 +12,5 @@ namespace Billing.Rehearsal;
 /// <param name="Report">File for the figures as JSON; null for none.</param>
 /// <param name="Logs">Folder for logs, journals and the clients' reports; null for none.</param>
 internal sealed record RehearsalOptions(
-    string Repository, string Folder, string Image, string Release, string NextRelease, int Requests, int Rate, TimeSpan ZoneDelay, string? Report, string? Logs);
+    string Repository, string Folder, string Image, string Release, string NextRelease, int Requests, int Rate, TimeSpan ZoneDelay,
+    string? Report, string? Logs);

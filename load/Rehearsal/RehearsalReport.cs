@@ -32,7 +32,6 @@ internal sealed class RehearsalReport
 
     /// <summary>The source of the prototype's figures, which are printed beside the bursts.</summary>
     public Source Source { get; init; } = Sources.Prototype;
-
     public AccessFindings? Access { get; set; }
 
     /// <summary>The clients' measurements, by run.</summary>
@@ -46,7 +45,6 @@ internal sealed class RehearsalReport
 
     /// <summary>The audit's counts, as printed.</summary>
     public string Audit { get; set; } = "";
-
     public List<StepTime> Steps { get; } = [];
 
     /// <summary>The findings: everything that is not as expected.</summary>

@@ -21,7 +21,9 @@ internal static class ListFlags
     {
         var option = List(
             name, description + ", separated by commas", "N[,N]", part => int.TryParse(part, out var value) ? value : 0,
-            part => int.TryParse(part, out var value) && value >= min && value <= max ? null : $"{name}: '{part}' is not a whole number between {min} and {max}.");
+            part => int.TryParse(part, out var value) && value >= min && value <= max
+                ? null
+                : $"{name}: '{part}' is not a whole number between {min} and {max}.");
         option.DefaultValueFactory = _ => fallback;
         return option;
     }

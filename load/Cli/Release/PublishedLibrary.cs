@@ -11,9 +11,7 @@ internal sealed record PublishedLibrary(string Key, bool IsProject)
 
     /// <summary>Its name and version, separated by a slash.</summary>
     public string NameAndVersion => WithoutPrefix(Key);
-
     public string Name => NameAndVersion[..NameAndVersion.LastIndexOf('/')];
-
     public string Version => NameAndVersion[(NameAndVersion.LastIndexOf('/') + 1)..];
 
     /// <summary>Returns a library's name and version: the .NET runtime has a prefix in a deps.json.</summary>

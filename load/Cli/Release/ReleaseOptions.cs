@@ -13,12 +13,10 @@ internal sealed partial record ReleaseOptions
 
     /// <summary>The version, which is part of file names and of images' tags.</summary>
     public required string Version { get; init; }
-
     public required IReadOnlyList<string> Architectures { get; init; }
 
     /// <summary>Whether the architectures were chosen explicitly: one that cannot be built is then an error.</summary>
     public required bool AreArchitecturesChosen { get; init; }
-
     public required string Output { get; init; }
 
     /// <summary>Checks a command line, and creates the folder.</summary>

@@ -7,6 +7,5 @@ internal sealed record ReleasedProgram(string Name, string Folder)
         [new("proxy", "src/Proxy"), new("backend", "src/Backends"), new("client", "src/LoadClient"), new("cli", "load/Cli")];
 
     public string Assembly => "Billing." + Path.GetFileName(Folder);
-
     public string Project => $"{Folder}/{Assembly}.csproj";
 }

@@ -11,7 +11,6 @@ internal sealed class Installer(SystemPrograms machine, string state)
     private bool? _canInstall;
 
     public SystemPrograms Machine => machine;
-
     private string Log => Path.Combine(state, "apt.log");
 
     // A program's name is searched for on this machine's PATH by env, not by this process.

@@ -23,7 +23,6 @@ internal sealed partial class KafkaFiles(SystemPrograms machine, string cache)
     private string? _published;
 
     public string? Home => KafkaPrograms.FindHome(machine.Variable);
-
     private string Cached => Path.Combine(cache, "kafka-" + KafkaPrograms.Version);
 
     /// <summary>Finds Kafka, or where to get it from, and records the programs needed for that.</summary>

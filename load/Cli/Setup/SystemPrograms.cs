@@ -21,12 +21,10 @@ internal sealed class SystemPrograms(Func<string, string?> variable, string root
     public static SystemPrograms Current { get; } = new(Environment.GetEnvironmentVariable, "", Environment.IsPrivilegedProcess);
 
     public string Root => root;
-
     public string Path => variable("PATH") ?? "";
 
     /// <summary>debian, fedora or arch, which determines package names and the installer; empty for other systems.</summary>
     public string Family => _family ??= FamilyOf(root + "/etc/os-release");
-
     public bool IsRoot => isRoot;
 
     /// <summary>An environment variable; null if it is not set, or empty.</summary>

@@ -76,7 +76,8 @@ internal sealed class TestRun
         {
             Console.WriteLine(note);
         }
-        Console.WriteLine($"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s");
+        Console.WriteLine(
+            $"{name}: {read.Passed} passed, {read.Failed} failed, {read.Skipped} skipped in {(int)Stopwatch.GetElapsedTime(started).TotalSeconds} s");
         _reports.Add(read);
     }
 

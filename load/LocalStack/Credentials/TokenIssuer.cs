@@ -29,14 +29,15 @@ public sealed class TokenIssuer : IDisposable
         {
             var key = JsonWebKeyConverter.ConvertFromECDsaSecurityKey(new ECDsaSecurityKey(ECDsa.Create(_key.ExportParameters(false))));
             return $$"""
-                { "keys": [{ "kty": "{{key.Kty}}", "crv": "{{key.Crv}}", "x": "{{key.X}}", "y": "{{key.Y}}", "use": "sig", "alg": "ES256", "kid": "{{KeyId}}" }] }
+                { "keys": [
+                  { "kty": "{{key.Kty}}", "crv": "{{key.Crv}}", "x": "{{key.X}}", "y": "{{key.Y}}", "use": "sig", "alg": "ES256", "kid": "{{KeyId}}" }
+                ] }
                 """;
         }
     }
 
     /// <summary>The private key in PEM (PKCS #8), with which tokens can be issued.</summary>
     public string Pem => _key.ExportPkcs8PrivateKeyPem();
-
     private string KeyId => Convert.ToHexStringLower(SHA256.HashData(_key.ExportSubjectPublicKeyInfo()))[..16];
 
     /// <summary>Creates an issuer with a new key.</summary>

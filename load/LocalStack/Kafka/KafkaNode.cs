@@ -39,26 +39,17 @@ internal sealed class KafkaNode : IAsyncDisposable
     }
 
     public int Id { get; }
-
     public int Port { get; }
-
     public int ControllerPort { get; }
-
     public BrokerRelay? Relay { get; }
-
     public BrokerSecurity? Security { get; }
 
     /// <summary>The port of the listener with TLS.</summary>
     public int? SecuredPort { get; }
-
     public string DataFolder => Path.Combine(_folder, "data");
-
     public string Address => $"127.0.0.1:{Port}";
-
     public ChildProcess? Process { get; private set; }
-
     private string SettingsFile => Path.Combine(_folder, "server.properties");
-
     private string LoggingFile => Path.Combine(_folder, "log4j2.properties");
 
     public async Task FormatAsync(string clusterId, IReadOnlyCollection<KafkaNode> cluster, CancellationToken cancellationToken)

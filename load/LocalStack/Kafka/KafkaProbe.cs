@@ -8,20 +8,21 @@ internal static class KafkaProbe
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(1);
 
     /// <summary>Returns the ids of the brokers that are serving according to one broker; none if it does not answer.</summary>
-    public static Task<IReadOnlyCollection<int>> ServingBrokersAsync(string address, CancellationToken cancellationToken) => Task.Run<IReadOnlyCollection<int>>(
-        () =>
+    public static Task<int[]> ServingBrokersAsync(string address, CancellationToken cancellationToken) =>
+        Task.Run(() => ServingBrokers(address), cancellationToken);
+
+    private static int[] ServingBrokers(string address)
+    {
+        // A new client each time, since one that knows the other brokers might ask those.
+        var config = new AdminClientConfig { BootstrapServers = address, ReconnectBackoffMs = 50, ReconnectBackoffMaxMs = 100 };
+        using var client = new AdminClientBuilder(config).SetLogHandler((_, _) => { }).SetErrorHandler((_, _) => { }).Build();
+        try
         {
-            // A new client each time, since one that knows the other brokers might ask those.
-            using var client = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = address, ReconnectBackoffMs = 50, ReconnectBackoffMaxMs = 100 })
-                .SetLogHandler((_, _) => { }).SetErrorHandler((_, _) => { }).Build();
-            try
-            {
-                return [.. client.GetMetadata(Bound).Brokers.Select(broker => broker.BrokerId)];
-            }
-            catch (KafkaException)
-            {
-                return [];
-            }
-        },
-        cancellationToken);
+            return [.. client.GetMetadata(Bound).Brokers.Select(broker => broker.BrokerId)];
+        }
+        catch (KafkaException)
+        {
+            return [];
+        }
+    }
 }

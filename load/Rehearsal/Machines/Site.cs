@@ -25,9 +25,7 @@ internal sealed class Site(string folder, string image, string packages, Machine
     public string Shared { get; } = Make(Path.Combine(folder, "shared"), OpenToWriters);
 
     public string Packages => packages;
-
     public MachineNetwork Network => network;
-
     public string GroupName => groupName;
 
     public string PathOf(string name) => Path.Combine(folder, name);

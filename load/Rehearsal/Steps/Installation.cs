@@ -45,7 +45,8 @@ internal static class Installation
     public static Task<bool> AlertsAsync(Platform platform, CancellationToken cancellationToken) => Polling.LastAsync(
         attempts: 120, TimeSpan.FromSeconds(1),
         async () => AreEvaluated(await AskAsync(platform, "rules", cancellationToken))
-            && (await AskAsync(platform, "query?query=billing_backup_newest_timestamp_seconds%3E0", cancellationToken))?.GetProperty("result").GetArrayLength() > 0,
+            && await AskAsync(platform, "query?query=billing_backup_newest_timestamp_seconds%3E0", cancellationToken) is { } backups
+            && backups.GetProperty("result").GetArrayLength() > 0,
         isFine => isFine,
         cancellationToken);
 

@@ -31,7 +31,6 @@ internal sealed class Platform : IAsyncDisposable
 
     /// <summary>The machines and rules of the platform.</summary>
     public Topology Topology { get; private set; }
-
     public Site Site { get; }
 
     public RunningMachine this[string name] => _machines[name];
