@@ -292,12 +292,20 @@ internal sealed partial class PaymentProcessor(
         replier.Publish(answers, events);
     }
 
-    // One update for each outcome.
+    // One update for each run of equal outcomes: a batch of thousands has few.
     private static void CountOutcomes(List<PendingCommand> done)
     {
-        foreach (var (outcome, count) in done.Select(command => command.Outcome).OfType<string>().CountBy(outcome => outcome))
+        for (var next = 0; next < done.Count;)
         {
-            BackendMetrics.CountOutcomes(outcome, count);
+            var (first, outcome) = (next, done[next].Outcome);
+            while (next < done.Count && done[next].Outcome == outcome)
+            {
+                next++;
+            }
+            if (outcome is not null)
+            {
+                BackendMetrics.CountOutcomes(outcome, next - first);
+            }
         }
     }
 
