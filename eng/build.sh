@@ -95,7 +95,7 @@ build_input() {
 
 # The platform's programs are part of every build.
 build_output() {
-  local project folders=(Billing.Cli Billing.LoadClient Billing.Proxy Billing.Backends Billing.Embedded)
+  local project folders=(Billing.Cli Billing.Driver Billing.Proxy Billing.Backends Billing.Embedded)
   for project in "$@"; do
     folders+=("$(basename -- "$project" .csproj)")
   done

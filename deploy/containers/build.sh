@@ -80,7 +80,7 @@ else
   can_build "$builder" || die "--builder: $builder is not available"
 fi
 
-declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [client]=Billing.LoadClient [cli]=Billing.Cli)
+declare -A programs=([proxy]=Billing.Proxy [backend]=Billing.Backends [client]=Billing.Driver [cli]=Billing.Cli)
 for service in "${services[@]}"; do
   [[ -f $release/billing-$service-$version-$runtime.tar.gz ]] || die "$release has no billing-$service for $runtime"
   "$builder" build -f "$here/Containerfile" -t "billing-$service:$version" ${base:+--build-arg "BASE=$base"} \

@@ -1,6 +1,6 @@
 using Billing.Auditing.Journals;
 using Billing.Backends;
-using Billing.LoadClient;
+using Billing.Driver;
 using Npgsql;
 
 namespace Billing.Auditing;

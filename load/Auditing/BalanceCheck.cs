@@ -1,6 +1,6 @@
 using Billing.Client;
 using Billing.Contracts;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 using Grpc.Core;
 

@@ -1,4 +1,4 @@
-using Billing.LoadClient;
+using Billing.Driver;
 
 namespace Billing.Auditing;
 

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 
 using WireEvent = Billing.Wire.V1.Event;

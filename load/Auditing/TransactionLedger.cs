@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 
 namespace Billing.Auditing;

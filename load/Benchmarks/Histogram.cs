@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using Billing.Measuring;
+using Billing.Driver.Metering;
 
 namespace Billing.Benchmarks;
 
@@ -15,12 +15,12 @@ public class Histogram
     {
         for (var i = 0; i < 100_000; i++)
         {
-            _filled.Record(TimeSpan.FromMicroseconds((i * 7919L) % 60_000_000));
+            _filled.Record((i * 7919L) % 60_000_000);
         }
     }
 
     [Benchmark]
-    public void Record() => _recording.Record(TimeSpan.FromMicroseconds((_next += 7919) % 60_000_000));
+    public void Record() => _recording.Record((_next += 7919) % 60_000_000);
 
     [Benchmark]
     public LatencyFigures Figures() => _filled.Figures();

@@ -1,4 +1,4 @@
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 using Billing.Wire.V1;
 

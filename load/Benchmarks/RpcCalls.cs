@@ -1,7 +1,7 @@
 using BenchmarkDotNet.Attributes;
+using Billing.Driver.Channels;
 using Billing.LocalStack.Processes;
-using Billing.Measuring;
-using Billing.Measuring.Comparing.Rpc;
+using Billing.Measuring.Experiments.Echo;
 using Billing.V1;
 
 namespace Billing.Benchmarks;
@@ -12,7 +12,7 @@ public class RpcCalls : IDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly FreePorts _ports = new();
     private readonly MakePaymentRequest _request = Payments.Request();
-    private EchoClient? _client;
+    private IRequestChannel? _client;
     private Task _serving = Task.CompletedTask;
 
     [Params(Protocols.Rpcx, Protocols.Grpc)]
@@ -26,8 +26,8 @@ public class RpcCalls : IDisposable
 
     [Benchmark]
     public Task CallAsync() => InFlight == 1
-        ? _client!.CallAsync(0, _request)
-        : Task.WhenAll(Enumerable.Range(0, InFlight).Select(caller => _client!.CallAsync(caller, _request)));
+        ? _client!.PayAsync(_request)
+        : Task.WhenAll(Enumerable.Range(0, InFlight).Select(_ => _client!.PayAsync(_request)));
 
     [GlobalCleanup]
     public void CleanUp() => CleanUpAsync().GetAwaiter().GetResult();
@@ -39,24 +39,12 @@ public class RpcCalls : IDisposable
         GC.SuppressFinalize(this);
     }
 
-    private async Task<bool> TryCallAsync(EchoClient client)
-    {
-        try
-        {
-            return await client.CallAsync(0, _request);
-        }
-        catch (Exception e) when (EchoClient.IsFailure(e))
-        {
-            return false;
-        }
-    }
-
     private async Task SetUpAsync()
     {
         var port = _ports.Take();
         _serving = EchoServer.RunAsync(Protocol, port, EchoServer.InlineDispatch, _stop.Token);
-        _client = EchoClient.Create(Protocol, port, connections: 1);
-        while (!await TryCallAsync(_client))
+        _client = EchoChannel.Create(Protocol, port);
+        while ((await _client.PayAsync(_request)).Message is null)
         {
             // The server is not up yet.
             await Task.Yield();

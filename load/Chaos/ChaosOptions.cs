@@ -33,4 +33,7 @@ public sealed record ChaosOptions
         ["Billing__Jitter__BalanceMin"] = "00:00:00.010",
         ["Billing__Jitter__BalanceMax"] = "00:00:00.100",
     }.ToFrozenDictionary();
+
+    /// <summary>Whether nobody else pays on the stack: then every recorded payment must be in a journal.</summary>
+    public bool IsAlone { get; init; } = true;
 }

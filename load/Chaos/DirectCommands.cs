@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;

@@ -10,7 +10,9 @@ namespace Billing.Measuring;
 /// <param name="Complete">Whether the run reached its end.</param>
 /// <param name="Machine">The machine that it ran on.</param>
 /// <param name="Reason">Why the run is not complete; null if it is complete, and in older results.</param>
-internal sealed record RunInfo(string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null);
+/// <param name="EchoPerS">Calls per second of a plain gRPC echo in the same sitting; null if it was not measured.</param>
+internal sealed record RunInfo(
+    string Command, DateTimeOffset At, bool Complete, Machine Machine, string? Reason = null, double? EchoPerS = null);
 
 /// <summary>The results of a measurement.</summary>
 internal interface IResults : ILatencies

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.LocalStack;
+using Billing.Measuring.Loads;
 using Billing.Reporting;
 using Spectre.Console;
 
@@ -10,32 +11,39 @@ namespace Billing.Measuring;
 /// valid.</summary>
 internal static class StoreAudit
 {
-    /// <summary>Audits a stack's event store and prints the result.</summary>
+    // The clocks of machines that follow the same servers by NTP; more than they differ by, since too little would be a false finding.
+    private static readonly TimeSpan ClocksOfHosts = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Audits a stack's event store against the journals of all drivers that have loaded it, and prints the result.</summary>
     /// <param name="stack">The stack, which is no longer under load.</param>
-    /// <param name="journals">The clients' journals; empty if the clients write none.</param>
-    /// <param name="sent">All payments that were sent to the stack.</param>
+    /// <param name="fleets">The drivers.</param>
+    /// <param name="console">The console to print to.</param>
+    /// <param name="cancellationToken">Cancels the audit.</param>
+    public static Task<AuditCounts> AuditAsync(
+        BillingStack stack, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken) =>
+        AuditAsync(stack.ConnectionString, isOwn: stack.Postgres is not null, fleets, console, cancellationToken);
+
+    /// <summary>Audits an event store.</summary>
+    /// <param name="connectionString">Its connection string.</param>
+    /// <param name="isOwn">Whether nobody but the drivers has paid.</param>
+    /// <param name="fleets">The drivers.</param>
     /// <param name="console">The console to print to.</param>
     /// <param name="cancellationToken">Cancels the audit.</param>
     public static async Task<AuditCounts> AuditAsync(
-        BillingStack stack, IReadOnlyList<string> journals, SentPayments sent, IAnsiConsole console, CancellationToken cancellationToken)
+        string connectionString, bool isOwn, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken)
     {
-        var audit = await new Auditor(stack.ConnectionString).RunAsync(journals, cancellationToken);
-        AuditTable.Print(console, audit);
-        return Count(audit, sent, console);
-    }
-
-    /// <summary>Returns the counts of an audit, and one miscount unless the store holds an event of every answered payment, and no others
-    /// than those of unanswered payments.</summary>
-    public static AuditCounts Count(AuditResult audit, SentPayments sent, IAnsiConsole console)
-    {
-        var unanswered = sent.Unanswered + audit.Unanswered;
-        if (audit.Events >= sent.Answered && audit.Events <= sent.Answered + unanswered)
+        var audit = await new Auditor(connectionString)
         {
-            return AuditCounts.Of(audit);
+            JournalsAreComplete = isOwn,
+            ClockTolerance = fleets.Any(f => f.Hosts.Count > 1) ? ClocksOfHosts : TimeSpan.Zero,
+        }.RunAsync(fleets.SelectMany(f => f.Journals), cancellationToken);
+        AuditTable.Print(console, audit);
+        var differences = AnswerCount.Differences(audit, fleets.Sum(f => f.PaymentsAnswered), fleets.Sum(f => f.BalancesAnswered));
+        foreach (var difference in differences)
+        {
+            console.WriteLine("  " + difference);
         }
-        console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"  {sent.Answered} payments answered, {unanswered} not; the event store holds {audit.Events} events"));
-        return AuditCounts.Of(audit, miscounted: 1);
+        return AuditCounts.Of(audit, differences.Count);
     }
 
     /// <summary>Whether there was at least one audit and all audits are clean.</summary>
@@ -45,5 +53,5 @@ internal static class StoreAudit
     public static Fact Fact(IReadOnlyList<AuditCounts> audits) => new("Audit", audits.Count == 0
         ? "not made"
         : string.Create(CultureInfo.InvariantCulture,
-            $"{audits.Sum(a => a.Events)} events: {(AreClean(audits) ? "clean" : "NOT CLEAN")}"));
+            $"{audits.Sum(a => a.Events)} events of {audits.Sum(a => a.Acknowledged)} answered payments: {(AreClean(audits) ? "clean" : "NOT CLEAN")}"));
 }

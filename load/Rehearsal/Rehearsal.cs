@@ -138,7 +138,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
     private void Add(LoadRun run)
     {
         _report.Runs.Add(run);
-        Expect(run.Payments.Errors == 0, $"{run.Name}: {run.Payments.Errors} payments were not answered: {string.Join("; ", run.Errors.Select(error => $"{error.Value} x {error.Key}"))}");
+        Expect(run.Payments.Failed == 0, $"{run.Name}: {run.Payments.Failed} payments were not answered: {string.Join("; ", run.Payments.Errors.Select(error => $"{error.Value} x {error.Key}"))}");
     }
 
     private void Expect(bool isTrue, string otherwise)

@@ -1,6 +1,7 @@
+using Billing.Driver.Metering;
 using Billing.Measuring;
-using Billing.Measuring.Bursts;
-using Billing.Measuring.Comparing.Paper;
+using Billing.Measuring.Experiments;
+using Billing.Measuring.Experiments.Comparisons;
 using Spectre.Console;
 
 using Table = Spectre.Console.Table;
@@ -37,22 +38,22 @@ internal static class RehearsalTable
         foreach (var run in report.Runs)
         {
             table.AddRow(
-                [run.Name, $"{run.Payments.Count:N0}", .. Times(run.Payments), Seconds(run.TotalS), $"{run.Retried:N0}", $"{run.Payments.Errors:N0}"]);
-            if (run.SinceStart is { } burst)
+                [run.Name, $"{run.Payments.Sent:N0}", .. Times(run.Payments.Latency), Seconds(run.TotalS), $"{run.Retried:N0}", $"{run.Payments.Failed:N0}"]);
+            if (run.IsBurst)
             {
-                table.AddRow(["  since start", "", .. Times(burst), "", "", ""]);
+                table.AddRow(["  since start", "", .. Times(run.Payments.SinceStart), "", "", ""]);
             }
         }
-        if (PaperFigures.Of(report.Requests, 3, jitter: false) is { } paper)
+        if (PaperExperiment.Published(report.Requests, 3, hasJitter: false) is { } paper)
         {
             table.AddRow(
-                "paper, 15 machines", $"{3 * report.Requests:N0}", Seconds(paper.Shortest), Seconds(paper.Longest), Seconds(paper.Average), "", "", "", "", "");
+                "paper, 15 machines", $"{3 * report.Requests:N0}", Seconds(paper[Figure.ShortestS.Id]), Seconds(paper[Figure.LongestS.Id]), Seconds(paper[Figure.AverageS.Id]), "", "", "", "", "");
         }
         return table;
     }
 
-    private static string[] Times(Summary times) =>
-        [Seconds(times.Shortest), Seconds(times.Longest), Seconds(times.Average), Seconds(times.P50), Seconds(times.P99)];
+    private static string[] Times(LatencyFigures times) =>
+        [.. new[] { times.MinMs, times.MaxMs, times.MeanMs, times.P50Ms, times.P99Ms }.Select(ms => Seconds(ms / 1000))];
 
     private static Table Memory(RehearsalReport report)
     {

@@ -1,5 +1,5 @@
 using Billing.Client;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.ScenarioFiles;
 using Billing.V1;
 using Grpc.Core;

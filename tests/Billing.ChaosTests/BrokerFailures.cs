@@ -118,6 +118,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         var options = new ChaosOptions
         {
             Seed = 5,
+            IsAlone = false,
             Duration = SoakDuration,
             Workers = 48,
             Stack = new StackOptions
@@ -139,6 +140,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
             Assert.Empty(result.Traffic.Violations);
             Assert.Empty(result.Forgotten);
             Assert.Empty(result.Unpublished);
+            Assert.Empty(result.Wrong);
             Assert.True(result.IsClean);
             Assert.Equal(result.Traffic.Payments, result.Audit.Recorded);
             await AllReplicasAreInSyncAsync();

@@ -51,7 +51,7 @@ public sealed class SilentPeers(OneProcessStack stack) : StackFailures(stack), I
         await using var client = ChildProcess.Start(new ChildProcessStart(
             "client", DotnetProgram.Launcher,
             [
-                DotnetProgram.FileOf("Billing.LoadClient"), "--proxies", _proxy!.Address, "--requests", "1000", "--rate", "200",
+                DotnetProgram.FileOf("Billing.Driver"), "--proxies", _proxy!.Address, "--requests", "1000", "--rate", "200",
             ],
             folder.LogFile("client")));
         await client.WaitForOutputAsync(line => line.StartsWith("done ", StringComparison.Ordinal) && line != "done 0", Conditions.Patience, CancellationToken.None);

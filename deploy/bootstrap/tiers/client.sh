@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A load-generating client: /opt/billing/client/Billing.LoadClient, started manually.
+# A load-generating client: /opt/billing/client/Billing.Driver, started manually.
 
 install_tier() {
   install_program client

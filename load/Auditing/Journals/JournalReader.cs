@@ -1,7 +1,7 @@
 using System.Buffers.Text;
 using System.Globalization;
 using System.Text;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 
 namespace Billing.Auditing.Journals;

@@ -34,7 +34,8 @@ internal static class BillingCommand
 
     private static Command Run(IAnsiConsole console)
     {
-        var stack = new StackFlags();
+        var system = new SystemFlags("the journals, with --targets", usesEventStore: true);
+        var hosts = ListFlags.Hosts("--client-hosts", "With --targets, the machines that run the clients over SSH, with the released client in /opt/billing/client");
         var clients = Flags.Number("--clients", "Load-generating clients", 3, 1, 1000);
         var requests = Flags.Number("--requests", "Payments that each client sends at once", 5000, 1, 10_000_000);
         var balances = Flags.Number("--balances", "Balance checks that each client sends at the same time", 500, 0, 10_000_000);
@@ -42,18 +43,25 @@ internal static class BillingCommand
         var report = MeasurementFlags.Report();
         var command = new Command("run", "Runs the billing prototype's experiment: starts the stack, sends the payments, prints the results and the audit, and stops the stack.")
         {
-            clients, requests, balances, warmUp, report,
+            clients, requests, balances, warmUp, report, hosts,
         };
-        stack.AddTo(command);
-        return command.Does((parsed, cancellationToken) => new PaperExperiment(
+        system.AddTo(command);
+        command.Validators.Add(result =>
+        {
+            if (result.GetResult(hosts) is { Implicit: false } && !system.HasTargets(result))
+            {
+                result.AddError("--client-hosts is for --targets: the clients of a stack that the command starts run on this machine.");
+            }
+        });
+        return command.Does((parsed, cancellationToken) => new BurstRun(
             new RunOptions
             {
-                Stack = stack.Read(parsed),
+                System = system.Read(parsed, "run", TimeProvider.System),
+                ClientHosts = parsed.GetValue(hosts) ?? [],
                 Clients = parsed.GetValue(clients),
                 Requests = parsed.GetValue(requests),
                 Balances = parsed.GetValue(balances),
                 WarmUp = parsed.GetValue(warmUp),
-                CommandLine = MeasurementFlags.CommandLine(parsed),
                 Report = parsed.GetValue(report),
             },
             console, TimeProvider.System).RunAsync(cancellationToken));

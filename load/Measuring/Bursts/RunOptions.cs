@@ -1,12 +1,14 @@
-using Billing.LocalStack;
 
 namespace Billing.Measuring.Bursts;
 
 /// <summary>The options of a run of the billing prototype's experiment.</summary>
-public sealed record RunOptions
+internal sealed record RunOptions
 {
-    /// <summary>The stack to start.</summary>
-    public required StackOptions Stack { get; init; }
+    /// <summary>The stack to start, or the proxies that run already.</summary>
+    public required MeasuredSystem System { get; init; }
+
+    /// <summary>The machines that run the clients, as <c>ssh</c> takes them; none for this machine.</summary>
+    public IReadOnlyList<string> ClientHosts { get; init; } = [];
 
     /// <summary>Number of load-generating clients.</summary>
     public int Clients { get; init; } = 3;
@@ -19,9 +21,6 @@ public sealed record RunOptions
 
     /// <summary>Number of payments that each client sends as a warm-up.</summary>
     public int WarmUp { get; init; } = 1000;
-
-    /// <summary>The command, for the report.</summary>
-    public required string CommandLine { get; init; }
 
     /// <summary>The file to write the report to as JSON, with its page next to it; null for none.</summary>
     public string? Report { get; init; }

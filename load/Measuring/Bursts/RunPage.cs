@@ -13,14 +13,14 @@ internal static class RunPage
         Subtitle = $"{Numbers.Whole(result.RequestsPerS)} requests/s: {Numbers.Whole(result.Payments.Count + result.Balances.Count)} requests in {Numbers.Fixed(result.TotalS, 3)} s, {Numbers.Whole(result.Retried)} retries.",
         Facts =
         [
-            .. Facts.Of(result.Run), StoreAudit.Fact([result.Audit]),
-            new Fact("Setup", $"{Numbers.Counted(result.Clients, "client")}, {result.Proxies} proxies, {Backends(result)}, transport {result.Transport}, jitter {(result.Jitter ? "on" : "off")}; all on one machine, including the clients"),
+            .. Facts.Of(result.Run), StoreAudit.Fact(result.Audit is { } audit ? [audit] : []),
+            new Fact("Setup", $"{Numbers.Counted(result.Clients, "client")}, {result.Proxies} proxies, {Backends(result)}, transport {result.Transport}, jitter {(result.Jitter ? "on" : "off")}{(result.Backends is null ? "" : "; all on one machine, including the clients")}"),
             new Fact("Times", "of each call: from the moment at which its client sent it; since start: from the start of the burst, at which all calls were due"),
         ],
         Sections = [new Section("", Times(result), Chart(result))],
     };
 
-    private static string Backends(RunResult result) => result.Protocol is { } protocol
+    private static string Backends(RunResult result) => result.Backends is null ? "that ran already" : result.Protocol is { } protocol
         ? $"{result.Backends.Payments} backends over {protocol}"
         : $"{result.Backends.Payments} payment backends, {result.Backends.Balances} balance backends";
 

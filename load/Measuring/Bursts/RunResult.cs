@@ -1,4 +1,6 @@
 using System.Text.Json.Serialization;
+using Billing.Driver.Metering;
+using Billing.Measuring.Loads;
 using Billing.Auditing;
 using Billing.Reporting;
 
@@ -12,21 +14,28 @@ internal sealed record RunResult : IResults
 
     public string Kind { get; init; } = Format.Kind;
     public required RunInfo Run { get; init; }
-    public required string Transport { get; init; }
+
+    /// <summary>The transport; <c>targets</c> if the proxies ran already.</summary>
+    public string Transport { get; init; } = "";
 
     /// <summary>The protocol of the direct transport; null with other transports.</summary>
     public string? Protocol { get; init; }
 
     public required int Clients { get; init; }
-    public required int Proxies { get; init; }
-    public required BackendCounts Backends { get; init; }
-    public required bool Jitter { get; init; }
+    public int Proxies { get; init; }
+
+    /// <summary>The backends of a stack; null if the proxies ran already.</summary>
+    public BackendCounts? Backends { get; init; }
+
+    public bool Jitter { get; init; }
     public required KindReport Payments { get; init; }
     public required KindReport Balances { get; init; }
     public required double TotalS { get; init; }
     public required double RequestsPerS { get; init; }
     public required long Retried { get; init; }
-    public required AuditCounts Audit { get; init; }
+
+    /// <summary>The audit; null before it is made, and if the store of the proxies is not known.</summary>
+    public AuditCounts? Audit { get; init; }
 
     /// <summary>Number of failed requests.</summary>
     [JsonIgnore]
@@ -34,7 +43,7 @@ internal sealed record RunResult : IResults
 
     bool IResults.HasFigures => Payments.Count > 0;
 
-    bool IResults.IsGood => Audit.IsClean && Failed == 0;
+    bool IResults.IsGood => (Audit?.IsClean ?? Backends is null) && Failed == 0;
 }
 
 internal sealed record KindReport
@@ -57,20 +66,18 @@ internal sealed record KindReport
     /// results.</summary>
     public BurstTimes? SinceStart { get; init; }
 
-    /// <param name="summary">The latencies, counted from each call.</param>
-    /// <param name="sinceStart">The latencies, counted from the start of the burst.</param>
-    public static KindReport Of(Summary summary, Summary sinceStart) => new()
+    public static KindReport Of(KindFigures figures) => new()
     {
-        Count = summary.Count,
-        Ok = summary.Ok,
-        Declined = summary.Declined,
-        Errors = summary.Errors,
-        ShortestS = summary.Shortest,
-        LongestS = summary.Longest,
-        AverageS = summary.Average,
-        P50S = summary.P50,
-        P99S = summary.P99,
-        SinceStart = BurstTimes.Of(sinceStart),
+        Count = (int)figures.Sent,
+        Ok = (int)figures.Ok,
+        Declined = (int)figures.Declined,
+        Errors = (int)figures.Failed,
+        ShortestS = figures.Latency.MinMs / 1000,
+        LongestS = figures.Latency.MaxMs / 1000,
+        AverageS = figures.Latency.MeanMs / 1000,
+        P50S = figures.Latency.P50Ms / 1000,
+        P99S = figures.Latency.P99Ms / 1000,
+        SinceStart = BurstTimes.Of(figures.SinceStart),
     };
 }
 
@@ -87,13 +94,13 @@ internal sealed record BurstTimes
     [JsonPropertyName("p99_s")]
     public required double P99S { get; init; }
 
-    public static BurstTimes Of(Summary sinceStart) => new()
+    public static BurstTimes Of(LatencyFigures sinceStart) => new()
     {
-        ShortestS = sinceStart.Shortest,
-        LongestS = sinceStart.Longest,
-        AverageS = sinceStart.Average,
-        P50S = sinceStart.P50,
-        P99S = sinceStart.P99,
+        ShortestS = sinceStart.MinMs / 1000,
+        LongestS = sinceStart.MaxMs / 1000,
+        AverageS = sinceStart.MeanMs / 1000,
+        P50S = sinceStart.P50Ms / 1000,
+        P99S = sinceStart.P99Ms / 1000,
     };
 }
 

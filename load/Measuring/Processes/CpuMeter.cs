@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Billing.Measuring.Processes;
 
-/// <summary>Measures the processor time that programs and their child processes use from this object's creation on. Child
-/// processes are included because PostgreSQL starts one process per connection.</summary>
+/// <summary>Measures the processor time that programs and their child processes use from this object's creation on, to the nanosecond but
+/// for children that have ended. Child processes are included because PostgreSQL starts one process per connection.</summary>
 /// <param name="programs">Names and process ids; the times of programs with the same name are added up.</param>
 public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> programs)
 {
@@ -30,7 +30,21 @@ public sealed class CpuMeter(IReadOnlyCollection<(string Name, int ProcessId)> p
         var processes = CpuClock.All();
         var tree = CpuClock.TreeOf(processes);
         return programs.Select(program => program.ProcessId).Distinct().Where(processes.ContainsKey)
-            .ToDictionary(id => id, id => tree(id).Sum(member => processes[member].Used.Seconds));
+            .ToDictionary(id => id, id => tree(id).Sum(member => Own(member, processes[member]) + processes[member].EndedChildren.Seconds));
+    }
+
+    // /proc counts in hundredths of a second, too coarse for short measurements and idle programs.
+    private static double Own(int id, ProcessCpu process)
+    {
+        try
+        {
+            return new ProcessClock(id).Used().TotalSeconds;
+        }
+        catch (LocalStack.Processes.StackException)
+        {
+            // It has ended since it was listed.
+            return process.Own.Seconds;
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 using System.Globalization;
 using Billing.Auditing;
+using Billing.Driver;
 using Billing.LocalStack.Processes;
-using Billing.Measuring.Driving;
+using Billing.Measuring.Loads;
 using Billing.Measuring.Tracing;
 using Spectre.Console;
 
@@ -24,22 +25,16 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
         ? measurement.RunAsync(ProfileResult.Format, MeasureAsync, Result, cancellationToken)
         : throw new StackException("profile reads processor times and memory from /proc, which exists on Linux only.");
 
-    /// <summary>Returns the load: the callers are distributed over two connections to each proxy, as evenly as possible.
-    /// </summary>
-    public static DriveSpec Spec(ProfileOptions options, IReadOnlyList<string> addresses, int inFlight)
+    /// <summary>Returns the load: the callers are distributed over two connections to each proxy.</summary>
+    public static LoadSpec Spec(ProfileOptions options, IReadOnlyList<string> addresses, int inFlight) => new()
     {
-        var connections = Math.Min(inFlight, 2 * addresses.Count);
-        return new DriveSpec
-        {
-            Addresses = addresses,
-            Connections = connections,
-            InFlight = inFlight / connections,
-            WithOneMore = inFlight % connections,
-            TimedEvery = TimedEvery,
-            WarmUpS = options.WarmUp.TotalSeconds,
-            DurationS = options.During.TotalSeconds,
-        };
-    }
+        Addresses = addresses,
+        Protocol = LoadProtocol.Unary,
+        Connections = Math.Min(inFlight, 2 * addresses.Count),
+        TimedEvery = TimedEvery,
+        WarmUp = new LoadShape.Closed(inFlight, options.WarmUp.TotalSeconds),
+        Shape = new LoadShape.Closed(inFlight, options.During.TotalSeconds),
+    };
 
     private ProfileResult Result(RunInfo run) => new()
     {
@@ -65,39 +60,43 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
             console.WriteLine(missing);
         }
         using var watch = new PlatformMeter(stack, requests, statements);
-        var fleet = new DriveFleet(stack.Folder, "profile");
+        var fleet = new Fleet(stack.Folder.FullName);
         foreach (var inFlight in options.InFlight)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            var figures = await fleet.RunAsync(Spec(options, stack.ProxyAddresses, inFlight), 1, [], cancellationToken, watch);
-            if (figures.Ok == 0)
+            await using var load = await fleet.StartAsync(Spec(options, stack.ProxyAddresses, inFlight), 1, cancellationToken);
+            await load.WaitUntilReadyAsync(cancellationToken);
+            await watch.BeginAsync(load.Programs, cancellationToken);
+            var figures = await load.RunAsync([], cancellationToken);
+            await watch.EndAsync();
+            if (figures.All.Answered == 0)
             {
-                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"With {inFlight} in flight no payment was answered; {figures.Failed} failed."));
+                throw new StackException(string.Create(CultureInfo.InvariantCulture, $"With {inFlight} in flight no payment was answered; {figures.All.Failed} failed."));
             }
             Keep(inFlight, figures, watch);
         }
-        _audits.Add(await StoreAudit.AuditAsync(stack, [], fleet.Payments, console, cancellationToken));
+        _audits.Add(await StoreAudit.AuditAsync(stack, [fleet], console, cancellationToken));
     }
 
-    private void Keep(int inFlight, DriveFigures figures, PlatformMeter watch)
+    private void Keep(int inFlight, LoadFigures figures, PlatformMeter watch)
     {
-        var payments = (double)figures.Ok;
+        var payments = (double)figures.All.Answered;
         _cases.Add(new ProfileCase
         {
             InFlight = inFlight,
             DurationS = figures.DurationS,
-            Payments = figures.Ok,
-            Failed = figures.Failed,
+            Payments = figures.All.Answered,
+            Failed = figures.All.Failed,
             PerSecond = figures.PerSecond,
-            P50Ms = figures.Latency.P50Ms,
-            P99Ms = figures.Latency.P99Ms,
+            P50Ms = figures.All.Latency.P50Ms,
+            P99Ms = figures.All.Latency.P99Ms,
             Steps = [.. LegSummary.Of([.. figures.Timed.Select(Traced)])],
-            Programs = [.. figures.Workers.Concat(watch.Programs).Select(program => program.Per(payments))],
+            Programs = [.. watch.Programs.Select(program => program.Per(payments))],
             Database = watch.Database.Per(payments),
             Broker = watch.Broker.Per(payments),
         });
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
-            $"{inFlight} in flight: {figures.PerSecond:N0}/s, p50 {figures.Latency.P50Ms:0.0} ms, p99 {figures.Latency.P99Ms:0.0} ms, failed {figures.Failed}"));
+            $"{inFlight} in flight: {figures.PerSecond:N0}/s, p50 {figures.All.Latency.P50Ms:0.0} ms, p99 {figures.All.Latency.P99Ms:0.0} ms, failed {figures.All.Failed}"));
     }
 
     private static TracedPayment Traced(Contracts.StepTimes times)

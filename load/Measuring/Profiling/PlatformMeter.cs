@@ -1,15 +1,15 @@
 using Billing.Hosting.Telemetry;
 using Billing.LocalStack;
-using Billing.Measuring.Driving;
 using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Profiling;
 
-/// <summary>Measures the resources that a stack used while workers loaded it. The slow readings are made first before the load
+/// <summary>Measures the resources that a stack and its load drivers used during a load. The slow readings are made first before the load
 /// and last after it, so that the processor times cover the load only.</summary>
-internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests, StatementTimes statements) : IMeasurementObserver, IDisposable
+internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests, StatementTimes statements) : IDisposable
 {
     private readonly HttpClient _http = new();
+    private IReadOnlyCollection<(string Name, int ProcessId)> _measured = [];
     private BrokerCounts? _countsBefore;
     private Dictionary<string, RuntimeUse> _runtimesBefore = [];
     private ProcessorTimes? _timesBefore;
@@ -23,19 +23,20 @@ internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests,
     /// <summary>The counts of the broker in the last measurement.</summary>
     public BrokerCounts Broker { get; private set; } = BrokerCounts.Parse([]);
 
-    /// <inheritdoc/>
-    public async Task BeginAsync(CancellationToken cancellationToken)
+    /// <summary>Called when the drivers have warmed up.</summary>
+    public async Task BeginAsync(IReadOnlyCollection<(string Name, int ProcessId)> drivers, CancellationToken cancellationToken)
     {
+        _measured = [.. drivers, .. Processes.Programs.Of(stack)];
         _countsBefore = await requests.ReadAsync(cancellationToken);
         _runtimesBefore = await RuntimesAsync(cancellationToken);
         await statements.BeginAsync(cancellationToken);
-        _timesBefore = ProcessorTimes.Read(Processes.Programs.Of(stack));
+        _timesBefore = ProcessorTimes.Read(_measured);
     }
 
-    /// <inheritdoc/>
+    /// <summary>Called when the load has ended, and the drivers still run.</summary>
     public async Task EndAsync()
     {
-        var programs = ProcessorTimes.Read(Processes.Programs.Of(stack)).Since(_timesBefore!);
+        var programs = ProcessorTimes.Read(_measured).Since(_timesBefore!);
         Database = await statements.EndAsync(CancellationToken.None);
         var runtimes = await RuntimesAsync(CancellationToken.None);
         Programs = [.. programs.Select(p => runtimes.TryGetValue(p.Role, out var now) ? p with { Runtime = now - _runtimesBefore[p.Role] } : p)];

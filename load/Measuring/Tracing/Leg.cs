@@ -1,4 +1,3 @@
-using Billing.Measuring.Bursts;
 
 namespace Billing.Measuring.Tracing;
 

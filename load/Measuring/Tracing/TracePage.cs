@@ -1,5 +1,4 @@
 using System.Globalization;
-using Billing.Measuring.Bursts;
 using Billing.Reporting;
 using Billing.Reporting.Charts;
 

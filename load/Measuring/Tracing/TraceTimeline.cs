@@ -1,4 +1,3 @@
-using Billing.Measuring.Bursts;
 using Billing.Reporting.Charts;
 
 namespace Billing.Measuring.Tracing;

@@ -1,5 +1,5 @@
-using Billing.LoadClient;
-using Billing.Measuring.Bursts;
+using Billing.Driver;
+using Billing.Measuring.Loads;
 using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Steps;
@@ -8,7 +8,7 @@ namespace Billing.Rehearsal.Steps;
 /// with a machine cut off during the burst.</summary>
 internal sealed class Experiment(RehearsalOptions options, Platform platform)
 {
-    private const string OtherCurrencyPercent = "1";
+    private const int OtherCurrencyPercent = 1;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
     /// <summary>How long a machine or a zone is cut off: long enough to be detected by the consumer groups and the brokers.
@@ -18,15 +18,14 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
     /// <param name="cutOff">Machines to cut off when a tenth of the payments have been answered; empty for none.</param>
     public async Task<LoadRun> BurstAsync(string name, int seed, IReadOnlyList<Machine> cutOff, CancellationToken cancellationToken)
     {
-        await using var fleet = Fleet.Start(
-            platform.Site, platform.Tier("client"), name, seed,
-            "--requests", $"{options.Requests}", "--warm-up", "1000", "--other-currency", OtherCurrencyPercent);
-        await fleet.WaitUntilReadyAsync(cancellationToken);
-        var running = fleet.RunAsync(cancellationToken);
+        await using var load = await ClientMachines.StartAsync(
+            platform.Site, platform.Tier("client"), name, Load(new LoadShape.Burst(options.Requests), warmUp: 1000, seed));
+        await load.WaitUntilReadyAsync(cancellationToken);
+        var running = load.RunAsync([], cancellationToken);
         if (cutOff.Count > 0)
         {
             using var poll = new PeriodicTimer(PollInterval);
-            while (!running.IsCompleted && fleet.Done * 10 < options.Requests * platform.Tier("client").Count)
+            while (!running.IsCompleted && load.Done * 10 < options.Requests * platform.Tier("client").Count)
             {
                 await poll.WaitForNextTickAsync(cancellationToken);
             }
@@ -39,15 +38,13 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
     public async Task<LoadRun> PayingAsync(
         string name, int seed, IReadOnlyList<RunningMachine> clients, Func<Task> action, CancellationToken cancellationToken)
     {
-        // More than will be sent: the clients are stopped after the action.
-        const string RequestsMax = "1000000";
-        await using var fleet = Fleet.Start(
-            platform.Site, clients, name, seed,
-            "--requests", RequestsMax, "--rate", $"{options.Rate}", "--warm-up", "100", "--other-currency", OtherCurrencyPercent);
-        await fleet.WaitUntilReadyAsync(cancellationToken);
-        var running = fleet.RunAsync(cancellationToken);
+        await using var load = await ClientMachines.StartAsync(
+            platform.Site, clients, name, Load(LoadShape.Open.At(options.Rate, TimeSpan.FromHours(1).TotalSeconds), warmUp: 100, seed));
+        await load.WaitUntilReadyAsync(cancellationToken);
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var running = load.RunAsync([], enough.Token);
         await action();
-        fleet.StopSending();
+        await enough.CancelAsync();
         return LoadRun.Of(name, await running);
     }
 
@@ -58,19 +55,26 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
         await Task.Delay(CutOff, cancellationToken);
         await platform.Site.Network.ReconnectAsync(machines, cancellationToken);
     }
+
+    private static LoadSpec Load(LoadShape shape, int warmUp, int seed) => new()
+    {
+        Addresses = [],
+        Shape = shape,
+        WarmUp = LoadShape.WarmUpOf(warmUp),
+        OtherCurrencyPercent = OtherCurrencyPercent,
+        DeadlineS = 120,
+        Seed = seed,
+    };
 }
 
 /// <summary>The measurements of all clients in a run.</summary>
-/// <param name="Payments">Response times of all clients' payments, in seconds, each from its call on.</param>
-/// <param name="SinceStart">The same since the start of the burst; null if they were not sent at once.</param>
+/// <param name="Name">The name of the run.</param>
+/// <param name="Payments">Response times of all clients' payments, each from its call on, and for bursts also since its start.</param>
+/// <param name="IsBurst">Whether the payments were sent at once.</param>
 /// <param name="TotalS">Time from the first start to the last end, in seconds.</param>
 /// <param name="Answered">Number of answered payments, including the warm-up.</param>
-/// <param name="Errors">Number of failed calls by error message.</param>
-internal sealed record LoadRun(string Name, Summary Payments, Summary? SinceStart, double TotalS, long Retried, long Answered, IReadOnlyDictionary<string, int> Errors)
+internal sealed record LoadRun(string Name, KindFigures Payments, bool IsBurst, double TotalS, long Retried, long Answered)
 {
-    public static LoadRun Of(string name, IReadOnlyList<LoadResult> results) => new(
-        name, Summary.Of([.. results.Select(r => r.Payments)]),
-        results.Any(r => r.Payments.SinceStartUs.Count > 0) ? Summary.SinceStart(results, r => r.Payments) : null, Summary.SpanS(results), results.Sum(r => r.Retried),
-        results.Sum(r => r.PaymentsAnswered),
-        results.SelectMany(r => r.Payments.Errors).GroupBy(e => e.Key, e => e.Value).ToDictionary(e => e.Key, e => e.Sum()));
+    public static LoadRun Of(string name, LoadFigures load) =>
+        new(name, load.Phases[0].Payments, load.Phases[0].Payments.SinceStart.MaxMs > 0, load.DurationS, load.Retried, load.Acknowledged);
 }

@@ -1,4 +1,4 @@
-using Billing.Measuring.Driving;
+using Billing.Driver;
 using Billing.V1;
 using Grpc.Core;
 using Microsoft.AspNetCore.Builder;
@@ -35,18 +35,18 @@ public sealed class DriverMeasurements : IAsyncLifetime
     public ValueTask DisposeAsync() => _server!.DisposeAsync();
 
     [Theory]
-    [InlineData(DriveProtocol.Unary)]
-    [InlineData(DriveProtocol.Stream)]
-    public async Task A_closed_loop_sends_the_given_number_of_requests_and_counts_every_answer(DriveProtocol protocol)
+    [InlineData(LoadProtocol.Unary)]
+    [InlineData(LoadProtocol.Stream)]
+    public async Task A_closed_loop_sends_the_given_number_of_requests_and_counts_every_answer(LoadProtocol protocol)
     {
-        await using var driver = new Driver(Spec() with { Protocol = protocol, Connections = 3, InFlight = 5, Amount = 400, DurationS = 60 }, TimeProvider.System);
+        await using var driver = new LoadDriver(Spec(new LoadShape.Closed(15, 60) { Amount = 400 }) with { Protocol = protocol, Connections = 3 }, TimeProvider.System);
 
         var result = await driver.RunAsync(CancellationToken.None);
 
-        Assert.Equal(400, result.Ok);
-        Assert.Equal(400, result.Latencies.Sum(l => l.Requests));
+        Assert.Equal(400, result.Phases[0].Payments.Ok);
+        Assert.Equal(400, result.Phases[0].Payments.Latencies.Sum(l => l.Requests));
         Assert.Equal(400, result.AnswersPerSecond.Sum());
-        Assert.Empty(result.Errors);
+        Assert.Empty(result.Phases[0].Payments.Errors);
         Assert.Equal(400, _gate.Served);
     }
 
@@ -54,7 +54,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
     public async Task An_open_loop_measures_the_full_stall_of_a_server_in_many_requests()
     {
         const int Rate = 200;
-        await using var driver = new Driver(Spec() with { Connections = 2, RatePerS = Rate, DurationS = 4 }, TimeProvider.System);
+        await using var driver = new LoadDriver(Spec(LoadShape.Open.At(Rate, 4)) with { Connections = 2 }, TimeProvider.System);
         var running = driver.RunAsync(CancellationToken.None);
         await _gate.ServeAsync(Rate / 2);
 
@@ -62,15 +62,15 @@ public sealed class DriverMeasurements : IAsyncLifetime
         var result = await running;
 
         // While the gate was closed, a request became due every 5 ms: half of them waited for more than half of the stall.
-        var waitedLong = result.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds / 2).Sum(l => l.Requests);
+        var waitedLong = result.Phases[0].Payments.Latencies.Where(l => l.Microseconds >= Stall.TotalMicroseconds / 2).Sum(l => l.Requests);
         Assert.True(waitedLong >= Rate * Stall.TotalSeconds / 2 * 0.9, $"{waitedLong} requests waited long");
-        Assert.Equal(Rate * 4, result.Ok);
+        Assert.Equal(Rate * 4, result.Phases[0].Payments.Ok);
     }
 
     [Fact]
     public async Task A_closed_loop_with_one_request_in_flight_measures_the_same_stall_once()
     {
-        await using var driver = new Driver(Spec() with { DurationS = 3600 }, TimeProvider.System);
+        await using var driver = new LoadDriver(Spec(new LoadShape.Closed(1, 3600)), TimeProvider.System);
         using var stop = new CancellationTokenSource();
         var running = driver.RunAsync(stop.Token);
         await _gate.ServeAsync(20);
@@ -83,42 +83,44 @@ public sealed class DriverMeasurements : IAsyncLifetime
 
         // The latency of the other requests depends on the machine.
         Assert.Equal(1, _gate.Held);
-        Assert.True(result.Latencies.Max(l => l.Microseconds) >= Stall.TotalMicroseconds * 0.95);
+        Assert.True(result.Phases[0].Payments.Latencies.Max(l => l.Microseconds) >= Stall.TotalMicroseconds * 0.95);
     }
 
     [Fact]
     public async Task A_driver_that_is_stopped_returns_the_results_so_far()
     {
-        await using var driver = new Driver(Spec() with { DurationS = 3600 }, TimeProvider.System);
+        await using var driver = new LoadDriver(Spec(new LoadShape.Closed(1, 3600)), TimeProvider.System);
         using var stop = new CancellationTokenSource();
         var running = driver.RunAsync(stop.Token);
         await _gate.ServeAsync(10);
 
         await stop.CancelAsync();
 
-        Assert.True((await running).Ok >= 10);
+        Assert.True((await running).Phases[0].Payments.Ok >= 10);
     }
 
     [Theory]
-    [InlineData(DriveProtocol.Unary)]
-    [InlineData(DriveProtocol.Stream)]
-    [InlineData(DriveProtocol.Rest)]
-    public async Task Calls_to_an_unreachable_server_are_counted_as_failures_by_kind(DriveProtocol protocol)
+    [InlineData(LoadProtocol.Sdk)]
+    [InlineData(LoadProtocol.Unary)]
+    [InlineData(LoadProtocol.Stream)]
+    [InlineData(LoadProtocol.Rest)]
+    public async Task Calls_to_an_unreachable_server_are_counted_as_failures_by_kind(LoadProtocol protocol)
     {
-        var address = Spec().Addresses[0];
+        var spec = Spec(new LoadShape.Closed(1, 60) { Amount = 20 }) with { Protocol = protocol, RetriesMax = 0 };
         await _server!.StopAsync();
-        await using var driver = new Driver(
-            Spec() with { Protocol = protocol, Addresses = [address], Amount = 20, DurationS = 60 }, TimeProvider.System);
+        await using var driver = new LoadDriver(spec, TimeProvider.System);
 
         var result = await driver.RunAsync(CancellationToken.None);
 
-        Assert.Equal(0, result.Ok);
-        Assert.Equal(20, result.Errors.Values.Sum());
-        Assert.DoesNotContain("", result.Errors.Keys);
+        Assert.Equal(0, result.Phases[0].Payments.Ok);
+        Assert.Equal(20, result.Phases[0].Payments.Errors.Values.Sum());
+        Assert.DoesNotContain("", result.Phases[0].Payments.Errors.Keys);
     }
 
-    private DriveSpec Spec() => new()
+    private LoadSpec Spec(LoadShape shape) => new()
     {
+        Shape = shape,
+        Protocol = LoadProtocol.Unary,
         Addresses = [.. _server!.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses],
     };
 
@@ -201,7 +203,7 @@ public sealed class DriverMeasurements : IAsyncLifetime
         private async Task<MakePaymentResponse> AnswerAsync(MakePaymentRequest request)
         {
             await gate.PassAsync();
-            return new MakePaymentResponse { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted };
+            return new MakePaymentResponse { TransactionId = request.TransactionId, Outcome = PaymentOutcome.Accepted, Balance = request.Amount, Version = 1 };
         }
     }
 }

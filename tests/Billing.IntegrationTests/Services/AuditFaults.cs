@@ -1,7 +1,7 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Contracts;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 using Billing.Wire.V1;
 using Google.Protobuf;

@@ -1,7 +1,7 @@
 using Billing.Auditing;
 using Billing.Auditing.Journals;
 using Billing.Contracts;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 using Grpc.Core;
 using Npgsql;
@@ -186,11 +186,10 @@ public abstract class BillingBehaviour
         var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
         try
         {
-            await using (var load = new LoadGenerator(
-                new LoadOptions { Proxies = _stack.Stack.ProxyAddresses, Requests = 300, Accounts = 20, Journal = journal, Seed = 7 },
-                TimeProvider.System))
+            var load = new LoadSpec { Addresses = _stack.Stack.ProxyAddresses, Shape = new LoadShape.Burst(300), Accounts = 20, Journal = journal, Seed = 7 };
+            await using (var driver = new LoadDriver(load, TimeProvider.System))
             {
-                await load.RunAsync(CancellationToken.None, CancellationToken.None);
+                await driver.RunAsync(CancellationToken.None);
             }
             var entries = JournalReader.Read(journal).ToList();
             var auditor = new Auditor(_stack.ConnectionString);

@@ -1,7 +1,7 @@
 using System.Text;
 using Billing.Auditing;
 using Billing.Contracts;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.LocalStack;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.DeadLetters;
@@ -217,20 +217,27 @@ public sealed class KafkaFailures
         var journal = Path.Combine(Path.GetTempPath(), $"billing-journal-{Guid.NewGuid():N}.csv");
         try
         {
-            int failed;
-            await using (var load = new LoadGenerator(
-                new LoadOptions { Proxies = _stack.Stack.ProxyAddresses, Requests = 6000, Accounts = 200, Journal = journal, Seed = 3 },
-                TimeProvider.System))
+            long failed;
+            var spec = new LoadSpec
             {
-                var running = load.RunAsync(CancellationToken.None, CancellationToken.None);
+                Addresses = _stack.Stack.ProxyAddresses,
+                Shape = new LoadShape.Burst(6000),
+                Accounts = 200,
+                Journal = journal,
+                Seed = 3,
+                DeadlineS = 120,
+            };
+            await using (var load = new LoadDriver(spec, TimeProvider.System))
+            {
+                var running = load.RunAsync(CancellationToken.None);
                 while (load.Done < 500 && !running.IsCompleted)
                 {
                     await Task.Delay(5);
                 }
                 await kill();
                 var result = await running;
-                Assert.DoesNotContain(result.Payments.Errors, error => mayFail?.Invoke(error.Key) != true);
-                failed = result.Payments.Errors.Values.Sum();
+                Assert.DoesNotContain(result.Phases[0].Payments.Errors, error => mayFail?.Invoke(error.Key) != true);
+                failed = result.Phases[0].Payments.Errors.Values.Sum();
             }
             var audit = await new Auditor(_stack.ConnectionString).RunAsync([journal], CancellationToken.None);
             Assert.Equal(6000 - failed, audit.Acknowledged);

@@ -51,7 +51,7 @@ public sealed class Profiles : IAsyncLifetime
             Assert.True(program.VoluntarySwitches > 0);
             Assert.True(program.MemoryMb > 1);
             Assert.NotEmpty(program.Threads);
-            Assert.Equal(program.Role is "kafka" or "postgres", program.Runtime is null);
+            Assert.Equal(program.Role is "client" or "kafka" or "postgres", program.Runtime is null);
         });
         Assert.All(measured.Programs.Select(p => p.Runtime).OfType<RuntimeUse>(), runtime => Assert.True(runtime.AllocatedBytes > 0));
         Assert.All(["Produce", "FetchConsumer"], request => Assert.True(measured.Broker.Requests[request] > 0));

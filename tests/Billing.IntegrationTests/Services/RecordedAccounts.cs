@@ -1,5 +1,5 @@
 using Billing.Contracts;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 
 namespace Billing.IntegrationTests.Services;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.V1;
 
 namespace Billing.UnitTests.Auditing;

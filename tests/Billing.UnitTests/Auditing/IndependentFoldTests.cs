@@ -102,7 +102,7 @@ public sealed class IndependentFoldTests
 
     [Fact]
     public void Neither_the_auditor_nor_the_journals_use_the_platforms_conversion_of_money() => Assert.Empty(
-        from file in Repository.Files("load/Auditing", "*.cs").Append("src/LoadClient/Journal.cs").Append("src/LoadClient/WireAmount.cs")
+        from file in Repository.Files("load/Auditing", "*.cs").Append("load/Driver/Journal.cs").Append("load/Driver/WireAmount.cs")
         from line in Repository.Lines(file)
         where line.Contains(".ToDecimal()", StringComparison.Ordinal) || line.Contains("MoneyExtensions", StringComparison.Ordinal)
         select $"{file}: {line}");

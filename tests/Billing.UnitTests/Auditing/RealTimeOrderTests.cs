@@ -1,5 +1,5 @@
 using Billing.Auditing;
-using Billing.LoadClient;
+using Billing.Driver;
 
 namespace Billing.UnitTests.Auditing;
 

@@ -1,5 +1,5 @@
 using Billing.Auditing;
-using Billing.LoadClient;
+using Billing.Driver;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;

@@ -13,7 +13,7 @@ public sealed class DocumentationTests
     [InlineData("Billing.Proxy")]
     [InlineData("Billing.Backends")]
     [InlineData("Billing.Client")]
-    [InlineData("Billing.LoadClient")]
+    [InlineData("Billing.Driver")]
     [InlineData("Billing.Rpc")]
     [InlineData("Billing.LocalStack")]
     [InlineData("Billing.Auditing")]

@@ -1,8 +1,8 @@
 using System.CommandLine;
 using System.Globalization;
 using Billing.Cli.Arguments;
-using Billing.Measuring;
-using Billing.Measuring.Comparing.Rpc;
+using Billing.Measuring.Experiments.Comparisons;
+using Billing.Measuring.Experiments.Echo;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;
@@ -27,27 +27,22 @@ internal static class CompareRpcCommand
             }
         });
         var connections = Flags.Number("--connections", "Connections of rpcx and of grpc each, shared by the callers", 1, 1, 1000);
-        var warmUp = Flags.Number("--warm-up", "Warm-up requests of each of 100 callers before a server is measured", RpcOptions.Default.WarmUp, 0, NumberMax);
-        var folder = MeasurementFlags.Folder();
-        var command = new Command("rpc", "RPCX compared with gRPC and REST, as in the paper: a grid of callers and requests.")
-        {
-            quick, full, threads, requests, runs, connections, warmUp, folder,
-        };
-        command.SetAction((parsed, cancellationToken) =>
-        {
-            var preset = parsed.GetValue(full) ? RpcOptions.Full : parsed.GetValue(quick) ? RpcOptions.Quick : RpcOptions.Default;
-            var grid = preset with
+        var warmUp = Flags.Number("--warm-up", "Warm-up requests of each of 100 callers before a measurement", RpcExperiment.Grid.Default.WarmUp, 0, NumberMax);
+        return CompareCommand.Running(
+            new Command("rpc", "RPCX compared with gRPC and REST, as in the paper: a grid of callers and requests.") { quick, full, threads, requests, runs, connections, warmUp },
+            console, needsKafka: false,
+            parsed =>
             {
-                Threads = Given(parsed.GetValue(threads)) ?? preset.Threads,
-                Requests = Given(parsed.GetValue(requests)) ?? preset.Requests,
-                Runs = parsed.GetValue(runs) ?? preset.Runs,
-                Connections = parsed.GetValue(connections),
-                WarmUp = parsed.GetValue(warmUp),
-            };
-            var measurement = MeasurementFlags.Measurement(parsed, folder, RpcResult.Format.Kind, console);
-            return Guarded.RunAsync(() => new RpcComparison(grid, measurement, console, TimeProvider.System).RunAsync(cancellationToken));
-        });
-        return command;
+                var preset = parsed.GetValue(full) ? RpcExperiment.Grid.Full : parsed.GetValue(quick) ? RpcExperiment.Grid.Quick : RpcExperiment.Grid.Default;
+                return RpcExperiment.Plan(preset with
+                {
+                    Threads = Given(parsed.GetValue(threads)) ?? preset.Threads,
+                    Requests = Given(parsed.GetValue(requests)) ?? preset.Requests,
+                    Rounds = parsed.GetValue(runs) - 1 ?? preset.Rounds,
+                    Connections = parsed.GetValue(connections),
+                    WarmUp = parsed.GetValue(warmUp),
+                });
+            });
     }
 
     /// <summary>Creates the hidden command that runs a server of the comparison, which the comparison starts itself.</summary>

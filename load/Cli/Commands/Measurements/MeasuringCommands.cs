@@ -14,7 +14,6 @@ internal static class MeasuringCommands
         CompareCommand.Create(console),
         ProfileCommand.Create(console),
         ReportCommand.Create(console),
-        DriveCommand.Create(),
         CompareRpcCommand.CreateServer(),
     ];
 }

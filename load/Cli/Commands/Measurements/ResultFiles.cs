@@ -1,15 +1,9 @@
 using System.Text.Json;
 using Billing.Measuring.Bursts;
-using Billing.Measuring.Comparing.Ceiling;
-using Billing.Measuring.Comparing.Cost;
-using Billing.Measuring.Comparing.Eda;
-using Billing.Measuring.Comparing.Overload;
-using Billing.Measuring.Comparing.Paper;
-using Billing.Measuring.Comparing.Rpc;
-using Billing.Measuring.Comparing.Scale;
+using Billing.Measuring.Experiments;
+using Billing.Measuring.Experiments.Sweeps;
 using Billing.Measuring.Profiling;
 using Billing.Measuring.Soaks;
-using Billing.Measuring.Sweeping;
 using Billing.Measuring.Tracing;
 using Billing.Reporting;
 
@@ -18,11 +12,12 @@ namespace Billing.Cli.Commands.Measurements;
 /// <summary>Creates reports from result files: traces, and JSON with the kind of result in its member <c>kind</c>.</summary>
 internal static class ResultFiles
 {
-    private static readonly Dictionary<string, IResultFormat> Kinds = new IResultFormat[]
-    {
-        SweepResult.Format, PaperResult.Format, CeilingResult.Format, ScaleResult.Format, OverloadResult.Format, CostResult.Format, EdaResult.Format, RpcResult.Format, ProfileResult.Format,
-        RunResult.Format, ChaosResult.Format, TraceResult.Format,
-    }.ToDictionary(format => format.Kind, StringComparer.Ordinal);
+    private static readonly Dictionary<string, IResultFormat> Kinds = ((IResultFormat[])
+    [
+        ProfileResult.Format, RunResult.Format, ChaosResult.Format, TraceResult.Format,
+        .. new[] { Sweep.Kind, "compare-paper", "compare-ceiling", "compare-scale", "compare-overload", "compare-cost", "compare-eda", "compare-rpc" }
+            .Select(ExperimentRunner.FormatOf),
+    ]).ToDictionary(format => format.Kind, StringComparer.Ordinal);
 
     /// <summary>Reads a result file.</summary>
     /// <exception cref="FormatException">The file contains no known kind of result; the message names the file and the known
@@ -42,7 +37,8 @@ internal static class ResultFiles
                 ? member.GetString()!
                 : throw new FormatException($"{path}: has no member \"kind\" with the kind of result; known kinds are {Known}.");
             return Kinds.TryGetValue(kind, out var format)
-                ? format.ReportOf(json.RootElement)
+                ? format is ResultFormat<ExperimentResult> && !json.RootElement.TryGetProperty("version", out _)
+                    ? FirstResults.ReportOf(kind, json.RootElement) : format.ReportOf(json.RootElement)
                 : throw new FormatException($"{path}: the kind \"{kind}\" is unknown; known kinds are {Known}.");
         }
         catch (JsonException e)

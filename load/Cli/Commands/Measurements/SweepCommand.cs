@@ -1,7 +1,7 @@
 using System.CommandLine;
 using Billing.Cli.Arguments;
-using Billing.Measuring.Driving;
-using Billing.Measuring.Sweeping;
+using Billing.Driver;
+using Billing.Measuring.Experiments.Sweeps;
 using Spectre.Console;
 
 namespace Billing.Cli.Commands.Measurements;
@@ -47,8 +47,8 @@ internal static class SweepCommand
                 WarmUp = parsed.GetValue(warmUp),
                 BalancePercent = parsed.GetValue(balances),
                 LatencyBoundMs = parsed.GetValue(bound),
-                Protocols = [.. parsed.GetRequiredValue(protocols).Select(Enum<DriveProtocol>)],
-                Subject = system.Read(parsed, SweepResult.Format.Kind, TimeProvider.System),
+                Protocols = [.. parsed.GetRequiredValue(protocols).Select(Enum<LoadProtocol>)],
+                Subject = system.Read(parsed, Sweep.Kind, TimeProvider.System),
             },
             console, TimeProvider.System).RunAsync(cancellationToken)));
         return command;

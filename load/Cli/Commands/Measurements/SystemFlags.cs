@@ -30,12 +30,15 @@ internal sealed class SystemFlags
         _stack.AddTo(command);
         command.Validators.Add(result =>
         {
-            if (result.GetResult(_targets) is { Implicit: false } && StackOptionOf(result) is { } useless)
+            if (HasTargets(result) && StackOptionOf(result) is { } useless)
             {
                 result.AddError($"{useless} applies to a stack that the command starts; with --targets it starts none.");
             }
         });
     }
+
+    /// <summary>Whether proxies that run already are given.</summary>
+    public bool HasTargets(CommandResult result) => result.GetResult(_targets) is { Implicit: false };
 
     /// <param name="parsed">The command line.</param>
     /// <param name="kind">The kind of measurement, part of the default folder's name.</param>

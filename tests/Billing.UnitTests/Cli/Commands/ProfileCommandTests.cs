@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Billing.Cli.Commands.Measurements;
+using Billing.Driver;
 using Billing.LocalStack;
 using Billing.Measuring.Profiling;
 using Spectre.Console;
@@ -38,8 +39,7 @@ public sealed class ProfileCommandTests
         var spec = PaymentProfile.Spec(options, [.. Enumerable.Repeat("http://a", proxies)], inFlight);
 
         Assert.Equal(connections, spec.Connections);
-        Assert.Equal(inFlight, (spec.Connections * spec.InFlight) + spec.WithOneMore);
-        Assert.InRange(spec.WithOneMore, 0, spec.Connections - 1);
+        Assert.Equal(inFlight, Assert.IsType<LoadShape.Closed>(spec.Shape).Callers);
     }
 
     private static ParseResult Parse(string arguments) =>

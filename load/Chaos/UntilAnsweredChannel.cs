@@ -1,0 +1,138 @@
+using System.Collections.Concurrent;
+using Billing.Client;
+using Billing.Contracts;
+using Billing.Driver.Channels;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Chaos;
+
+/// <summary>Calls through the SDK until there is an answer: a call that fails after the SDK's own retries is repeated with the same
+/// transaction id. Some payments are made twice at the same time, through two proxies.</summary>
+/// <param name="client">Calls all proxies.</param>
+/// <param name="single">For each proxy a client that calls it alone, without retries.</param>
+/// <param name="duplicatePercent">Share of payments that are made twice, in percent.</param>
+/// <param name="random">Chooses those payments and their proxies.</param>
+/// <param name="record">Receives what happens.</param>
+/// <param name="time">The clock.</param>
+/// <param name="giveUp">Ends the calls.</param>
+internal sealed class UntilAnsweredChannel(
+    BillingClient client, IReadOnlyList<BillingClient> single, int duplicatePercent, Random random, TrafficRecord record, TimeProvider time,
+    CancellationToken giveUp)
+    : IRequestChannel
+{
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
+
+    // The callers of a channel share it.
+    private readonly Lock _drawing = new();
+
+    public long Retried => client.Retried;
+
+    public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) =>
+        GivingUpAsync(single.Count > 1 && Draw(100) < duplicatePercent ? PayTwiceAsync(request) : PayAsync(request, client, "payment of "));
+
+    public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) => GivingUpAsync(CheckUntilAnsweredAsync(request));
+
+    public ValueTask DisposeAsync()
+    {
+        client.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    private int Draw(int below)
+    {
+        lock (_drawing)
+        {
+            return random.Next(below);
+        }
+    }
+
+    private static async Task<Answer<T>> GivingUpAsync<T>(Task<T> call)
+        where T : class
+    {
+        try
+        {
+            return new Answer<T>(await call);
+        }
+        catch (OperationCanceledException)
+        {
+            return new Answer<T>(null, "given up");
+        }
+    }
+
+    private Task<MakePaymentResponse> PayAsync(MakePaymentRequest request, BillingClient first, string what) => CallAsync(
+        what + StreamId.For(request.PaymentType, request.AccountId), (proxy, token) => proxy.MakePaymentAsync(request, token), first);
+
+    private async Task<MakePaymentResponse> PayTwiceAsync(MakePaymentRequest request)
+    {
+        var one = Draw(single.Count);
+        var other = (one + 1 + Draw(single.Count - 1)) % single.Count;
+        var answers = await Task.WhenAll(PayAsync(request, single[one], "payment of "), PayAsync(request, single[other], "copy of a payment of "));
+        record.CountDuplicate();
+        if (!answers[0].Equals(answers[1]))
+        {
+            record.Violations.Enqueue($"different answers to the same payment: {answers[0]} and {answers[1]}");
+        }
+        return answers[0];
+    }
+
+    private async Task<CheckBalanceResponse> CheckUntilAnsweredAsync(CheckBalanceRequest request)
+    {
+        var stream = StreamId.For(request.PaymentType, request.AccountId);
+        var balance = await CallAsync("balance of " + stream, (proxy, token) => proxy.CheckBalanceAsync(request, token), client);
+        if (balance.Version < request.MinVersion)
+        {
+            record.Violations.Enqueue($"a balance of {stream} is older than requested: version {balance.Version}, not {request.MinVersion}");
+        }
+        return balance;
+    }
+
+    private async Task<T> CallAsync<T>(string what, Func<BillingClient, CancellationToken, Task<T>> call, BillingClient first)
+    {
+        var start = time.GetTimestamp();
+        var tries = 1;
+        for (var caller = first; ; caller = client, tries++)
+        {
+            try
+            {
+                var answer = await call(caller, giveUp);
+                record.Calls.Add(start, time.GetTimestamp(), $"{what}, attempts: {tries}");
+                return answer;
+            }
+            catch (RpcException e)
+            {
+                // Errors that are not retryable are also retried and counted, because every payment must have an answer at the
+                // end of a soak.
+                giveUp.ThrowIfCancellationRequested();
+                record.CountFailure($"{e.StatusCode} {BillingClient.Reason(e)}".TrimEnd());
+            }
+            await Task.Delay(RetryDelay, time, giveUp);
+        }
+    }
+}
+
+/// <summary>What happened to the calls of a traffic. Thread-safe.</summary>
+internal sealed class TrafficRecord
+{
+    private readonly ConcurrentDictionary<string, long> _failures = new(StringComparer.Ordinal);
+    private int _duplicates;
+
+    /// <summary>The start and end of each call.</summary>
+    public CallTimes Calls { get; } = new();
+
+    /// <summary>Invalid answers.</summary>
+    public ConcurrentQueue<string> Violations { get; } = new();
+
+    /// <summary>Number of failures after the SDK's own retries, by status and reason.</summary>
+    public IReadOnlyDictionary<string, long> Failures => _failures;
+
+    /// <summary>Number of repetitions after the SDK had given up.</summary>
+    public long Repeated => _failures.Values.Sum();
+
+    /// <summary>Number of answered payments that were made twice.</summary>
+    public int Duplicates => Volatile.Read(ref _duplicates);
+
+    public void CountDuplicate() => Interlocked.Increment(ref _duplicates);
+
+    public void CountFailure(string failure) => _failures.AddOrUpdate(failure, 1, static (_, count) => count + 1);
+}

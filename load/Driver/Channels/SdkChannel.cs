@@ -1,0 +1,48 @@
+using Billing.Client;
+using Billing.V1;
+using Grpc.Core;
+
+namespace Billing.Driver.Channels;
+
+/// <summary>Calls through the SDK, as the platform's users do: over all proxies in turn, with its retries.</summary>
+internal sealed class SdkChannel(BillingClient client, int timedEvery) : IRequestChannel
+{
+    private int _sent;
+
+    public long Retried => client.Retried;
+
+    public Task<Answer<MakePaymentResponse>> PayAsync(MakePaymentRequest request) => AnswerAsync(
+        async () =>
+        {
+            if (timedEvery == 0 || (uint)Interlocked.Increment(ref _sent) % timedEvery != 0)
+            {
+                return new Answer<MakePaymentResponse>(await client.MakePaymentAsync(request));
+            }
+            var timed = await client.MakeTimedPaymentAsync(request);
+            return new Answer<MakePaymentResponse>(timed.Answer) { Times = timed.Times };
+        });
+
+    public Task<Answer<CheckBalanceResponse>> CheckAsync(CheckBalanceRequest request) =>
+        AnswerAsync(async () => new Answer<CheckBalanceResponse>(await client.CheckBalanceAsync(request)));
+
+    public ValueTask DisposeAsync()
+    {
+        client.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    private async Task<Answer<T>> AnswerAsync<T>(Func<Task<Answer<T>>> call)
+        where T : class
+    {
+        // Of all calls of the client: the SDK does not count those of one call. What is wrong is that a failure is taken for unknown.
+        var retried = client.Retried;
+        try
+        {
+            return await call();
+        }
+        catch (RpcException e)
+        {
+            return new Answer<T>(null, $"{e.StatusCode}: {e.Status.Detail}", PaymentFailure.IsFinal(e, wasRetried: client.Retried != retried));
+        }
+    }
+}

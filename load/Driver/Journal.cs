@@ -1,0 +1,135 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using System.Text.Unicode;
+using System.Threading.Channels;
+using Billing.V1;
+
+namespace Billing.Driver;
+
+/// <summary>One line of a journal: the result of a payment as its client knows it, or a balance that a client received.</summary>
+/// <param name="TransactionId">The idempotency key; empty for a balance, which has no amount and no outcome.</param>
+/// <param name="StreamId">The account's stream.</param>
+/// <param name="Currency">ISO 4217.</param>
+/// <param name="Amount">The amount.</param>
+/// <param name="Outcome">Accepted; declined; failed if the answer says that nothing was charged; or unspecified if there was no such
+/// answer: then the payment may or may not be recorded.</param>
+/// <param name="Version">The version of the stream that records the payment, or as of which the balance is; 0 if there was no
+/// answer.</param>
+/// <param name="Balance">What the account owed afterwards, according to the answer; null if there was no answer, and in journals
+/// written before this field existed.</param>
+/// <param name="Reason">Why the payment was declined, according to the answer; unspecified if it was not declined, and in
+/// journals written before this field existed.</param>
+/// <param name="Span">When the call began and ended, according to its client's clock; zero if unknown, as in journals written
+/// before this field existed.</param>
+/// <param name="MinVersion">The version that a balance had to include; 0 for any.</param>
+public readonly record struct JournalEntry(
+    Guid TransactionId, string StreamId, string Currency, decimal Amount, PaymentOutcome Outcome, long Version,
+    decimal? Balance = null, DeclineReason Reason = DeclineReason.Unspecified, CallSpan Span = default,
+    long MinVersion = 0)
+{
+    private const int OtherFieldsBytesMax = 320;
+
+    private static CultureInfo Invariant => CultureInfo.InvariantCulture;
+
+    /// <summary>Whether this is a balance and not a payment.</summary>
+    public bool IsBalance => TransactionId == Guid.Empty;
+
+    /// <summary>The entry of a payment that was accepted or declined.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="answer">The answer.</param>
+    /// <param name="span">When the first attempt began and the answer arrived.</param>
+    public static JournalEntry Of(MakePaymentRequest request, MakePaymentResponse answer, CallSpan span) =>
+        OfPayment(request, IsOutcome(answer) ? answer.Outcome : PaymentOutcome.Unspecified, span) with
+        {
+            Version = answer.Version,
+            Balance = WireAmount.Of(answer.Balance),
+            Reason = answer.DeclineReason,
+        };
+
+    /// <summary>The entry of a payment that failed.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="isFinal">Whether the failure says that nothing was charged; otherwise the outcome is unknown.</param>
+    /// <param name="span">When the first attempt began and the last one ended.</param>
+    public static JournalEntry Failed(MakePaymentRequest request, bool isFinal, CallSpan span) =>
+        OfPayment(request, isFinal ? PaymentOutcome.Failed : PaymentOutcome.Unspecified, span);
+
+    /// <summary>The entry of a balance.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="answer">The answer.</param>
+    /// <param name="span">When the call began and ended.</param>
+    public static JournalEntry Of(CheckBalanceRequest request, CheckBalanceResponse answer, CallSpan span) => new(
+        Guid.Empty, Contracts.StreamId.For(request.PaymentType, request.AccountId), answer.Balance.CurrencyCode, 0,
+        PaymentOutcome.Unspecified, answer.Version, WireAmount.Of(answer.Balance), Span: span,
+        MinVersion: request.MinVersion);
+
+    /// <summary>The line: the fields in order, separated by commas. Balance and reason may be empty.</summary>
+    public override string ToString()
+    {
+        var line = new ArrayBufferWriter<byte>();
+        WriteTo(line);
+        return Encoding.UTF8.GetString(line.WrittenSpan);
+    }
+
+    /// <summary>Writes the line, without a line break.</summary>
+    internal void WriteTo(IBufferWriter<byte> lines)
+    {
+        // A character takes at most three bytes; the other fields are numbers and names.
+        var line = lines.GetSpan(OtherFieldsBytesMax + (3 * (StreamId.Length + Currency.Length)));
+        var reason = Reason == DeclineReason.Unspecified ? "" : Reason.ToString();
+        Utf8.TryWrite(line, Invariant, $"{TransactionId},{StreamId},{Currency},{Amount},{Outcome.ToString()},{Version},", out var begun);
+        var balanced = 0;
+        Balance?.TryFormat(line[begun..], out balanced, default, Invariant);
+        Utf8.TryWrite(line[(begun + balanced)..], Invariant, $",{reason},{Span.BeganUnixUs},{Span.EndedUnixUs},{MinVersion}", out var ended);
+        lines.Advance(begun + balanced + ended);
+    }
+
+    // Whether a failure is final, or what an outcome of a newer platform means, is not in the answer.
+    private static bool IsOutcome(MakePaymentResponse answer) => answer.Outcome is PaymentOutcome.Accepted or PaymentOutcome.Declined;
+
+    private static JournalEntry OfPayment(MakePaymentRequest request, PaymentOutcome outcome, CallSpan span) => new(
+        Guid.Parse(request.TransactionId), Contracts.StreamId.For(request.PaymentType, request.AccountId),
+        request.Amount.CurrencyCode, WireAmount.Of(request.Amount) ?? 0, outcome, Version: 0, Span: span);
+}
+
+/// <summary>A client's record of its payments and of the balances it received, written as the answers arrive, so that an
+/// interrupted run can be audited too. Each entry is a line with the fields of <see cref="JournalEntry"/> in their order, separated
+/// by commas.</summary>
+public sealed class Journal : IAsyncDisposable
+{
+    private const int BatchBytes = 64 * 1024;
+
+    private readonly Channel<JournalEntry> _entries =
+        Channel.CreateUnbounded<JournalEntry>(new UnboundedChannelOptions { SingleReader = true });
+
+    private readonly Task _writing;
+
+    /// <summary>Creates the file, or appends to it.</summary>
+    public Journal(string path) => _writing = WriteAsync(path);
+
+    /// <summary>Adds an entry. Thread-safe.</summary>
+    public void Add(JournalEntry entry) => _entries.Writer.TryWrite(entry);
+
+    /// <summary>Writes the remaining entries and closes the file; entries added later are dropped.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _entries.Writer.TryComplete();
+        await _writing;
+    }
+
+    private async Task WriteAsync(string path)
+    {
+        await using var file = new FileStream(path, FileMode.Append, FileAccess.Write, FileShare.Read, bufferSize: 0);
+        var lines = new ArrayBufferWriter<byte>(2 * BatchBytes);
+        while (await _entries.Reader.WaitToReadAsync())
+        {
+            while (lines.WrittenCount < BatchBytes && _entries.Reader.TryRead(out var entry))
+            {
+                entry.WriteTo(lines);
+                lines.Write("\n"u8);
+            }
+            await file.WriteAsync(lines.WrittenMemory);
+            lines.ResetWrittenCount();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+using System.Collections.Concurrent;
+using Billing.Contracts;
+using Grpc.Core;
+
+namespace Billing.Driver.Metering;
+
+/// <summary>Counts the outcomes of a load's requests. Thread-safe; its memory does not grow with their number.</summary>
+/// <param name="startUnixUs">The start of the load.</param>
+/// <param name="phases">The names of its phases, at least one.</param>
+/// <param name="isBurst">Whether all requests are due at the start.</param>
+internal sealed class Meter(long startUnixUs, IReadOnlyList<string> phases, bool isBurst)
+{
+    private const int SecondsMax = 24 * 3600;
+
+    // More samples would not make the percentiles noticeably more accurate, and memory stays bounded.
+    private const int TimedMax = 20_000;
+
+    private readonly KindMeter[] _payments = [.. phases.Select(_ => new KindMeter())];
+    private readonly KindMeter[] _balances = [.. phases.Select(_ => new KindMeter())];
+    private readonly ConcurrentDictionary<int, Counter> _perSecond = new();
+    private readonly ConcurrentQueue<StepTimes> _timed = new();
+    private long _done;
+    private long _answered;
+    private long _last;
+
+    /// <summary>Number of requests answered or failed so far.</summary>
+    public long Done => Interlocked.Read(ref _done);
+
+    /// <summary>Number of requests answered so far.</summary>
+    public long Answered => Interlocked.Read(ref _answered);
+
+    /// <summary>Counts a payment.</summary>
+    /// <param name="phase">The index of its phase.</param>
+    /// <param name="outcome">Its outcome.</param>
+    /// <param name="countsFrom">The moment from which its latency counts, in microseconds since the Unix epoch.</param>
+    /// <param name="ended">The moment of its outcome.</param>
+    public void Payment(int phase, in Outcome outcome, long countsFrom, long ended)
+    {
+        if (outcome.Times is { } times && _timed.Count < TimedMax)
+        {
+            _timed.Enqueue(times);
+        }
+        Count(_payments[phase], outcome, countsFrom, ended);
+    }
+
+    /// <summary>Counts a balance check.</summary>
+    public void Balance(int phase, in Outcome outcome, long countsFrom, long ended) => Count(_balances[phase], outcome, countsFrom, ended);
+
+    public LoadResult Result() => new()
+    {
+        StartedUnixUs = startUnixUs,
+        EndedUnixUs = Math.Max(startUnixUs, Interlocked.Read(ref _last)),
+        Retried = 0,
+        Phases = [.. phases.Select((name, i) => new PhaseResult(name, _payments[i].Figures(), _balances[i].Figures()))],
+        AnswersPerSecond = PerSecond(),
+        Timed = [.. _timed.Select(times => times.ToString())],
+        PaymentsAnswered = 0,
+        BalancesAnswered = 0,
+    };
+
+    private void Count(KindMeter kind, in Outcome outcome, long countsFrom, long ended)
+    {
+        kind.Count(outcome, ended - countsFrom, isBurst ? ended - startUnixUs : null);
+        Interlocked.Increment(ref _done);
+        if (outcome.Error.Length > 0)
+        {
+            return;
+        }
+        Interlocked.Increment(ref _answered);
+        Interlocked.Exchange(ref _last, Math.Max(ended, Interlocked.Read(ref _last)));
+        var second = _perSecond.GetOrAdd((int)Math.Min((ended - startUnixUs) / 1_000_000, SecondsMax), _ => new Counter());
+        Interlocked.Increment(ref second.Count);
+    }
+
+    private long[] PerSecond()
+    {
+        var counts = new long[_perSecond.Keys.DefaultIfEmpty(-1).Max() + 1];
+        foreach (var (second, count) in _perSecond)
+        {
+            counts[second] = count.Count;
+        }
+        return counts;
+    }
+
+    private sealed class Counter
+    {
+        public long Count;
+    }
+
+    private sealed class KindMeter
+    {
+        private readonly LatencyHistogram _latencies = new();
+        private readonly LatencyHistogram _sinceStart = new();
+        private readonly LatencyHistogram _refusals = new();
+        private readonly ConcurrentDictionary<string, long> _errors = new(StringComparer.Ordinal);
+        private long _ok;
+        private long _declined;
+
+        public void Count(in Outcome outcome, long latencyUs, long? sinceStartUs)
+        {
+            if (outcome.Error.Length > 0)
+            {
+                _errors.AddOrUpdate(outcome.Error, 1, (_, n) => n + 1);
+                if (outcome.Error.StartsWith(nameof(StatusCode.ResourceExhausted), StringComparison.Ordinal))
+                {
+                    _refusals.Record(latencyUs);
+                }
+                return;
+            }
+            _latencies.Record(latencyUs);
+            if (sinceStartUs is { } us)
+            {
+                _sinceStart.Record(us);
+            }
+            Interlocked.Increment(ref outcome.IsDeclined ? ref _declined : ref _ok);
+        }
+
+        public RequestFigures Figures() => new()
+        {
+            Ok = Interlocked.Read(ref _ok),
+            Declined = Interlocked.Read(ref _declined),
+            Errors = new SortedDictionary<string, long>(_errors, StringComparer.Ordinal),
+            Latencies = _latencies.Counts(),
+            SinceStart = _sinceStart.Counts(),
+            Refusals = _refusals.Counts(),
+        };
+    }
+}
+
+/// <summary>The outcome of a request as it is counted.</summary>
+/// <param name="Error">The status of a failure; empty for an answer.</param>
+/// <param name="IsDeclined">Whether the answer declines a payment.</param>
+/// <param name="Times">The times of the steps of a timed payment.</param>
+internal readonly record struct Outcome(string Error, bool IsDeclined, StepTimes? Times);

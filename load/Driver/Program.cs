@@ -1,0 +1,3 @@
+using Billing.Driver;
+
+return await ClientCommand.Create().Parse(args).InvokeAsync();

@@ -1,3 +1,0 @@
-using Billing.LoadClient;
-
-return await LoadCommand.Create().Parse(args).InvokeAsync();
