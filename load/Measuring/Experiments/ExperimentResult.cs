@@ -1,5 +1,6 @@
 using System.Text.Json.Serialization;
 using Billing.Auditing;
+using Billing.Driver.Metering;
 using Billing.Reporting;
 
 namespace Billing.Measuring.Experiments;
@@ -22,6 +23,10 @@ internal sealed record ExperimentResult : IResults
     public Source? Source { get; init; }
 
     public required IReadOnlyList<ResultSection> Sections { get; init; }
+
+    /// <summary>The configurations of a sweep's search as the first version of the format had them, for programs that read them; null
+    /// for other kinds of results.</summary>
+    public IReadOnlyList<SweptProtocol>? Protocols { get; init; }
 
     /// <summary>The audit of each stack that was measured.</summary>
     public IReadOnlyList<AuditCounts> Audits { get; init; } = [];
@@ -87,6 +92,13 @@ internal sealed record ResultRow(string Case, string Side, IReadOnlyList<Measure
     /// <summary>Median and range of a figure; null if no round has it.</summary>
     public Spread? Of(Figure figure) => Values(figure).Any() ? Spread.Of(Values(figure)) : null;
 }
+
+/// <summary>The search of a sweep over one protocol.</summary>
+internal sealed record SweptProtocol(string Protocol, IReadOnlyList<SweptCell> Cells);
+
+/// <summary>One configuration of a sweep's search.</summary>
+internal sealed record SweptCell(
+    int Connections, int InFlight, double DurationS, long Answers, double PerSecond, LatencyFigures Latency, IReadOnlyDictionary<string, long> Errors);
 
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]

@@ -27,6 +27,15 @@ public sealed class Measurements : IAsyncLifetime
         using var result = Result();
         Assert.Equal("sweep", result.RootElement.GetProperty("kind").GetString());
         Assert.Equal(3, result.RootElement.GetProperty("sections").GetArrayLength());
+        // As programs that hold several checkouts against each other read it.
+        var protocols = result.RootElement.GetProperty("protocols").EnumerateArray().ToList();
+        Assert.Equal(["Unary", "Stream", "Rest"], protocols.Select(p => p.GetProperty("protocol").GetString()));
+        Assert.All(protocols.Select(p => Assert.Single(p.GetProperty("cells").EnumerateArray())), cell =>
+        {
+            Assert.Equal(120, cell.GetProperty("answers").GetInt32());
+            Assert.True(cell.GetProperty("per_second").GetDouble() > 0);
+            Assert.True(cell.GetProperty("latency").GetProperty("p99_ms").GetDouble() > 0);
+        });
         foreach (var measured in Rounds(result).Select(rounds => Assert.Single(rounds)))
         {
             // 60 from each of the two workers.

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Billing.Auditing;
 using Billing.Driver;
+using Billing.Measuring.Loads;
 using Billing.Reporting;
 using Spectre.Console;
 
@@ -27,6 +28,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
 
     private readonly List<ResultSection> _sections = [];
     private readonly List<AuditCounts> _audits = [];
+    private readonly Dictionary<LoadProtocol, List<SweptCell>> _cells = [];
     private bool _isValid = true;
     private double? _echo;
 
@@ -37,7 +39,8 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
 
     private async Task MeasureAsync(CancellationToken cancellationToken)
     {
-        _echo = await SittingEcho.MeasureAsync(cancellationToken);
+        // This machine's echo says nothing about proxies on others.
+        _echo = options.Subject.Targets.Count > 0 ? null : await SittingEcho.MeasureAsync(cancellationToken);
         await using var side = options.Subject.Targets.Count > 0
             ? new TargetSide(options.Subject.Targets)
             : (Side)new StackSide("platform", await Starting.StackAsync(options.Subject.Stack, console, cancellationToken));
@@ -54,9 +57,12 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
     private async Task MeasureAsync(Side side, LoadProtocol protocol, CancellationToken cancellationToken)
     {
         var (cells, place) = (new List<ResultRow>(), _sections.Count);
+        var swept = _cells[protocol] = [];
         await SearchAsync(async point =>
         {
-            var measured = await MeasureAsync(side, protocol, point, options.BalancePercent, cancellationToken);
+            var (load, measured) = await MeasureAsync(side, protocol, point, options.BalancePercent, cancellationToken);
+            swept.Add(new SweptCell(
+                point.Connections, point.InFlight, load.DurationS, load.All.Answered, load.PerSecond, load.All.Latency, load.All.Errors));
             cells.Add(RowOf(point, measured));
             _sections.RemoveRange(place, _sections.Count - place);
             _sections.Add(SectionOf($"{Name(protocol)}: the search", cells) with { Chart = options.IsDynamic ? ChartKind.Heat : ChartKind.None });
@@ -108,7 +114,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         {
             foreach (var point in round % 2 == 0 ? points : points.Reverse())
             {
-                var measured = await MeasureAsync(side, protocol, point, balancePercent, cancellationToken);
+                var (_, measured) = await MeasureAsync(side, protocol, point, balancePercent, cancellationToken);
                 cancellationToken.ThrowIfCancellationRequested();
                 // The first round is dropped.
                 rows[point] = round == 0 ? rows[point] : rows[point] with { Rounds = [.. rows[point].Rounds, measured] };
@@ -117,7 +123,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         return [.. points.Select(point => rows[point])];
     }
 
-    private async Task<Measured> MeasureAsync(
+    private async Task<(LoadFigures Load, Measured Measured)> MeasureAsync(
         Side side, LoadProtocol protocol, SweepPoint point, int balancePercent, CancellationToken cancellationToken)
     {
         var callers = point.Connections * point.InFlight;
@@ -137,10 +143,10 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
         var measured = Measured.Of(load);
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"{Name(protocol)}, {point.Connections} connections x {point.InFlight} in flight: {load.PerSecond:N0}/s, p50 {load.All.Latency.P50Ms:0.0} ms, p99 {load.All.Latency.P99Ms:0.0} ms, failed {measured.Failed}"));
-        return measured with
+        return (load, measured with
         {
             Figures = new Dictionary<string, double>(measured.Figures) { [PerCore.Id] = load.PerSecond / Environment.ProcessorCount },
-        };
+        });
     }
 
     private Task SearchAsync(Func<SweepPoint, Task<double>> measure) => options.IsDynamic
@@ -195,6 +201,7 @@ internal sealed class Sweep(SweepOptions options, IAnsiConsole console, TimeProv
             new Fact("Method", $"closed loop from {Numbers.Counted(options.Workers, "driver")}: latencies count from each call; {(options.BalancePercent == 0 ? "payments" : $"payments, and {options.BalancePercent} % balance checks")}; a configuration with a failed request is never the best; the load tool shares the machine, and its processor time is not in the column of the CPU"),
         ],
         Sections = _sections,
+        Protocols = [.. _cells.Select(protocol => new SweptProtocol(protocol.Key.ToString(), protocol.Value))],
         Audits = _audits,
         HasStore = options.Subject.Targets.Count == 0,
         IsValid = _isValid && _sections.Count > 0,
