@@ -1,5 +1,6 @@
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
+using Billing.LocalStack.Processes;
 using Billing.Measuring;
 using Billing.Measuring.Bursts;
 using Billing.Driver;
@@ -61,8 +62,44 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
         Assert.Equal(90, Directory.EnumerateFiles(folder, "journal.csv", SearchOption.AllDirectories).Sum(file => File.ReadLines(file).Count()));
     }
 
+    /// <summary>With a program in place of <c>ssh</c> that runs what it is told on this machine, where no machine can be logged in to.</summary>
+    [Fact]
+    public async Task Clients_on_other_machines_send_back_their_results_and_journals_and_leave_nothing_there()
+    {
+        await using var folder = StackFolder.Create();
+        var ssh = Path.Combine(folder.CreateSubfolder("bin"), "ssh");
+        await File.WriteAllTextAsync(
+            ssh,
+            $$"""
+            #!/bin/sh
+            while [ "$1" = -o ]; do shift 2; done
+            echo "$1" >> {{folder.FullName}}/hosts
+            [ "$1" != away ] || { echo 'ssh: connect to host away: No route to host' >&2; exit 255; }
+            shift
+            TMPDIR={{folder.FullName}} exec sh -c "$(printf %s "$*" | sed 's#/tmp/billing-load#{{folder.FullName}}/there#; s#/opt/billing/client/Billing.Driver#dotnet {{DotnetProgram.FileOf("Billing.Driver")}}#')"
+            """,
+            TestContext.Current.CancellationToken);
+        await new Tool("chmod").RunAsync(["+x", ssh], TestContext.Current.CancellationToken);
+        var path = new Dictionary<string, string?> { ["PATH"] = $"{Path.GetDirectoryName(ssh)}:{Environment.GetEnvironmentVariable("PATH")}" };
+        string[] run =
+        [
+            "run", "--targets", string.Join(',', stack.Stack.ProxyAddresses), "--postgres", stack.ConnectionString, "--clients", "3",
+            "--requests", "40", "--balances", "5", "--warm-up", "10", "--out", Path.Combine(folder.FullName, "here"), "--client-hosts",
+        ];
+
+        var (exitCode, output) = await CommandRun.ToEndAsync(folder, [.. run, "one,user@two"], path);
+        var away = await CommandRun.ToEndAsync(folder, [.. run, "away"], path);
+
+        Assert.True(exitCode == 0, output);
+        Assert.Contains("acknowledged 150, recorded 150", output, StringComparison.Ordinal);
+        Assert.Equal(["away", "one", "user@two"], File.ReadLines(Path.Combine(folder.FullName, "hosts")).Distinct().Order(StringComparer.Ordinal));
+        Assert.Empty(Directory.EnumerateDirectories(folder.FullName, "there*"));
+        Assert.Equal(1, away.ExitCode);
+        Assert.Contains("--client-hosts: away: ssh: connect to host away: No route to host", away.Output, StringComparison.Ordinal);
+    }
+
     private Task<Auditing.AuditCounts> AuditAsync(Fleet fleet) => StoreAudit.AuditAsync(
-        stack.Stack, [fleet], AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }),
+        stack.ConnectionString, isOwn: false, [fleet], AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(TextWriter.Null) }),
         TestContext.Current.CancellationToken);
 
     // Deletes the last payment of an account, with its receipt.
@@ -70,7 +107,7 @@ public sealed class MeasuredPayments(EmbeddedStack stack) : IClassFixture<Embedd
     {
         await using var database = NpgsqlDataSource.Create(stack.ConnectionString);
         await using var delete = database.CreateCommand("""
-            with last as (select id, version from billing.mt_streams where version > 1 limit 1),
+            with last as (select id, version from billing.mt_streams order by version desc limit 1),
                 shorter as (update billing.mt_streams s set version = s.version - 1 from last where s.id = last.id),
                 lost as (delete from billing.mt_events e using last where e.stream_id = last.id and e.version = last.version returning e.data)
             delete from billing.payment_receipts using lost where transaction_id = (lost.data->>'TransactionId')::uuid
