@@ -63,11 +63,13 @@ public sealed class BalanceReadModelTests : IDisposable
         await EndAsync(running);
     }
 
+    // It takes milliseconds; without a bound, a model that never reads would hang the test instead of failing it.
     private async Task UntilReadAsync()
     {
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1), TimeProvider.System);
         while (_view.Get(Stream).Version < Stored.Version)
         {
-            TestContext.Current.CancellationToken.ThrowIfCancellationRequested();
+            patience.Token.ThrowIfCancellationRequested();
             _time.Advance(TimeSpan.FromSeconds(1));
             await Task.Yield();
         }
