@@ -148,6 +148,7 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         finally
         {
             File.Delete(journal);
+            File.Delete(Path.ChangeExtension(journal, ".direct.csv"));
         }
     }
 
