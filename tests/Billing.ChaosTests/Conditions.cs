@@ -27,14 +27,15 @@ internal static class Conditions
     }
 
     /// <summary>Retries a payment until it is answered, as a caller that does not know the outcome.</summary>
-    public static async Task<MakePaymentResponse> RetryUntilAnsweredAsync(V1.Billing.BillingClient proxy, MakePaymentRequest request)
+    public static async Task<MakePaymentResponse> RetryUntilAnsweredAsync(
+        V1.Billing.BillingClient proxy, MakePaymentRequest request, TimeSpan? deadline = null)
     {
         MakePaymentResponse? answer = null;
         await UntilAsync($"an answer to {request.TransactionId}", async () =>
         {
             try
             {
-                answer = await proxy.MakePaymentAsync(request, deadline: In(TimeSpan.FromSeconds(10)));
+                answer = await proxy.MakePaymentAsync(request, deadline: In(deadline ?? TimeSpan.FromSeconds(10)));
                 return true;
             }
             catch (RpcException e) when (e.StatusCode is StatusCode.Unavailable or StatusCode.DeadlineExceeded)
