@@ -29,7 +29,7 @@ internal static class ExperimentPage
     private static string Verdict(ExperimentResult result)
     {
         var verdicts = result.Sections.Where(s => s.Compared is not null).SelectMany(section => Compared(section).Select(c =>
-            $"{c.Row.Case}, {c.Row.Side}: {c.Pairs.Text} times the {c.First.Side}'s {section.Compared!.Name}.")).ToList();
+            $"{c.Row.Case}, {c.Row.Side}: {section.Compared!.Name} {c.Pairs.Text} times that of {c.First.Side}.")).ToList();
         return result.Sections.Count == 0 ? "Nothing was measured." : string.Join(' ', verdicts.Take(6));
     }
 
@@ -60,10 +60,10 @@ internal static class ExperimentPage
                 new Column(section.CaseHeading, Align.Left),
                 .. isSideShown ? [new Column("Side", Align.Left)] : Array.Empty<Column>(),
                 new Column("n"),
+                .. section.Compared is { } compared ? [new Column($"{compared.Name}, ratio to the first side")] : Array.Empty<Column>(),
                 .. columns.SelectMany(figure => IsPublished(section, figure)
                     ? [new Column(figure.Name, Unit: figure.Unit), new Column("published", Unit: figure.Unit, IsPaper: true)]
                     : new[] { new Column(figure.Name, Unit: figure.Unit) }),
-                .. section.Compared is { } compared ? [new Column($"{compared.Name}, ratio to the first side")] : Array.Empty<Column>(),
             ],
             Rows =
             [
@@ -72,8 +72,8 @@ internal static class ExperimentPage
                     row.Case,
                     .. isSideShown ? [row.Side] : Array.Empty<Cell>(),
                     row.Rounds.Count.ToString(CultureInfo.InvariantCulture),
-                    .. columns.SelectMany(figure => IsPublished(section, figure) ? [Measured(row, figure), Published(row, figure)] : new[] { Measured(row, figure) }),
                     .. section.Compared is null ? Array.Empty<Cell>() : [pairs.GetValueOrDefault(row)?.Text ?? Numbers.None],
+                    .. columns.SelectMany(figure => IsPublished(section, figure) ? [Measured(row, figure), Published(row, figure)] : new[] { Measured(row, figure) }),
                 ])
                 {
                     IsHighlighted = row.IsBest,
@@ -125,5 +125,5 @@ internal static class ExperimentPage
 
     private static string Failures(ResultSection section) => string.Join(' ', section.Rows.Where(row => row.Rounds.Any(m => m.Failed > 0)).Select(row =>
         $"{row.Case}, {row.Side}: failed "
-        + string.Join(", ", row.Rounds.SelectMany(m => m.Errors).GroupBy(e => e.Key, e => e.Value).Select(e => $"{Numbers.Whole(e.Sum())} x {e.Key}")) + "."));
+        + string.Join(", ", row.Rounds.SelectMany(m => m.Errors).GroupBy(e => e.Key, e => e.Value).Select(e => $"{Numbers.Whole(e.Sum())} x {e.Key.TrimEnd(' ', ':', '.')}")) + "."));
 }

@@ -24,14 +24,14 @@ public sealed class ExperimentPageTests : IDisposable
     {
         var table = TableOf(Example.Result([]));
 
-        Assert.Equal(["Load", "Side", "n", "Answers", "p99", "published", "Answers, ratio to the first side"], table.Columns.Select(c => c.Name));
-        Assert.Equal(["200 in flight", "with", "5", "1,000 (800–1,200)", "12.3", "474", "1.00 (0.80–1.20; no difference seen)"], table.Rows[1].Cells.Select(c => c.Text));
-        Assert.True(table.Columns[5].IsPaper);
+        Assert.Equal(["Load", "Side", "n", "Answers, ratio to the first side", "Answers", "p99", "published"], table.Columns.Select(c => c.Name));
+        Assert.Equal(["200 in flight", "with", "5", "1.00 (0.80–1.20; no difference seen)", "1,000 (800–1,200)", "12.3", "474"], table.Rows[1].Cells.Select(c => c.Text));
+        Assert.True(table.Columns[6].IsPaper);
     }
 
     [Fact]
     public void Fewer_than_five_pairs_give_no_verdict() => Assert.EndsWith(
-        "no verdict: 4 pairs, five are needed)", TableOf(Example.Result([], rounds: 4)).Rows[1].Cells[^1].Text, StringComparison.Ordinal);
+        "no verdict: 4 pairs, five are needed)", TableOf(Example.Result([], rounds: 4)).Rows[1].Cells[3].Text, StringComparison.Ordinal);
 
     [Fact]
     public void A_difference_is_a_verdict_if_all_pairs_agree()
@@ -48,7 +48,7 @@ public sealed class ExperimentPageTests : IDisposable
     {
         var result = Example.Result([]);
         var row = result.Sections[0].Rows[0];
-        var failed = row with { Rounds = [row.Rounds[0] with { Errors = new Dictionary<string, long> { ["Unavailable"] = 3 } }] };
+        var failed = row with { Rounds = [row.Rounds[0] with { Errors = new Dictionary<string, long> { ["Unavailable: ."] = 3 } }] };
         var page = HtmlPage.Of(ExperimentRunner.FormatOf("compare-cost").Page(result with { Sections = [result.Sections[0] with { Rows = [failed] }] }));
 
         Assert.Contains("200 in flight, without: failed 3 x Unavailable.", page, StringComparison.Ordinal);
