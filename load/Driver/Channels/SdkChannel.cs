@@ -42,7 +42,7 @@ internal sealed class SdkChannel(BillingClient client, int timedEvery) : IReques
         }
         catch (RpcException e)
         {
-            return new Answer<T>(null, $"{e.StatusCode}: {e.Status.Detail}", PaymentFailure.IsFinal(e, wasRetried: client.Retried != retried));
+            return new Answer<T>(null, e.Status.Detail.Length > 0 ? $"{e.StatusCode}: {e.Status.Detail}" : $"{e.StatusCode}", PaymentFailure.IsFinal(e, wasRetried: client.Retried != retried));
         }
     }
 }

@@ -90,8 +90,7 @@ public sealed class StackCredentials
         return handler;
     }
 
-    /// <summary>Returns a policy that trusts only the authority of such credentials.</summary>
-    public static X509ChainPolicy TrustIn(string caFile) => new()
+    private static X509ChainPolicy TrustIn(string caFile) => new()
     {
         TrustMode = X509ChainTrustMode.CustomRootTrust,
         RevocationMode = X509RevocationMode.NoCheck,

@@ -125,5 +125,5 @@ internal static class ExperimentPage
 
     private static string Failures(ResultSection section) => string.Join(' ', section.Rows.Where(row => row.Rounds.Any(m => m.Failed > 0)).Select(row =>
         $"{row.Case}, {row.Side}: failed "
-        + string.Join(", ", row.Rounds.SelectMany(m => m.Errors).GroupBy(e => e.Key, e => e.Value).Select(e => $"{Numbers.Whole(e.Sum())} x {e.Key.TrimEnd(' ', ':', '.')}")) + "."));
+        + string.Join(", ", row.Rounds.SelectMany(m => m.Errors).GroupBy(e => e.Key, e => e.Value).Select(e => $"{Numbers.Whole(e.Sum())} x {e.Key.TrimEnd('.')}")) + "."));
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Billing.Driver;
 using Billing.LocalStack;
 using Billing.Reporting;
@@ -58,12 +57,9 @@ internal static class OverloadExperiment
                             PaymentBackends = 1,
                             BalanceBackends = 1,
                             Jitter = true,
-                            Settings = new Dictionary<string, string>(StringComparer.Ordinal)
+                            Settings = new Dictionary<string, string>(SlowCardNetwork.Settings(AtATime, CardMs), StringComparer.Ordinal)
                             {
-                                ["Billing__Proxy__LatencyTarget"] = Time(TargetMs),
-                                ["Billing__Jitter__ConcurrencyMax"] = AtATime.ToString(CultureInfo.InvariantCulture),
-                                ["Billing__Jitter__PaymentMin"] = Time(CardMs * 0.5),
-                                ["Billing__Jitter__PaymentMax"] = Time(CardMs * 1.5),
+                                ["Billing__Proxy__LatencyTarget"] = SlowCardNetwork.Time(TargetMs),
                             },
                         },
                         console),
@@ -109,6 +105,4 @@ internal static class OverloadExperiment
     }
 
     private static LoadSpec Spec(LoadShape shape) => new() { Addresses = [], Protocol = LoadProtocol.Unary, Connections = 4, Shape = shape };
-
-    private static string Time(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds).ToString("c", CultureInfo.InvariantCulture);
 }

@@ -138,14 +138,7 @@ internal static class ScaleExperiment
         // Every backend needs a partition of its own in each of the four topics' groups.
         Partitions = (int)Math.Ceiling(Math.Max(options.Backends[^1], options.Replicas[^1]) / 4.0),
         Jitter = true,
-        Settings = new Dictionary<string, string>(StringComparer.Ordinal)
-        {
-            ["Billing__Jitter__ConcurrencyMax"] = (isReads ? ReadsAtATime : WritesAtATime(options)).ToString(CultureInfo.InvariantCulture),
-            ["Billing__Jitter__PaymentMin"] = Time(WriteMs * 0.5),
-            ["Billing__Jitter__PaymentMax"] = Time(WriteMs * 1.5),
-            ["Billing__Jitter__BalanceMin"] = Time(ReadMs * 0.5),
-            ["Billing__Jitter__BalanceMax"] = Time(ReadMs * 1.5),
-        },
+        Settings = SlowCardNetwork.Settings(isReads ? ReadsAtATime : WritesAtATime(options), WriteMs, ReadMs),
     };
 
     private static LoadSpec Spec(LoadShape shape, bool isReads) => new()
@@ -188,6 +181,4 @@ internal static class ScaleExperiment
             [Figure.P99Ms.Id] = p99,
         },
     };
-
-    private static string Time(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds).ToString("c", CultureInfo.InvariantCulture);
 }
