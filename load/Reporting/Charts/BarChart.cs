@@ -14,7 +14,8 @@ public sealed record Bars(string Name, IReadOnlyList<Spread?> Values)
 
 /// <summary>A chart of horizontal bars in groups, each labelled with its value.</summary>
 /// <param name="Title">Its title.</param>
-/// <param name="Axis">The axis of the values; always begins at zero.</param>
+/// <param name="Axis">The axis of the values. It begins at zero, unless the values differ so much that the shortest bars could not be seen:
+/// then it is logarithmic, and says so.</param>
 /// <param name="Categories">The groups, from the top.</param>
 /// <param name="Groups">The bars in each group, from the top.</param>
 public sealed record BarChart(string Title, Axis Axis, IReadOnlyList<string> Categories, params IReadOnlyList<Bars> Groups)
@@ -24,6 +25,9 @@ public sealed record BarChart(string Title, Axis Axis, IReadOnlyList<string> Cat
     private const double BarGap = 4;
     private const double GroupGap = 18;
 
+    // On 700 pixels, the shortest bar has 7.
+    private const double RatioMax = 100;
+
     internal override bool HasData => Categories.Count > 0 && Groups.Any(g => g.Values.Any(v => v is not null && double.IsFinite(v.Median)));
 
     private protected override double Draw(double width, List<XElement> content)
@@ -32,8 +36,11 @@ public sealed record BarChart(string Title, Axis Axis, IReadOnlyList<string> Cat
         var isNarrow = width < 500;
         var left = isNarrow ? 0 : Math.Min(width * 0.32, Categories.Max(Svg.WidthOf) + 14);
         var right = width - Groups.SelectMany(g => g.Values).Max(v => v is null ? 0 : Svg.WidthOf(Label(v))) - 12;
-        var values = Groups.SelectMany(g => g.Values).OfType<Spread>().SelectMany(v => new[] { v.Median, v.Max }).Where(double.IsFinite);
-        var scale = Scale.For(Axis with { IsLogarithmic = false }, values, fromZero: true, isNarrow ? 4 : 8);
+        var spreads = Groups.SelectMany(g => g.Values).OfType<Spread>().Where(v => double.IsFinite(v.Median)).ToList();
+        var least = spreads.Min(v => v.Median);
+        var axis = Axis with { IsLogarithmic = least > 0 && spreads.Max(v => v.Median) > RatioMax * least };
+        // Half of the least, so that its bar has a length on a logarithmic axis, too.
+        var scale = Scale.For(axis, spreads.SelectMany(v => new[] { v.Median, v.Max }).Append(Math.Max(0, least / 2)), fromZero: true, isNarrow ? 4 : 8);
         var heading = isNarrow ? 20 : 0;
         var group = heading + (Groups.Count * (BarHeight + BarGap)) + GroupGap;
         var bottom = top + (Categories.Count * group) + 4;
@@ -52,11 +59,11 @@ public sealed record BarChart(string Title, Axis Axis, IReadOnlyList<string> Cat
                 : Svg.Text(left - 10, y + (group - GroupGap - BarGap) / 2 + 4, Shorten(Categories[c], left), "category", "end").Titled(Categories[c]));
             for (var g = 0; g < Groups.Count; g++)
             {
-                DrawBar(content, c, g, (left, y + heading + (g * (BarHeight + BarGap))), v => left + (scale.At(v) * (right - left)));
+                DrawBar(content, c, g, (left, y + heading + (g * (BarHeight + BarGap))), v => left + (Math.Max(0, scale.At(v)) * (right - left)));
             }
         }
         content.Add(Svg.Line(left, top, left, bottom, "base"));
-        content.Add(Svg.Text((left + right) / 2, bottom + 40, Axis.Title, "axis", "middle"));
+        content.Add(Svg.Text((left + right) / 2, bottom + 40, Axis.Title + (axis.IsLogarithmic ? ", logarithmic" : ""), "axis", "middle"));
         return bottom + 48;
     }
 

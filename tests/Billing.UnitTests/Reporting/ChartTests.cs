@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Xml.Linq;
 using Billing.Reporting.Charts;
 using Billing.UnitTests.Testing;
@@ -92,6 +93,19 @@ public sealed class ChartTests
     {
         var chart = new BarChart("t", new Axis("v"), ["a", "b"], new Bars("x", [new(5, 4, 6), new(5, 5, 5)]));
         Assert.Equal(3, chart.Draw(Chart.Wide).Descendants(Svg + "line").Count(l => l.Attribute("class")?.Value == "whisker"));
+    }
+
+    [Theory]
+    [InlineData(50, false)]
+    [InlineData(3000, true)]
+    public void Bars_that_could_not_be_seen_beside_others_are_on_a_logarithmic_axis_which_says_so(double other, bool isLogarithmic)
+    {
+        var drawn = new BarChart("t", new Axis("v"), ["a"], Bars.Of("x", [1]), Bars.Of("y", [other])).Draw(Chart.Wide);
+
+        var shortest = drawn.Descendants(Svg + "rect").Where(r => r.Attribute("class")?.Value.StartsWith("fill", StringComparison.Ordinal) == true && r.Attribute("width")!.Value != "12")
+            .Min(r => double.Parse(r.Attribute("width")!.Value, CultureInfo.InvariantCulture));
+        Assert.True(shortest > 6);
+        Assert.Equal(isLogarithmic, drawn.Descendants(Svg + "text").Any(t => t.Value == "v, logarithmic"));
     }
 
     [Fact]
