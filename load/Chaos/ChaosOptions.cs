@@ -1,4 +1,5 @@
 using System.Collections.Frozen;
+using Billing.Chaos.Network;
 using Billing.LocalStack;
 
 namespace Billing.Chaos;
@@ -21,8 +22,11 @@ public sealed record ChaosOptions
     /// <summary>The stack on which the soak runs.</summary>
     public StackOptions Stack { get; init; } = new();
 
+    /// <summary>The network of the stack's first payment backend; null if it cannot be cut.</summary>
+    public BackendNetwork? Network { get; init; }
+
     /// <summary>The targets of the faults.</summary>
-    public FaultTargets Targets => new(Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers);
+    public FaultTargets Targets => new(Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow, Network is not null);
 
     /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes many
     /// payments, and still slow enough that payments are in flight when a process is killed.</summary>
@@ -33,6 +37,10 @@ public sealed record ChaosOptions
         ["Billing__Jitter__BalanceMin"] = "00:00:00.010",
         ["Billing__Jitter__BalanceMax"] = "00:00:00.100",
     }.ToFrozenDictionary();
+
+    /// <summary>The settings of the services: <see cref="ShortJitter"/>, and snapshots so often that every account has some.</summary>
+    public static IReadOnlyDictionary<string, string> Settings { get; } =
+        new Dictionary<string, string>(ShortJitter) { ["Billing__EventStore__SnapshotEvery"] = "5" }.ToFrozenDictionary();
 
     /// <summary>Whether nobody else pays on the stack: then every recorded payment must be in a journal.</summary>
     public bool IsAlone { get; init; } = true;

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 
@@ -12,9 +13,11 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 
 /// <summary>Injects faults and repairs them. The target of a fault gets no other fault before it is repaired. At most one proxy
 /// and one broker are down at a time, whatever the schedule contains.</summary>
-public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<string> say) : IDisposable
+public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, TimeProvider time, Action<string> say) : IDisposable
 {
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
+    private const int SlowSyncMs = 2000;
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
@@ -116,10 +119,36 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
                 await WaitAsync(fault, cancellationToken);
                 await stack.Kafka.StartBrokerAsync(fault.Target, cancellationToken);
                 break;
+            case FaultKind.FreezeBroker:
+                var broker = stack.Kafka!.Processes.ElementAt(fault.Target - 1);
+                await FreezeAsync(broker.Pause, broker.Resume, fault, cancellationToken);
+                break;
+            case FaultKind.LosePower:
+                await LosePowerAsync(fault, cancellationToken);
+                break;
+            case FaultKind.CutFromBrokers or FaultKind.CutFromAnswers:
+                var directions = fault.Kind == FaultKind.CutFromBrokers ? Cut.Both : Cut.Answers;
+                await FreezeAsync(() => network!.CutBrokers(directions), () => network!.CutBrokers(Cut.None), fault, cancellationToken);
+                break;
+            case FaultKind.FlappingNetwork:
+                await FreezeAsync(
+                    () => { }, () => network!.CutBrokers(Cut.None), fault with { Lasts = TimeSpan.Zero }, cancellationToken,
+                    token => network!.FlapAsync(fault.Lasts, token));
+                break;
+            case FaultKind.CutFromPostgres:
+                await FreezeAsync(() => network!.CutStore(Cut.Both), () => network!.CutStore(Cut.None), fault, cancellationToken);
+                break;
             case FaultKind.CrashPostgres:
                 await stack.Postgres!.CrashAsync();
                 await WaitAsync(fault, cancellationToken);
                 await stack.Postgres.StartAsync(cancellationToken);
+                break;
+            case FaultKind.SlowPostgres:
+                await FreezeAsync(() => stack.PostgresDisk!.Set(SlowSyncMs), () => stack.PostgresDisk!.Set(0), fault, cancellationToken);
+                break;
+            case FaultKind.KillSlowPostgres:
+                await FreezeAsync(() => stack.PostgresDisk!.Set(long.MaxValue), () => stack.PostgresDisk!.Set(0), fault, cancellationToken, KillPostgresAsync);
+                await stack.Postgres!.StartAsync(cancellationToken);
                 break;
             case FaultKind.FreezePostgres:
                 await FreezeAsync(stack.Postgres!.Pause, stack.Postgres!.Resume, fault, cancellationToken);
@@ -132,11 +161,40 @@ public sealed class FaultInjector(BillingStack stack, TimeProvider time, Action<
         }
     }
 
-    private async Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken)
+    // It is a fault of the brokers' pool, and takes PostgreSQL as well.
+    private async Task LosePowerAsync(Fault fault, CancellationToken cancellationToken)
+    {
+        var postgres = Gate(FaultPool.Postgres, fault.Target);
+        await postgres.WaitAsync(cancellationToken);
+        try
+        {
+            await stack.LosePowerAsync();
+            await WaitAsync(fault, cancellationToken);
+            await stack.RestorePowerAsync(cancellationToken);
+        }
+        finally
+        {
+            postgres.Release();
+        }
+    }
+
+    // By then, sessions are in the middle of a commit.
+    private async Task KillPostgresAsync(CancellationToken cancellationToken)
+    {
+        await Task.Delay(InCommit, time, cancellationToken);
+        stack.Postgres!.Kill();
+    }
+
+    private async Task FreezeAsync(
+        Action pause, Action resume, Fault fault, CancellationToken cancellationToken, Func<CancellationToken, Task>? meanwhile = null)
     {
         pause();
         try
         {
+            if (meanwhile is not null)
+            {
+                await meanwhile(cancellationToken);
+            }
             await WaitAsync(fault, cancellationToken);
         }
         finally

@@ -37,6 +37,31 @@ public enum FaultKind
     /// <summary>SIGSTOP of the server and all its sessions: connections stay open, but nothing is answered.</summary>
     FreezePostgres,
 
+    /// <summary>The first payment backend cannot reach the brokers.</summary>
+    CutFromBrokers,
+
+    /// <summary>What the brokers answer the first payment backend does not arrive; what it sends does.</summary>
+    CutFromAnswers,
+
+    /// <summary>The connections of the first payment backend to the brokers come and go.</summary>
+    FlappingNetwork,
+
+    /// <summary>The first payment backend cannot reach PostgreSQL: transactions begun there stay open.</summary>
+    CutFromPostgres,
+
+    /// <summary>Each sync of PostgreSQL to its disk takes seconds.</summary>
+    SlowPostgres,
+
+    /// <summary>kill -9 of PostgreSQL while its sessions wait for a disk that does not answer.</summary>
+    KillSlowPostgres,
+
+    /// <summary>SIGSTOP of a broker for longer than its session with the controllers: others lead its partitions, and it resumes as a stale
+    /// leader.</summary>
+    FreezeBroker,
+
+    /// <summary>All brokers and PostgreSQL lose their power at once, and what they have not synced to their disks.</summary>
+    LosePower,
+
     /// <summary>Garbage, oversized, wrong-version and forged records on the request topics.</summary>
     BadRecords,
 }
@@ -50,6 +75,10 @@ public enum FaultKind
 /// </param>
 public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, int LongestMs, int? TargetSeconds)
 {
+    /// <summary>Whether it cuts connections of the first payment backend, the only one whose network can be cut.</summary>
+    public static bool IsOfNetwork(FaultKind kind) =>
+        kind is FaultKind.CutFromBrokers or FaultKind.CutFromAnswers or FaultKind.FlappingNetwork or FaultKind.CutFromPostgres;
+
     /// <summary>Returns the profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch
     {
@@ -64,6 +93,14 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.KillBroker => new("kill -9 broker", FaultPool.Brokers, 4000, 8000, 10),
         FaultKind.CrashPostgres => new("crash PostgreSQL", FaultPool.Postgres, 500, 4000, null),
         FaultKind.FreezePostgres => new("freeze PostgreSQL", FaultPool.Postgres, 1000, 4000, null),
+        FaultKind.CutFromBrokers => new("payment backend cut off from brokers", FaultPool.PaymentBackends, 3000, 12_000, null),
+        FaultKind.CutFromAnswers => new("payment backend cut off from brokers' answers", FaultPool.PaymentBackends, 3000, 12_000, null),
+        FaultKind.FlappingNetwork => new("payment backend's network flapping", FaultPool.PaymentBackends, 4000, 10_000, null),
+        FaultKind.CutFromPostgres => new("payment backend cut off from PostgreSQL", FaultPool.PaymentBackends, 3000, 12_000, null),
+        FaultKind.SlowPostgres => new("slow disk of PostgreSQL", FaultPool.Postgres, 3000, 8000, null),
+        FaultKind.KillSlowPostgres => new("kill -9 PostgreSQL on a slow disk", FaultPool.Postgres, 2000, 8000, null),
+        FaultKind.FreezeBroker => new("freeze broker", FaultPool.Brokers, 3000, 6000, null),
+        FaultKind.LosePower => new("loss of power", FaultPool.Brokers, 500, 2000, null),
         FaultKind.BadRecords => new("bad records", FaultPool.None, 0, 0, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };

@@ -18,7 +18,7 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
         get
         {
             var profile = FaultProfile.Of(Kind);
-            var target = profile.Pool is FaultPool.None or FaultPool.Postgres ? "" : string.Create(CultureInfo.InvariantCulture, $" {Target}");
+            var target = profile.Pool is FaultPool.None or FaultPool.Postgres || Kind == FaultKind.LosePower ? "" : string.Create(CultureInfo.InvariantCulture, $" {Target}");
             var back = Lasts == TimeSpan.Zero ? "" : string.Create(CultureInfo.InvariantCulture, $", back after {Lasts.TotalSeconds:0.0} s");
             return profile.Name + target + back;
         }
@@ -30,8 +30,20 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="PaymentBackends">Number of payment backends.</param>
 /// <param name="BalanceBackends">Number of balance backends.</param>
 /// <param name="Brokers">Number of brokers; they get no faults if there are fewer than three.</param>
-public sealed record FaultTargets(int Proxies, int PaymentBackends, int BalanceBackends, int Brokers)
+/// <param name="Power">Whether the servers can lose their power.</param>
+/// <param name="SlowDisk">Whether PostgreSQL's disk can be made slow.</param>
+/// <param name="Network">Whether the first payment backend can be cut off.</param>
+public sealed record FaultTargets(
+    int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false, bool Network = false)
 {
+    /// <summary>Whether there are targets for a kind of fault.</summary>
+    public bool Allow(FaultKind kind) => In(FaultProfile.Of(kind).Pool) > 0 && kind switch
+    {
+        FaultKind.LosePower => Power,
+        FaultKind.SlowPostgres or FaultKind.KillSlowPostgres => SlowDisk,
+        _ => !FaultProfile.IsOfNetwork(kind) || Network,
+    };
+
     /// <summary>Returns the number of possible targets in a pool.</summary>
     public int In(FaultPool pool) => pool switch
     {
@@ -44,8 +56,8 @@ public sealed record FaultTargets(int Proxies, int PaymentBackends, int BalanceB
 }
 
 /// <summary>Computes the faults of a soak before it begins, from its seed only, so that a soak that found an error can be
-/// repeated. The kinds occur in rounds, each kind once per round in random order. Each fault ends before the next one begins,
-/// but a killed process may still be starting.</summary>
+/// repeated. The kinds occur in rounds, each kind once per round in random order. Half of the faults meet another one, of another pool; all
+/// others end before the next one begins, but a killed process may still be starting.</summary>
 public static class FaultSchedule
 {
     private static readonly TimeSpan First = TimeSpan.FromSeconds(2);
@@ -65,35 +77,55 @@ public static class FaultSchedule
     public static IReadOnlyList<Fault> Create(int seed, TimeSpan duration, FaultTargets targets)
     {
         var random = new Random(seed);
-        var kinds = Enum.GetValues<FaultKind>().Where(k => targets.In(FaultProfile.Of(k).Pool) > 0).ToArray();
+        var kinds = Enum.GetValues<FaultKind>().Where(targets.Allow).ToArray();
         var faults = new List<Fault>();
         var round = new List<FaultKind>();
         for (var at = First; at < duration;)
         {
-            var kind = Draw(round, kinds, faults, at, random);
-            var profile = FaultProfile.Of(kind);
-            var fault = new Fault(
-                at, kind, random.Next(targets.In(profile.Pool)) + 1,
-                TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)));
+            var fault = Draw(round, kinds, faults, at, targets, random);
+            var end = EndOf(fault);
+            if (random.Next(2) == 0)
+            {
+                var meeting = Draw(round, kinds, [.. faults, fault], at + (fault.Lasts * random.NextDouble()), targets, random, FaultProfile.Of(fault.Kind).Pool);
+                faults.Add(meeting);
+                end = EndOf(meeting) > end ? EndOf(meeting) : end;
+            }
             faults.Add(fault);
-            // The next fault begins after the target time for the fail-over, so that the effects of both can be told apart.
-            var failedOver = fault.At + TimeSpan.FromSeconds(profile.TargetSeconds ?? 0);
-            at = (fault.Until > failedOver ? fault.Until : failedOver)
-                + TimeSpan.FromMilliseconds(random.Next(PauseMinMs, PauseMaxMs));
+            at = end + TimeSpan.FromMilliseconds(random.Next(PauseMinMs, PauseMaxMs));
         }
-        return faults;
+        return [.. faults.Where(f => f.At < duration).OrderBy(f => f.At)];
+    }
+
+    // The next fault begins after the target time for the fail-over, so that the effects of both can be told apart.
+    private static TimeSpan EndOf(Fault fault)
+    {
+        var failedOver = fault.At + TimeSpan.FromSeconds(FaultProfile.Of(fault.Kind).TargetSeconds ?? 0);
+        return fault.Until > failedOver ? fault.Until : failedOver;
+    }
+
+    private static Fault Draw(
+        List<FaultKind> round, FaultKind[] kinds, List<Fault> before, TimeSpan at, FaultTargets targets, Random random, FaultPool? except = null)
+    {
+        var kind = Draw(round, kinds, before, at, random, except);
+        var profile = FaultProfile.Of(kind);
+        var target = random.Next(targets.In(profile.Pool)) + 1;
+        return new Fault(
+            at, kind, FaultProfile.IsOfNetwork(kind) ? 1 : target,
+            TimeSpan.FromMilliseconds(random.Next(profile.ShortestMs, profile.LongestMs + 1)));
     }
 
     private static FaultKind Draw(
-        List<FaultKind> round, FaultKind[] kinds, List<Fault> before, TimeSpan at, Random random)
+        List<FaultKind> round, FaultKind[] kinds, List<Fault> before, TimeSpan at, Random random, FaultPool? except)
     {
-        var next = round.FindIndex(kind => IsRested(kind, before, at));
+        bool IsPossible(FaultKind kind) => FaultProfile.Of(kind).Pool != except && IsRested(kind, before, at);
+
+        var next = round.FindIndex(IsPossible);
         while (next < 0)
         {
             var more = kinds.ToArray();
             random.Shuffle(more);
             round.AddRange(more);
-            next = round.FindIndex(kind => IsRested(kind, before, at));
+            next = round.FindIndex(IsPossible);
         }
         var drawn = round[next];
         round.RemoveAt(next);

@@ -87,7 +87,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
                 OtherCurrencyPercent = OtherCurrencyPercent,
             },
             time);
-        using var injector = new FaultInjector(stack, time, line => Say(line));
+        using var injector = new FaultInjector(stack, options.Network, time, line => Say(line));
         var deadLetters = await DeadLetterCount.StartCountingAsync(stack.BootstrapServers!);
         await traffic.SetLowLimitsAsync(cancellationToken);
         traffic.Start();

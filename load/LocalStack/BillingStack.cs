@@ -50,6 +50,9 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>The PostgreSQL server that the stack started; null if it uses another one.</summary>
     public LocalPostgres? Postgres { get; private set; }
 
+    /// <summary>How long each sync of PostgreSQL to its disk takes, in milliseconds, in addition; null if that is not adjustable.</summary>
+    public PreloadedLibrary? PostgresDisk { get; private set; }
+
     /// <summary>The Kafka cluster that the stack started; null if it uses none or another one.</summary>
     public LocalKafka? Kafka { get; private set; }
 
@@ -97,9 +100,18 @@ public sealed class BillingStack : IAsyncDisposable
         {
             // First, so that a port that is in use fails the start before anything was started.
             stack._ports.Take(options.FixedPorts);
+            if (options.MayLosePower)
+            {
+                await folder.AddDiskAsync(cancellationToken);
+            }
             await Task.WhenAll(
                 stack.StartPostgresAsync(progress, cancellationToken), stack.StartKafkaAsync(progress, cancellationToken));
             await stack.StartServicesAsync(progress, cancellationToken);
+            if (folder.Disk is { } disk)
+            {
+                // New clusters are written without syncing.
+                await disk.SyncAsync(cancellationToken);
+            }
             return stack;
         }
         catch
@@ -129,6 +141,23 @@ public sealed class BillingStack : IAsyncDisposable
             service.Process.Kill();
             throw;
         }
+    }
+
+    /// <summary>Takes the power from the disks of PostgreSQL and of all brokers at once, and ends them.</summary>
+    public async Task LosePowerAsync()
+    {
+        Folder.Disk!.LosePower();
+        List<ChildProcess> servers = [.. Kafka!.Processes, Postgres!.Process!];
+        servers.ForEach(server => server.Kill());
+        await Task.WhenAll(servers.Select(server => server.WaitForExitAsync(CancellationToken.None)));
+    }
+
+    /// <summary>Starts PostgreSQL and the brokers with what was on their disks when they lost their power.</summary>
+    public async Task RestorePowerAsync(CancellationToken cancellationToken)
+    {
+        await Folder.Disk!.RestorePowerAsync(cancellationToken);
+        await Task.WhenAll(
+            [Postgres!.StartAsync(cancellationToken), .. Enumerable.Range(1, _options.Brokers).Select(number => Kafka!.StartBrokerAsync(number, cancellationToken))]);
     }
 
     /// <summary>Stops a service gracefully and removes it from <see cref="Services"/>.</summary>
@@ -189,8 +218,12 @@ public sealed class BillingStack : IAsyncDisposable
             ConnectionString = _options.Postgres;
             return;
         }
+        if (_options.MayBeSlow)
+        {
+            PostgresDisk = await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken);
+        }
         Postgres = await LocalPostgres.StartNewAsync(
-            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
+            Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, PostgresDisk?.Settings, cancellationToken);
         ConnectionString = Postgres.ConnectionString;
     }
 
@@ -272,7 +305,8 @@ public sealed class BillingStack : IAsyncDisposable
         var settings = CommonSettings(role).Concat(isFront ? FrontSettings(number, previous) : [])
             .Concat(role == ServiceRole.Proxy ? [] : BackendSettings(role, number))
             .Where(setting => setting.Value is not null).ToDictionary(StringComparer.Ordinal);
-        foreach (var (name, value) in _options.Settings.Concat(own ?? FrozenDictionary<string, string>.Empty))
+        var none = FrozenDictionary<string, string>.Empty;
+        foreach (var (name, value) in _options.Settings.Concat(_options.SettingsOf?.Invoke(this, role, number) ?? none).Concat(own ?? none))
         {
             settings[name] = value;
         }

@@ -65,6 +65,10 @@ public sealed record StackOptions
     /// <c>Billing__Proxy__InFlightMax</c>; they override those of the stack.</summary>
     public IReadOnlyDictionary<string, string> Settings { get; init; } = FrozenDictionary<string, string>.Empty;
 
+    /// <summary>Further settings of one service, by the stack, whose servers run by then, its role and its number; they override all
+    /// others. None if null.</summary>
+    public Func<BillingStack, ServiceRole, int, IReadOnlyDictionary<string, string>>? SettingsOf { get; init; }
+
     /// <summary>Further Java options of the brokers that the stack starts.</summary>
     public IReadOnlyList<string> BrokerJavaOptions { get; init; } = [];
 
@@ -76,6 +80,13 @@ public sealed record StackOptions
 
     /// <summary>The folder of those credentials; null for the stack's folder.</summary>
     public string? CredentialsFolder { get; init; }
+
+    /// <summary>Whether the servers that the stack starts keep their data on a disk that can lose its power
+    /// (<see cref="Processes.LossyDisk"/>).</summary>
+    public bool MayLosePower { get; init; }
+
+    /// <summary>Whether the disk of the PostgreSQL that the stack starts can be made slow (<see cref="BillingStack.PostgresDisk"/>).</summary>
+    public bool MayBeSlow { get; init; }
 
     /// <summary>Whether the stack keeps running when this process ends.</summary>
     public bool Detached { get; init; }

@@ -1,3 +1,4 @@
+using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Npgsql;
@@ -21,8 +22,8 @@ public sealed class EnvironmentFaults(BrokerStack stack) : IAsyncLifetime
     [Fact]
     public async Task Clock_steps_of_an_hour_forward_and_back_lose_and_double_no_payment()
     {
-        Assert.SkipWhen(SteppingClock.Missing is not null, SteppingClock.Missing ?? "");
-        var clock = await SteppingClock.CreateAsync(_folder);
+        Assert.SkipWhen(PreloadedLibrary.Missing is not null, PreloadedLibrary.Missing ?? "");
+        var clock = await PreloadedLibrary.CompileAsync(_folder, "stepping_clock.c", "STEPPING_CLOCK", CancellationToken.None);
         var backend = await Stack.AddAsync(ServiceRole.PaymentBackend, 8, CancellationToken.None, clock.Settings);
         var proxy = await Stack.AddAsync(ServiceRole.Proxy, 8, CancellationToken.None, clock.Settings);
         try
@@ -30,7 +31,7 @@ public sealed class EnvironmentFaults(BrokerStack stack) : IAsyncLifetime
             await using var traffic = new AuditedTraffic(stack, [proxy.Address, .. stack.Stack.ProxyAddresses.Take(2)]);
             foreach (var off in new[] { TimeSpan.Zero, TimeSpan.FromHours(1), TimeSpan.Zero, TimeSpan.FromHours(-1) })
             {
-                clock.Step(off);
+                clock.Set((long)off.TotalSeconds);
                 await ClockIsOffAsync(backend, off);
                 await traffic.WaitForMoreAsync(200);
             }

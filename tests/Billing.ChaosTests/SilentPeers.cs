@@ -1,3 +1,4 @@
+using Billing.Chaos.Network;
 using Billing.Client;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;

@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Chaos;
 using Billing.Cli.Arguments;
 using Billing.Cli.Commands.Measurements;
+using Billing.LocalStack.Processes;
 using Billing.Measuring.Soaks;
 using Spectre.Console;
 
@@ -18,11 +19,12 @@ internal static class ChaosCommand
             .Refuse(text => double.TryParse(text, out var given) && given is <= 0 or > 1440 ? "--minutes must be above 0 and at most 1440." : null);
         var rate = Flags.Number("--rate", "Maximum number of payments per second", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
+        var power = new Option<bool>("--power-loss") { Description = "Also take the power from all brokers and PostgreSQL at once, as root; brokers lose what they have acknowledged and not synced, which is then reported" };
         var report = MeasurementFlags.Report();
         var logs = Flags.Text("--logs", "Folder to copy the logs and the journal to at the end", "FOLDER");
         var command = new Command("chaos", "Kills, freezes and restarts parts of its own stack under a load of payments, then audits the event store: every payment recorded once, every answer correct.")
         {
-            seed, minutes, rate, workers, report, logs,
+            seed, minutes, rate, workers, power, report, logs,
         };
         stack.AddTo(command);
         return command.Does((parsed, cancellationToken) => new ChaosRun(
@@ -32,7 +34,7 @@ internal static class ChaosCommand
                 Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes)),
                 Rate = parsed.GetValue(rate),
                 Workers = parsed.GetValue(workers),
-                Stack = stack.Read(parsed) with { Settings = ChaosOptions.ShortJitter },
+                Stack = stack.Read(parsed) with { Settings = ChaosOptions.Settings, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null },
             },
             new ChaosOutput(MeasurementFlags.CommandLine(parsed), parsed.GetValue(report), parsed.GetValue(logs)),
             console, TimeProvider.System).RunAsync(cancellationToken));

@@ -29,7 +29,7 @@ internal sealed class KafkaNode : IAsyncDisposable
         _javaOptions = javaOptions;
         _installation = installation;
         _detached = detached;
-        _folder = folder.CreateSubfolder($"kafka-{id}");
+        _folder = folder.CreateDataFolder($"kafka-{id}");
         _logFile = folder.LogFile($"kafka-{id}");
         Port = ports.Take();
         ControllerPort = ports.Take();

@@ -30,15 +30,18 @@ public sealed class LocalPostgres : IAsyncDisposable
     private readonly bool _detached;
     private readonly ServerCertificate? _certificate;
     private readonly IReadOnlyDictionary<string, string> _settings;
+    private readonly IReadOnlyDictionary<string, string> _environment;
     private readonly NpgsqlConnectionStringBuilder _connection;
 
-    private LocalPostgres(StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings)
+    private LocalPostgres(
+        StackFolder folder, FreePorts ports, bool detached, ServerCertificate? certificate, IReadOnlyDictionary<string, string> settings,
+        IReadOnlyDictionary<string, string> environment)
     {
-        _settings = settings;
+        (_settings, _environment) = (settings, environment);
         _certificate = certificate;
         _programs = PostgresPrograms.FindFolder();
         _account = ServiceAccount.ForPostgres();
-        _data = folder.CreateSubfolder("postgres", _account);
+        _data = folder.CreateDataFolder("postgres", _account);
         _cluster = Path.Combine(_data, "data");
         _logFile = folder.LogFile(ServerName);
         _detached = detached;
@@ -72,6 +75,7 @@ public sealed class LocalPostgres : IAsyncDisposable
     /// <param name="certificate">The server's certificate, with which it only accepts connections with TLS; no TLS if absent.
     /// </param>
     /// <param name="settings">Further settings, by the names of postgresql.conf; none if absent.</param>
+    /// <param name="environment">Environment variables of the server; none if absent.</param>
     /// <exception cref="StackException">PostgreSQL 14 or newer is missing, or does not start.</exception>
     public static async Task<LocalPostgres> StartNewAsync(
         StackFolder folder,
@@ -80,10 +84,12 @@ public sealed class LocalPostgres : IAsyncDisposable
         IProgress<string>? progress = null,
         ServerCertificate? certificate = null,
         IReadOnlyDictionary<string, string>? settings = null,
+        IReadOnlyDictionary<string, string>? environment = null,
         CancellationToken cancellationToken = default)
     {
         progress?.Report("Starting PostgreSQL");
-        var postgres = new LocalPostgres(folder, ports, detached, certificate, settings ?? FrozenDictionary<string, string>.Empty);
+        var none = FrozenDictionary<string, string>.Empty;
+        var postgres = new LocalPostgres(folder, ports, detached, certificate, settings ?? none, environment ?? none);
         try
         {
             await postgres.CreateClusterAsync(cancellationToken);
@@ -206,7 +212,7 @@ public sealed class LocalPostgres : IAsyncDisposable
             Path.Combine(_programs, "initdb"),
             [
                 "--pgdata=" + _cluster, "--username=" + UserName, "--pwfile=" + passwordFile,
-                "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
+                "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-sync", "--no-instructions",
             ],
             _logFile)
         {
@@ -248,6 +254,7 @@ public sealed class LocalPostgres : IAsyncDisposable
             StopSignal = Signal.Interrupt,
             OrphanSignal = Signal.Interrupt,
             Detached = _detached,
+            Environment = _environment.ToDictionary(variable => variable.Key, string? (variable) => variable.Value),
         };
 
     private string Settings() => $"""
@@ -272,6 +279,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         # The usual value for SSDs. With the default, plans that were prepared for empty tables keep scanning whole tables.
         random_page_cost = 1.1
         log_checkpoints = off
+        log_lock_waits = on
         log_destination = stderr
         logging_collector = off
         {string.Concat(_settings.Select(s => $"{s.Key} = '{s.Value}'\n"))}

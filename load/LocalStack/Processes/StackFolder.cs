@@ -13,6 +13,7 @@ public sealed class StackFolder : IAsyncDisposable
     private const string GuardScript =
         """
         cd /; read -r line; tries=0
+        umount -l "$0/disk" 2>/dev/null
         until rm -rf -- "$0" 2>/dev/null || [ "$tries" -ge 100 ]; do tries=$((tries + 1)); sleep 0.1; done
         """;
 
@@ -37,6 +38,9 @@ public sealed class StackFolder : IAsyncDisposable
 
     /// <summary>The folder's absolute path.</summary>
     public string FullName { get; }
+
+    /// <summary>The disk on which servers keep their data; null if that is in this folder.</summary>
+    public LossyDisk? Disk { get; private set; }
 
     /// <summary>The absolute path of the folder with one log file per program.</summary>
     public string Logs => LogsIn(FullName);
@@ -69,13 +73,23 @@ public sealed class StackFolder : IAsyncDisposable
     /// <param name="name">The program's name within the stack, such as <c>postgres</c> or <c>kafka-1</c>.</param>
     public string LogFile(string name) => Path.Combine(Logs, name + ".log");
 
-    /// <summary>Creates a subfolder that only its owner may access.</summary>
+    /// <summary>Gives the servers that are started from now on a disk of their own for their data.</summary>
+    /// <exception cref="StackException">It cannot be mounted.</exception>
+    public async Task AddDiskAsync(CancellationToken cancellationToken) => Disk = await LossyDisk.CreateAsync(this, cancellationToken);
+
+    /// <summary>Creates a subfolder that only this process's user may access.</summary>
+    /// <returns>Its absolute path.</returns>
+    /// <exception cref="StackException">It cannot be created.</exception>
+    public string CreateSubfolder(string name) => Attempt(() => CreatePrivate(Path.Combine(FullName, name)));
+
+    /// <summary>Creates the folder of a server's data, which only its owner may access.</summary>
+    /// <param name="name">Its name.</param>
     /// <param name="owner">Its owner; this process's user if absent.</param>
     /// <returns>Its absolute path.</returns>
     /// <exception cref="StackException">It cannot be created, or its owner cannot be set.</exception>
-    public string CreateSubfolder(string name, ServiceAccount? owner = null)
+    public string CreateDataFolder(string name, ServiceAccount? owner = null)
     {
-        var path = Attempt(() => CreatePrivate(Path.Combine(FullName, name)));
+        var path = Attempt(() => CreatePrivate(Path.Combine(Disk?.FullName ?? FullName, name)));
         if (owner is not null)
         {
             NativeMethods.ChangeOwner(path, owner);
@@ -87,6 +101,10 @@ public sealed class StackFolder : IAsyncDisposable
     /// <exception cref="StackException">A file in it cannot be deleted.</exception>
     public async ValueTask DisposeAsync()
     {
+        if (Disk is not null)
+        {
+            await Disk.DisposeAsync();
+        }
         if (_guard is not null)
         {
             _guard.StandardInput.Close();

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Chaos;
+using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
 using Billing.LocalStack.Processes;
@@ -10,7 +11,7 @@ namespace Billing.Measuring.Soaks;
 
 /// <summary>Runs a soak test: starts a stack, injects faults while it is under load, prints the results and the audit, and
 /// removes the stack.</summary>
-internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiConsole console, TimeProvider time)
+internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiConsole console, TimeProvider time)
 {
     /// <summary>Runs the soak test.</summary>
     /// <returns>The process's exit code: 0 only if the event store and the answers are correct.</returns>
@@ -18,13 +19,28 @@ internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiCo
     /// it must not disturb.</exception>
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        if (options.Stack.Kafka != "auto" || options.Stack.Postgres != "auto")
+        if (asked.Stack.Kafka != "auto" || asked.Stack.Postgres != "auto")
         {
             throw new StackException("chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
         }
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
+        await using var network = new BackendNetwork(asked.Stack.Brokers, time);
+        // The relays lead to a listener without TLS.
+        var options = asked.Stack.Secured ? asked : asked with
+        {
+            Network = network,
+            Stack = asked.Stack with { BrokerRelayPorts = network.BrokerPorts, SettingsOf = network.SettingsOf },
+        };
         var schedule = FaultSchedule.Create(options.Seed, options.Duration, options.Targets);
-        Print(schedule);
+        if (options.Stack.MayLosePower && LossyDisk.Missing is { } missing)
+        {
+            throw new StackException($"--power-loss: {missing}.");
+        }
+        if (!options.Stack.MayBeSlow)
+        {
+            console.WriteLine($"Without slow disks: {PreloadedLibrary.Missing}.");
+        }
+        Print(options, schedule);
         await using var stack = await Starting.StackAsync(options.Stack, console, cancellationToken);
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"{options.Stack.Brokers} brokers, {options.Stack.Proxies} proxies, {options.Stack.PaymentBackends} payment backends, {options.Stack.BalanceBackends} balance backends, jitter {(options.Stack.Jitter ? "on" : "off")}, {options.Workers} workers, at most {options.Rate} payments/s"));
@@ -48,7 +64,7 @@ internal sealed class ChaosRun(ChaosOptions options, ChaosOutput output, IAnsiCo
         }
     }
 
-    private void Print(IReadOnlyList<Fault> schedule)
+    private void Print(ChaosOptions options, IReadOnlyList<Fault> schedule)
     {
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"Seed {options.Seed}, {options.Duration.TotalMinutes:0.##} min, {schedule.Count} faults:"));

@@ -4,7 +4,7 @@ namespace Billing.UnitTests.Chaos;
 
 public sealed class FaultScheduleTests
 {
-    private static readonly FaultTargets Targets = new(3, 3, 3, 3);
+    private static readonly FaultTargets Targets = new(3, 3, 3, 3, Power: true, SlowDisk: true, Network: true);
     private static readonly TimeSpan ThreeMinutes = TimeSpan.FromMinutes(3);
 
     private static readonly IEnumerable<int> Seeds = Enumerable.Range(0, 200);
@@ -15,7 +15,7 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void The_schedule_of_a_seed_does_not_change() => Assert.Equal(
-        ["kill -9 proxy 1, back after 1.3 s", "kill -9 payment backend 3, back after 2.1 s", "SIGTERM balance backend 2"],
+        ["freeze proxy 3, back after 2.9 s", "freeze payment backend 2, back after 6.6 s", "freeze PostgreSQL, back after 1.9 s"],
         FaultSchedule.Create(1, ThreeMinutes, Targets).Take(3).Select(f => f.What));
 
     [Fact]

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Billing.Chaos.Network;
 using Billing.Client;
 using Billing.UnitTests.Proxy;
 using Billing.UnitTests.Testing;

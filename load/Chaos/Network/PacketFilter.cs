@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 
-namespace Billing.Testing;
+namespace Billing.Chaos.Network;
 
 /// <summary>Filters of the kernel on the packets for one socket, which need no privileges.</summary>
 public static class PacketFilter

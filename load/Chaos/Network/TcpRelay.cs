@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 
-namespace Billing.Testing;
+namespace Billing.Chaos.Network;
 
 /// <summary>The behaviour of a relay. TCP retransmits lost packets, so the programs at both ends see packet loss as an occasional
 /// stall and, rarely, as a broken connection. The relay simulates these effects.</summary>
@@ -18,10 +18,29 @@ public sealed record RelayBehaviour(TimeSpan Delay, int StallPercent, TimeSpan S
     public static RelayBehaviour None { get; } = new(TimeSpan.Zero, 0, TimeSpan.Zero, 0);
 }
 
-/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections, and can vanish. It preserves the order
-/// of the data.</summary>
+/// <summary>The directions in which a relay may be cut.</summary>
+[Flags]
+public enum Cut
+{
+    /// <summary>It is not.</summary>
+    None = 0,
+
+    /// <summary>What clients send does not arrive.</summary>
+    Requests = 1,
+
+    /// <summary>What they are answered does not arrive.</summary>
+    Answers = 2,
+
+    /// <summary>Nothing arrives.</summary>
+    Both = Requests | Answers,
+}
+
+/// <summary>A TCP relay on the loopback interface that delays, stalls and resets connections, can be cut for a while, and can vanish. It
+/// preserves the order of the data.</summary>
 public sealed class TcpRelay : IAsyncDisposable
 {
+    private static readonly TimeSpan CutPoll = TimeSpan.FromMilliseconds(10);
+
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
     private readonly CancellationTokenSource _stopping = new();
     private readonly Random _random = new(1);
@@ -31,6 +50,7 @@ public sealed class TcpRelay : IAsyncDisposable
     private Task _accepting = Task.CompletedTask;
     private int _resets;
     private bool _vanished;
+    private volatile Cut _cut;
 
     /// <summary>Creates a relay that accepts connections only after <see cref="Lead"/>.</summary>
     public TcpRelay() => _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
@@ -39,6 +59,7 @@ public sealed class TcpRelay : IAsyncDisposable
     public TcpRelay(int target, RelayBehaviour behaviour)
         : this() => Lead(target, behaviour);
 
+    /// <summary>The port on which it accepts connections.</summary>
     public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
 
     /// <summary>The address of a service behind it.</summary>
@@ -58,6 +79,10 @@ public sealed class TcpRelay : IAsyncDisposable
         }
     }
 
+    /// <summary>Cuts it, or ends that with <see cref="Cut.None"/>: what did not arrive meanwhile arrives then, as what the kernels repeat
+    /// after a cut of the network.</summary>
+    public void CutOff(Cut directions) => _cut = directions;
+
     /// <summary>Makes it a host that has lost its network: nothing that is sent to it arrives, also at its kernel, so that nothing is
     /// acknowledged or refused; and nothing comes from it any more.</summary>
     public void Vanish()
@@ -70,6 +95,7 @@ public sealed class TcpRelay : IAsyncDisposable
         }
     }
 
+    /// <summary>Closes its connections.</summary>
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync();
@@ -116,7 +142,7 @@ public sealed class TcpRelay : IAsyncDisposable
                 client.NoDelay = server.NoDelay = true;
                 await server.ConnectAsync(new IPEndPoint(IPAddress.Loopback, _target), _stopping.Token);
                 using var both = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
-                await Task.WhenAny(PumpAsync(client, server, both.Token), PumpAsync(server, client, both.Token));
+                await Task.WhenAny(PumpAsync(client, server, Cut.Requests, both.Token), PumpAsync(server, client, Cut.Answers, both.Token));
                 await both.CancelAsync();
             }
             catch (Exception e) when (e is SocketException or OperationCanceledException)
@@ -134,10 +160,10 @@ public sealed class TcpRelay : IAsyncDisposable
     }
 
     // Reading continues while earlier data is delayed, so that the delay does not limit the throughput.
-    private async Task PumpAsync(Socket from, Socket to, CancellationToken cancellationToken)
+    private async Task PumpAsync(Socket from, Socket to, Cut direction, CancellationToken cancellationToken)
     {
         var underWay = System.Threading.Channels.Channel.CreateBounded<(long Due, byte[] Bytes)>(256);
-        var delivering = DeliverAsync(underWay.Reader, to, cancellationToken);
+        var delivering = DeliverAsync(underWay.Reader, to, direction, cancellationToken);
         var buffer = new byte[64 * 1024];
         var due = 0L;
         try
@@ -164,7 +190,7 @@ public sealed class TcpRelay : IAsyncDisposable
     }
 
     private async Task DeliverAsync(
-        System.Threading.Channels.ChannelReader<(long Due, byte[] Bytes)> underWay, Socket to, CancellationToken cancellationToken)
+        System.Threading.Channels.ChannelReader<(long Due, byte[] Bytes)> underWay, Socket to, Cut direction, CancellationToken cancellationToken)
     {
         try
         {
@@ -174,6 +200,10 @@ public sealed class TcpRelay : IAsyncDisposable
                 if (wait > TimeSpan.Zero)
                 {
                     await Task.Delay(wait, TimeProvider.System, cancellationToken);
+                }
+                while ((_cut & direction) != 0)
+                {
+                    await Task.Delay(CutPoll, TimeProvider.System, cancellationToken);
                 }
                 if (!Volatile.Read(ref _vanished))
                 {
