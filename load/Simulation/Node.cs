@@ -10,12 +10,21 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 {
     private readonly Scheduler _scheduler;
     private readonly List<Action> _crashed = [];
+    private Action? _atStep;
+    private int _steps;
 
-    public Node(string name, Scheduler scheduler)
+    /// <param name="name">Its name in traces.</param>
+    /// <param name="scheduler">The scheduler of its work.</param>
+    /// <param name="isSteady">Whether its clock is a <see cref="SteadyTime"/>, as that of the services is; without it a run is shorter,
+    /// and its wall clock may not be set.</param>
+    public Node(string name, Scheduler scheduler, bool isSteady = false)
     {
         Name = name;
         _scheduler = scheduler;
-        Time = new NodeTime(this, scheduler);
+        ToBrokers = new Link(scheduler);
+        ToStore = new Link(scheduler);
+        var wall = new NodeTime(this, scheduler);
+        Time = isSteady ? new SteadyTime(wall) : wall;
         Supervisor = new Supervisor(this, this);
     }
 
@@ -30,6 +39,24 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
     /// <summary>Until when it does nothing, as after SIGSTOP.</summary>
     public long FrozenUntil { get; set; }
+
+    /// <summary>Its connection to the brokers.</summary>
+    public Link ToBrokers { get; }
+
+    /// <summary>Its connection to the event store.</summary>
+    public Link ToStore { get; }
+
+    /// <summary>Whether it is cut off from the brokers for ever, so that others have to do its work.</summary>
+    public bool IsIsolated { get; set; }
+
+    /// <summary>Whether it is an older release, which does not know some events.</summary>
+    public bool IsOlder { get; set; }
+
+    /// <summary>By how much its wall clock is ahead of the others'.</summary>
+    public TimeSpan ClockAhead { get; set; }
+
+    /// <summary>For how long its machine was paused: its monotonic clock has not counted that.</summary>
+    public TimeSpan Paused { get; set; }
 
     /// <summary>Its clock.</summary>
     public TimeProvider Time { get; }
@@ -83,6 +110,9 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
     /// <summary>Removes a handler added by <see cref="OnCrash"/>.</summary>
     public void Forget(Action handler) => _crashed.Remove(handler);
 
+    /// <summary>Calls an action when some more steps of the process's work are due, between two of its awaits.</summary>
+    public void AtStep(int steps, Action action) => (_steps, _atStep) = (steps, action);
+
     /// <summary>Blocks a thread of the process while simulated time passes.</summary>
     public void Wait(TimeSpan time)
     {
@@ -97,9 +127,15 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
     public override void Post(SendOrPostCallback d, object? state)
     {
-        if (IsAlive)
+        if (!IsAlive || _scheduler.HasEnded)
         {
-            _scheduler.Post(this, () => d(state));
+            return;
+        }
+        _scheduler.Post(this, () => d(state));
+        if (_atStep is { } action && --_steps <= 0)
+        {
+            _atStep = null;
+            action();
         }
     }
 
@@ -126,10 +162,10 @@ internal sealed class Node : SynchronizationContext, IHostApplicationLifetime, I
 
         public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
-        public override DateTimeOffset GetUtcNow() => Start.AddTicks(scheduler.Now);
+        public override DateTimeOffset GetUtcNow() => Start.AddTicks(scheduler.Now) + node.ClockAhead;
 
         // Never 0, which some code uses for "not set".
-        public override long GetTimestamp() => scheduler.Now + TimeSpan.TicksPerHour;
+        public override long GetTimestamp() => scheduler.Now - node.Paused.Ticks + TimeSpan.TicksPerHour;
 
         public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
         {

@@ -24,9 +24,8 @@ internal sealed class Scheduler(Dice dice)
     /// <summary>Schedules work as soon as possible, on a node, unless it has crashed by then.</summary>
     public void Post(Node node, Action work)
     {
-        if (_ended)
+        if (HasEnded)
         {
-            // A finalizer posts it.
             return;
         }
         CheckThread();
@@ -63,6 +62,9 @@ internal sealed class Scheduler(Dice dice)
             }
         }
     }
+
+    /// <summary>Whether the run has ended: whatever is posted now comes from finalizers.</summary>
+    public bool HasEnded => _ended;
 
     /// <summary>Ends the run: work posted from now on is ignored.</summary>
     public void End() => _ended = true;

@@ -32,6 +32,9 @@ public sealed class SteadyTime : TimeProvider, IDisposable
     /// </summary>
     public TimeProvider Wall => _inner;
 
+    /// <summary>By how much the wall clock is ahead of this clock; negative if it is behind.</summary>
+    public TimeSpan Behind => new(_inner.GetUtcNow().UtcTicks - Ticks());
+
     /// <inheritdoc/>
     public override TimeZoneInfo LocalTimeZone => _inner.LocalTimeZone;
 
@@ -71,19 +74,19 @@ public sealed class SteadyTime : TimeProvider, IDisposable
 
     private void Follow()
     {
-        var behind = _inner.GetUtcNow().UtcTicks - Ticks();
-        Interlocked.Add(ref _offsetTicks, Math.Clamp(behind, -StepMaxTicks, StepMaxTicks));
+        Interlocked.Add(ref _offsetTicks, Math.Clamp(Behind.Ticks, -StepMaxTicks, StepMaxTicks));
     }
 }
 
 /// <summary>Registers the services' clock.</summary>
 public static class ServiceTime
 {
-    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered.</summary>
+    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered, and its
+    /// <see cref="ClockWatch"/>.</summary>
     public static IServiceCollection AddServiceTime(this IServiceCollection services)
     {
         services.TryAddSingleton<TimeProvider>(_ => new SteadyTime(TimeProvider.System));
-        return services;
+        return services.AddHostedService<ClockWatch>();
     }
 
     /// <summary>Returns the machine's wall clock behind the services' clock, to compare with times that other programs have read

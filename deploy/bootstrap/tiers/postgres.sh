@@ -13,6 +13,9 @@ install_tier() {
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
   put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"
   put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
+  if [[ ! -e $postgres_settings/conf.d/billing.conf ]]; then
+    add_checksums
+  fi
   changed=0
   put_file "$postgres_settings/conf.d/billing.conf" root:root 644 <<END
 listen_addresses = '127.0.0.1,$BILLING_ADDRESS'
@@ -39,6 +42,15 @@ END
   systemctl enable --quiet --now billing-backup.timer billing-backup-metrics.timer
   # The first one: a restore needs one from before the moment that it restores.
   systemctl start billing-backup.service
+}
+
+# While nothing is in it yet: a page that the disk has changed is then an error and not a wrong balance.
+add_checksums() {
+  local programs=/usr/lib/postgresql/15/bin data=/var/lib/postgresql/15/main
+  systemctl stop postgresql@15-main
+  if "$programs/pg_controldata" "$data" | grep -q 'page checksum version: *0$'; then
+    runuser -u postgres -- "$programs/pg_checksums" --enable --pgdata "$data"
+  fi
 }
 
 as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }

@@ -11,6 +11,9 @@ internal static class SimulateCommand
 {
     private const double ProgressSeconds = 10;
 
+    // So long a simulation reaches what it is meant to reach.
+    private const double LongMinutes = 10;
+
     public static Command Create(IAnsiConsole console)
     {
         var seed = new Option<int?>("--seed") { Description = "The first schedule's seed; from the clock by default", HelpName = "N" };
@@ -39,8 +42,19 @@ internal static class SimulateCommand
                 },
                 cancellationToken), CancellationToken.None);
             console.WriteLine(Line(summary));
-            return summary.Failure is { } failure ? await ReportAsync(console, failure, parsed.GetValue(trace)) : 0;
+            return summary.Failure is { } failure ? await ReportAsync(console, failure, parsed.GetValue(trace))
+                : summary.Took >= TimeSpan.FromMinutes(LongMinutes) ? ReportMissing(console)
+                : 0;
         });
+    }
+
+    private static int ReportMissing(IAnsiConsole console)
+    {
+        foreach (var point in Simulator.PointsMissing)
+        {
+            console.WriteLine($"No run has reached this: {point}.");
+        }
+        return Simulator.PointsMissing.Count == 0 ? 0 : 1;
     }
 
     private static async Task<int> ReportAsync(IAnsiConsole console, SimulationFailure failure, string? file)

@@ -94,8 +94,22 @@ internal sealed class Brokers
     /// <summary>Until when no client can reach a broker.</summary>
     public long AwayUntil { get; set; }
 
-    /// <summary>Whether the brokers cannot be reached.</summary>
-    public bool IsUnavailable => AwayUntil > Scheduler.Now;
+    /// <summary>A topic that cannot be written to, and until when.</summary>
+    public (string Topic, long Until) Stuck { get; set; } = ("", 0);
+
+    /// <summary>A partition of every topic whose leader answers slowly, and until when.</summary>
+    public (int Number, long Until) Slow { get; set; }
+
+    /// <summary>Whether a process cannot reach the brokers.</summary>
+    public bool IsUnavailableTo(Node node) => AwayUntil > Scheduler.Now || node.ToBrokers.IsCut;
+
+    /// <summary>The next moment when a process may write to a topic; now if it may.</summary>
+    public long WritableAt(string topic, Node node) =>
+        Math.Max(node.ToBrokers.HealsAt, Math.Max(AwayUntil, Stuck.Topic == topic ? Stuck.Until : 0));
+
+    /// <summary>A random latency of a request about a partition.</summary>
+    public TimeSpan Latency(TopicPartition partition) =>
+        Dice.UpTo(Slow.Until > Scheduler.Now && Slow.Number == partition.Partition.Value ? Math.Max(LatencyMs, 500) : LatencyMs);
 
     /// <summary>The longest latency of a record to the brokers, and of the acknowledgement back, in milliseconds.</summary>
     public double LatencyMs { get; set; } = 3;
@@ -119,11 +133,32 @@ internal sealed class Brokers
     }
 
     /// <summary>The log of a key's partition, by the hash of the key; a random one without a key.</summary>
-    public Log Of(string topic, byte[]? key)
+    /// <param name="topic">The topic.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="known">How many partitions the producer knows of; 0 for all.</param>
+    public Log Of(string topic, byte[]? key, int known = 0)
     {
         var logs = _topics[topic];
-        return key is null ? logs[Dice.Next(logs.Length)] : logs[(int)(Hash(key) % (uint)logs.Length)];
+        var count = known == 0 ? logs.Length : known;
+        return logs[key is null ? Dice.Next(count) : (int)(Hash(key) % (uint)count)];
     }
+
+    /// <summary>Adds a partition to a topic. Producers learn of it one after the other, and meanwhile two of them may send the commands of
+    /// an account to different partitions.</summary>
+    public void AddPartition(string topic)
+    {
+        HadTwoOwners = true;
+        var logs = _topics[topic];
+        _topics[topic] = [.. logs, new Log(this, topic, logs.Length)];
+        PartitionsAdded?.Invoke(topic, logs.Length);
+        foreach (var group in _groups.Values)
+        {
+            group.Rebalance();
+        }
+    }
+
+    /// <summary>Called with the topic and its former number of partitions when a partition is added.</summary>
+    public Action<string, int>? PartitionsAdded { get; set; }
 
     /// <summary>Appends a record directly, as a producer that is not part of the platform might.</summary>
     public void Inject(string topic, string? key, byte[]? value, string? version)

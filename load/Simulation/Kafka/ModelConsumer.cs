@@ -56,7 +56,9 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
     public string Name => _node.Name;
 
     /// <summary>Whether there is something to consume.</summary>
-    public bool HasMore => _evicted || _toBeAssigned.Count > 0 || _toBeRevoked.Count > 0
+    public bool HasMore => !_node.ToBrokers.IsCut && HasMoreToTake;
+
+    private bool HasMoreToTake => _evicted || _toBeAssigned.Count > 0 || _toBeRevoked.Count > 0
         || _assigned.Exists(p => !_paused.Contains(p) && _positions[p] < _brokers[p].End);
 
     public void Subscribe(IEnumerable<string> topics)
@@ -94,8 +96,13 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     public ConsumeResult<byte[], byte[]> Consume(TimeSpan timeout)
     {
+        if (_node.ToBrokers.IsCut)
+        {
+            // It does not even learn that it has lost its partitions.
+            return null!;
+        }
         HeedGroup();
-        if (_brokers.IsUnavailable)
+        if (_brokers.IsUnavailableTo(_node))
         {
             return null!;
         }
@@ -119,7 +126,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         {
             throw new KafkaException(new Error(ErrorCode.Local_NoOffset, "no offset is stored"));
         }
-        if (_brokers.IsUnavailable)
+        if (_brokers.IsUnavailableTo(_node))
         {
             throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"));
         }
@@ -159,7 +166,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
         }
     }
 
-    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsUnavailable
+    public WatermarkOffsets QueryWatermarkOffsets(TopicPartition topicPartition, TimeSpan timeout) => _brokers.IsUnavailableTo(_node)
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : new WatermarkOffsets(_brokers[topicPartition].First, _brokers[topicPartition].End);
 
@@ -332,7 +339,7 @@ internal sealed class ModelConsumer : IConsumer<byte[], byte[]>
 
     public List<TopicPartitionOffset> Committed(TimeSpan timeout) => throw new NotSupportedException();
 
-    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsUnavailable
+    public List<TopicPartitionOffset> Committed(IEnumerable<TopicPartition> partitions, TimeSpan timeout) => _brokers.IsUnavailableTo(_node)
         ? throw new KafkaException(new Error(ErrorCode.Local_TimedOut, "no broker answers"))
         : [.. partitions.Select(p => new TopicPartitionOffset(p, _group!.Committed.TryGetValue(p, out var offset) ? offset : Offset.Unset))];
 

@@ -1,5 +1,4 @@
 using System.Text;
-using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 
 namespace Billing.Simulation.Kafka;
@@ -12,6 +11,7 @@ internal sealed class ModelProducer : PlainProducer
     private readonly Node _node;
     private readonly TimeSpan _timeout;
     private readonly Dictionary<TopicPartition, Queue<Sent>> _queues = [];
+    private readonly Dictionary<string, int> _knownPartitions = new(StringComparer.Ordinal);
     private long _cutAt = long.MaxValue;
 
     /// <param name="brokers">The cluster.</param>
@@ -22,6 +22,8 @@ internal sealed class ModelProducer : PlainProducer
         _brokers = brokers;
         _node = node;
         _timeout = timeout;
+        brokers.PartitionsAdded += Note;
+        node.OnCrash(() => brokers.PartitionsAdded -= Note);
         // Some of the records sent may already be on the network.
         node.OnCrash(() => _cutAt = brokers.Scheduler.Now + brokers.Dice.UpTo(brokers.LatencyMs).Ticks);
     }
@@ -34,8 +36,8 @@ internal sealed class ModelProducer : PlainProducer
 
     public override string Name => _node.Name;
 
-    /// <summary>A pair of this producer, as the one that lingers to batch records, and another one that does not.</summary>
-    public ProducerPair Pair() => new(this, new ModelProducer(_brokers, _node, _timeout));
+    /// <summary>Another producer like this one, of the same process.</summary>
+    public ModelProducer Another() => new(_brokers, _node, _timeout);
 
     public override void Produce(string topic, Message<string, byte[]> message, Action<DeliveryReport<string, byte[]>>? deliveryHandler = null)
     {
@@ -54,10 +56,10 @@ internal sealed class ModelProducer : PlainProducer
             _brokers.Scheduler.After(_brokers.Dice.UpTo(50), _node, () => Report(topic, message, deliveryHandler, ErrorCode.UnknownTopicOrPart));
             return;
         }
-        var log = _brokers.Of(topic, key);
+        var log = _brokers.Of(topic, key, _knownPartitions.GetValueOrDefault(topic));
         var now = _brokers.Scheduler.Now;
         var record = new StoredRecord(key, message.Value, message.Headers ?? [], DateTime.UnixEpoch.AddTicks(now));
-        var sent = new Sent(log, record, topic, message, deliveryHandler, now, now + _brokers.Dice.UpTo(_brokers.LatencyMs).Ticks);
+        var sent = new Sent(log, record, topic, message, deliveryHandler, now, now + _brokers.Latency(log.Partition).Ticks);
         if (!_queues.TryGetValue(log.Partition, out var queue))
         {
             _queues[log.Partition] = queue = new Queue<Sent>();
@@ -72,9 +74,9 @@ internal sealed class ModelProducer : PlainProducer
         var now = _brokers.Scheduler.Now;
         while (now <= _cutAt && queue.TryPeek(out var sent) && sent.Arrives <= now)
         {
-            if (_brokers.IsUnavailable)
+            if (_brokers.WritableAt(sent.Topic, _node) is var writable && writable > now)
             {
-                Wait(queue);
+                Wait(queue, writable);
                 return;
             }
             queue.Dequeue();
@@ -84,18 +86,49 @@ internal sealed class ModelProducer : PlainProducer
                 continue;
             }
             sent.Log.Append(sent.Record);
-            _brokers.Scheduler.After(_brokers.Dice.UpTo(_brokers.LatencyMs), _node, () => Report(sent, ErrorCode.NoError));
+            _brokers.Scheduler.After(_brokers.Latency(sent.Log.Partition), _node, () => Acknowledge(sent));
         }
     }
 
-    private void Wait(Queue<Sent> queue)
+    // The record is there, but its producer learns of it only over a connection.
+    private void Acknowledge(Sent sent)
     {
-        while (_timeout > TimeSpan.Zero && queue.TryPeek(out var sent) && _brokers.AwayUntil > sent.At + _timeout.Ticks)
+        var heals = _node.ToBrokers.HealsAt;
+        if (heals <= _brokers.Scheduler.Now)
+        {
+            Report(sent, ErrorCode.NoError);
+        }
+        else if (IsTooLate(sent, heals))
+        {
+            _brokers.Scheduler.At(Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks), new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+        }
+        else if (heals < long.MaxValue)
+        {
+            _brokers.Scheduler.At(heals, new Due(_node, () => Acknowledge(sent)));
+        }
+    }
+
+    private bool IsTooLate(Sent sent, long at) => _timeout > TimeSpan.Zero && at > sent.At + _timeout.Ticks;
+
+    private void Wait(Queue<Sent> queue, long writable)
+    {
+        while (queue.TryPeek(out var sent) && IsTooLate(sent, writable))
         {
             queue.Dequeue();
-            _brokers.Scheduler.At(sent.At + _timeout.Ticks, new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+            _brokers.Scheduler.At(
+                Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks), new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
         }
-        _brokers.Scheduler.At(_brokers.AwayUntil, new Due(null, () => Arrive(queue)));
+        if (writable < long.MaxValue)
+        {
+            _brokers.Scheduler.At(writable, new Due(null, () => Arrive(queue)));
+        }
+    }
+
+    // Its metadata is refreshed every five seconds.
+    private void Note(string topic, int former)
+    {
+        _knownPartitions[topic] = former;
+        _brokers.Scheduler.After(_brokers.Dice.UpTo(5000), _node, () => _knownPartitions.Remove(topic));
     }
 
     private static void Report(Sent sent, ErrorCode code) => Report(sent.Topic, sent.Message, sent.Handler, code);

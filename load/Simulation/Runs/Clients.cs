@@ -19,14 +19,21 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
 
     private const int DeadlineMaxMs = 5000;
 
-    // Calls may end this much before their deadline: the wire format has deadlines in whole microseconds.
-    private const long Early = TimeSpan.TicksPerMicrosecond;
+    /// <summary>What a call may end before its deadline because the wire format has deadlines in whole microseconds.</summary>
+    public static readonly TimeSpan Rounding = TimeSpan.FromMicroseconds(1);
 
     private readonly Dictionary<string, long> _known = new(StringComparer.Ordinal);
+    private readonly List<Operation> _open = [];
     private int _turn;
 
+    /// <summary>By how much calls may end before their deadline.</summary>
+    public TimeSpan Early { get; init; } = Rounding;
+
     /// <summary>Number of operations that are not done.</summary>
-    public int Open { get; private set; }
+    public int Open => _open.Count;
+
+    /// <summary>The payments that were made in turn: their account and their transaction ids in the order of their requests.</summary>
+    public List<(string StreamId, List<string> TransactionIds)> InTurn { get; } = [];
 
     /// <summary>Until when proxies were last frozen: calls to a frozen proxy take longer.</summary>
     public long FrozenUntil { get; set; }
@@ -37,9 +44,13 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
     /// <summary>Schedules an operation.</summary>
     public void Add(Operation operation)
     {
-        Open++;
+        _open.Add(operation);
         scheduler.After(TimeSpan.FromMilliseconds(operation.AtMs), node, () => node.Supervisor.Watch("client", RunAsync(operation)));
     }
+
+    /// <summary>Whether an operation is not done that does not need a certain account.</summary>
+    public bool IsOpen(string except) => _open.Exists(o => Stream(o.Account) != except
+        && !(o.Kind == OperationKind.PayTwoAccounts && Stream(o.Account + 1) == except));
 
     /// <summary>The streams of all accounts that any schedule uses.</summary>
     public static IReadOnlyList<string> Streams { get; } = [.. Enumerable.Range(0, Schedule.AccountsMax + 1).Select(Stream)];
@@ -56,10 +67,24 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
             OperationKind.PayTwoAccounts => Task.WhenAll(
                 PayAsync(operation, operation.Account, 0), PayAsync(operation, operation.Account + 1, 1)),
             OperationKind.PayAndLeave => PayAndLeaveAsync(operation),
+            OperationKind.PayInTurn => PayInTurnAsync(operation),
             OperationKind.SetLimit => SetLimitAsync(operation),
             _ => CheckAsync(operation),
         });
-        Open--;
+        _open.Remove(operation);
+    }
+
+    private Task PayInTurnAsync(Operation operation)
+    {
+        var dice = new Dice(operation.Seed);
+        var payments = Enumerable.Range(0, 3).Select(_ => operation with { TransactionId = dice.Id(), Seed = dice.Seed() }).ToList();
+        InTurn.Add((Stream(operation.Account), payments.ConvertAll(p => p.TransactionId.ToString())));
+        var turn = _turn++;
+        return Task.WhenAll(payments.Select(payment =>
+        {
+            _turn = turn;
+            return PayAsync(payment, payment.Account, 0);
+        }).ToList());
     }
 
     private async Task PayAsync(Operation operation, int account, int copy)
@@ -81,14 +106,41 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         var request = PaymentOf(operation, operation.Account);
         var stream = Stream(operation.Account);
         model.Asked(operation.TransactionId, stream, request.Amount);
-        if (await TakeAsync(request, TimeSpan.FromMilliseconds(operation.DeadlineMs)) is not { } taken)
+        var deadline = TimeSpan.FromMilliseconds(operation.DeadlineMs);
+        if (await TakeAsync(request, deadline) is not { } taken)
         {
             await PayAsync(operation, operation.Account, 0);
             return;
         }
+        // Some send it once more without waiting, some ask twice at the same time, some make it as well and wait for the answer.
+        var shape = operation.Seed % 4;
+        if (shape == 1)
+        {
+            await TakeAsync(request, deadline);
+        }
         var question = new PaymentStatusRequest { Payment = request, DeadlineUnixUs = taken.DeadlineUnixUs };
-        var status = await CallAsync(operation, 0, RequestKinds.PaymentStatus, question, _ => false);
-        if (status!.Payment is { } answer)
+        var calls = new List<Task<PaymentStatus?>> { CallAsync(operation, 0, RequestKinds.PaymentStatus, question, _ => false) };
+        if (shape == 2)
+        {
+            calls.Add(CallAsync(operation, 1, RequestKinds.PaymentStatus, question, _ => false));
+        }
+        var made = shape == 3 ? CallAsync(operation, 2, RequestKinds.Payment, request, IsTaken) : null;
+        foreach (var status in await Task.WhenAll(calls))
+        {
+            await CheckStatusAsync(operation, request, status!);
+        }
+        if (made is not null && await made is { } late)
+        {
+            model.Paid(operation.TransactionId, stream, late);
+        }
+    }
+
+    private static bool IsTaken(Failure refusal) => refusal.Status == StatusCode.AlreadyExists;
+
+    private async Task CheckStatusAsync(Operation operation, MakePaymentRequest request, PaymentStatus status)
+    {
+        var stream = Stream(operation.Account);
+        if (status.Payment is { } answer)
         {
             model.Paid(operation.TransactionId, stream, answer);
             Know(stream, answer.Version);
@@ -96,7 +148,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
         else
         {
             model.Failed(operation.TransactionId, status.Error);
-            var again = await CallAsync(operation, 1, RequestKinds.Payment, request, refusal => refusal.Status == StatusCode.AlreadyExists);
+            var again = await CallAsync(operation, 3, RequestKinds.Payment, request, IsTaken);
             ReferenceModel.Require(again is null, "a payment that was called failed was sent again and answered");
         }
     }
@@ -198,7 +250,7 @@ internal sealed class Clients(Node node, Scheduler scheduler, ReferenceModel mod
                 // A question is answered so at once as long as it cannot be decided.
                 var isQuestion = request is PaymentStatusRequest;
                 ReferenceModel.Require(
-                    failure.Status != StatusCode.DeadlineExceeded || isQuestion || scheduler.Now - began >= deadline.Ticks - Early,
+                    failure.Status != StatusCode.DeadlineExceeded || isQuestion || scheduler.Now - began >= (deadline - Early).Ticks,
                     $"{operation} was told {failure} {TimeSpan.FromTicks(scheduler.Now - began)} after it asked");
                 ReferenceModel.Require(
                     failure.Status is StatusCode.Unavailable or StatusCode.DeadlineExceeded or StatusCode.ResourceExhausted,

@@ -12,6 +12,7 @@ internal sealed class Platform
 
     private readonly Scheduler _scheduler;
     private readonly Settings _settings;
+    private readonly Dice _dice;
     private readonly Trace _trace;
     private readonly ProxyNode[] _proxies;
     private readonly PaymentBackendNode[] _payments;
@@ -22,6 +23,7 @@ internal sealed class Platform
     {
         _scheduler = scheduler;
         _settings = settings;
+        _dice = dice;
         _trace = trace;
         Brokers = new Brokers(scheduler, dice, settings.Partitions) { LatencyMs = settings.LatencyMs };
         Store = new StoreServer(scheduler, dice);
@@ -73,6 +75,55 @@ internal sealed class Platform
         }
     }
 
+    /// <summary>Cuts a process off from the brokers; if that lasts longer than the session timeout, its group evicts it.</summary>
+    /// <param name="node">The process.</param>
+    /// <param name="time">For how long.</param>
+    /// <param name="period">In which turns the connection holds and is cut; zero if it is cut all the time.</param>
+    public void CutFromBrokers(Node node, TimeSpan time, TimeSpan period)
+    {
+        node.ToBrokers.Cut(time, period);
+        if (time > Group.SessionTimeout && period == TimeSpan.Zero)
+        {
+            _scheduler.After(Group.SessionTimeout, null, () => Evict(node));
+        }
+    }
+
+    /// <summary>Cuts a payment backend off for ever if there is another one that is not, and otherwise for a time.</summary>
+    public void Isolate(Node node, TimeSpan time)
+    {
+        node.IsIsolated |= _payments.Count(p => !p.Node.IsIsolated) > 1;
+        CutFromBrokers(node, node.IsIsolated ? TimeSpan.MaxValue : time, TimeSpan.Zero);
+    }
+
+    /// <summary>Makes a payment backend an older release, which is upgraded later.</summary>
+    public void MakeOlder(int number, TimeSpan time)
+    {
+        var node = _payments[number].Node;
+        node.IsOlder = true;
+        _scheduler.After(time, null, () =>
+        {
+            if (_payments[number].Node == node)
+            {
+                CrashPayments(number, RestartDelay);
+            }
+        });
+    }
+
+    /// <summary>Pauses the machine of a process.</summary>
+    public void PauseMachine(Node node, TimeSpan time)
+    {
+        Freeze(node, time);
+        node.Paused += time;
+    }
+
+    /// <summary>Sets the wall clock of a process, and sets it back later.</summary>
+    public void StepClock(Node node, TimeSpan time)
+    {
+        var step = _dice.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(-1)]);
+        node.ClockAhead += step;
+        _scheduler.After(time, null, () => node.ClockAhead -= step);
+    }
+
     /// <summary>Makes the groups take all partitions from a process.</summary>
     public void Evict(Node node)
     {
@@ -118,8 +169,9 @@ internal sealed class Platform
     private T Start<T>(string role, int number, Action crash, Func<Node, T> start)
         where T : class
     {
-        var node = new Node($"{role}-{number}.{_started++}", _scheduler)
+        var node = new Node($"{role}-{number}.{_started++}", _scheduler, _settings.IsSteady)
         {
+            ClockAhead = _settings.ClockSkewMs == 0 ? TimeSpan.Zero : _dice.UpTo(2 * _settings.ClockSkewMs) - TimeSpan.FromMilliseconds(_settings.ClockSkewMs),
             Failed = failed =>
             {
                 Failure ??= MayFail ? null : $"{failed.Name}: {failed.Failure}";

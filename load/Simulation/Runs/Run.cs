@@ -3,6 +3,7 @@ using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Kafka.DeadLetters;
 using Billing.Messaging.Requests;
 using Billing.Simulation.Kafka;
+using Billing.Simulation.Services;
 using Billing.Wire.V1;
 using Google.Protobuf;
 
@@ -19,6 +20,9 @@ internal sealed class Run
 
     // A platform that is not at rest by then, after the last fault, counts as stuck.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    // By then, whatever other faults have delayed has been answered.
+    private static readonly TimeSpan DamagedUntil = TimeSpan.FromSeconds(40);
 
     private static readonly TimeSpan Settling = TimeSpan.FromSeconds(5);
 
@@ -48,7 +52,11 @@ internal sealed class Run
         }
         _model = new ReferenceModel(_platform.Store);
         _world = new Node("clients", _scheduler);
-        _clients = new Clients(_world, _scheduler, _model, () => _platform.Proxies, _trace);
+        _clients = new Clients(_world, _scheduler, _model, () => _platform.Proxies, _trace)
+        {
+            // A backend whose clock is ahead, or that follows one that is, refuses commands as expired too early.
+            Early = Clients.Rounding + TimeSpan.FromMilliseconds((2 * schedule.Settings.ClockSkewMs) + (schedule.Settings.IsSteady ? 100 : 0)),
+        };
     }
 
     /// <summary>Runs a schedule. Deterministic: the same schedule always gives the same run.</summary>
@@ -145,6 +153,22 @@ internal sealed class Run
             FaultKind.StoreReadOnly => () => _platform.Store.ReadOnlyUntil = until,
             FaultKind.StoreUnsure => () => _platform.Store.UnsureUntil = until,
             FaultKind.StoreSlow => () => _platform.Store.SlowUntil = until,
+            FaultKind.CommitsStall => () => _platform.Store.StallUntil = until,
+            FaultKind.AccountDamaged => () => _platform.Store.Damaged = (Clients.Stream(fault.Target), until),
+            FaultKind.AccountDamagedForLong => () => DamageForLong(fault.Target),
+            FaultKind.ReceiptsDamaged => () => _platform.Store.ReceiptsDamagedUntil = until,
+            FaultKind.OlderRelease => () => _platform.MakeOlder(payments, lasts),
+            FaultKind.CutFromStore => () => _platform.Payments[payments].Node.ToStore.Cut(lasts, TimeSpan.Zero),
+            FaultKind.CutFromBrokers => () => _platform.CutFromBrokers(_platform.Payments[payments].Node, lasts, TimeSpan.Zero),
+            FaultKind.FlappingFromBrokers => () => _platform.CutFromBrokers(_platform.Payments[payments].Node, lasts, _dice.UpTo(1000) + TimeSpan.FromMilliseconds(50)),
+            FaultKind.Isolated => () => _platform.Isolate(_platform.Payments[payments].Node, lasts),
+            FaultKind.CutProxy => () => _platform.CutFromBrokers(_platform.Proxies[proxy].Node, lasts, TimeSpan.Zero),
+            FaultKind.FreezeAtStep => () => FreezeAtStep(payments, lasts),
+            FaultKind.MachinePaused => () => _platform.PauseMachine(_platform.Payments[payments].Node, lasts),
+            FaultKind.ClockStep => () => _platform.StepClock(_platform.Payments[payments].Node, lasts),
+            FaultKind.PartitionAdded => () => brokers.AddPartition(_dice.Pick(Topics.AllRequests)),
+            FaultKind.LeaderSlow => () => brokers.Slow = (fault.Target, until),
+            FaultKind.RepliesStuck => () => brokers.Stuck = (_platform.Proxies[proxy].ReplyTopic, until),
             _ => throw new SimulationException($"There is no fault {fault.Kind}."),
         };
         inject();
@@ -154,6 +178,24 @@ internal sealed class Run
     {
         _platform.Freeze(_platform.Proxies[number].Node, time);
         _clients.FrozenUntil = Math.Max(_clients.FrozenUntil, _scheduler.Now + time.Ticks);
+    }
+
+    private void FreezeAtStep(int number, TimeSpan time)
+    {
+        var node = _platform.Payments[number].Node;
+        node.AtStep(_dice.Between(1, 100), () => _platform.Freeze(node, time));
+    }
+
+    private void DamageForLong(int account)
+    {
+        _platform.Store.Damaged = (Clients.Stream(account), DamagedUntil.Ticks);
+        if (_schedule.Settings.InFlightMax < Settings.InFlightUsual)
+        {
+            // The commands of the account fill the backend.
+            return;
+        }
+        _scheduler.At(DamagedUntil.Ticks, new Due(null, () => ReferenceModel.Require(
+            !_clients.IsOpen(except: _platform.Store.Damaged.StreamId), "other accounts wait for one under which the disk is damaged: " + Unrest())));
     }
 
     private void FillPaymentsQueue(int number, long until)
@@ -218,7 +260,7 @@ internal sealed class Run
         {
             yield return $"{proxy.Node.Name} waits for {proxy.Pending.Count} replies";
         }
-        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Replier.InFlight != 0))
+        foreach (var backend in _platform.Backends.Where(b => !b.Node.IsIsolated).Where(b => !b.Node.IsAlive || b.Tracked != 0 || b.Replier.InFlight != 0))
         {
             yield return $"{backend.Node.Name} has {backend.Tracked} offsets and {backend.Replier.InFlight} commands in flight";
         }
@@ -265,6 +307,11 @@ internal sealed class Run
             var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).Select(c => c.TransactionId).Distinct(StringComparer.Ordinal);
             ReferenceModel.Require(
                 asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
+        }
+        foreach (var (stream, ids) in _clients.InTurn)
+        {
+            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).Where(ids.Contains);
+            ReferenceModel.Require(stored.SequenceEqual(ids), $"payments of {stream} were made in turn and stored in another order");
         }
     }
 

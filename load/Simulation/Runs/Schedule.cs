@@ -18,6 +18,9 @@ internal enum OperationKind
     /// <summary>Pays without waiting for the answer, and asks for the payment's status.</summary>
     PayAndLeave,
 
+    /// <summary>Makes three payments of one account through one proxy, without waiting for answers in between.</summary>
+    PayInTurn,
+
     /// <summary>Sets the account's credit limit.</summary>
     SetLimit,
 
@@ -106,6 +109,55 @@ internal enum FaultKind
 
     /// <summary>PostgreSQL takes up to two seconds for every request.</summary>
     StoreSlow,
+
+    /// <summary>Commits stall: their connections break, and seconds later they take effect or are rolled back. Until then they hold
+    /// their locks.</summary>
+    CommitsStall,
+
+    /// <summary>The disk is damaged under the events of one account.</summary>
+    AccountDamaged,
+
+    /// <summary>As before, until long after all other faults are over: the other accounts must not wait for that.</summary>
+    AccountDamagedForLong,
+
+    /// <summary>The disk is damaged under a part of the receipts.</summary>
+    ReceiptsDamaged,
+
+    /// <summary>A payment backend is an older release, which does not know one type of events, until it is upgraded.</summary>
+    OlderRelease,
+
+    /// <summary>A payment backend cannot reach PostgreSQL, and answers that were under way are lost.</summary>
+    CutFromStore,
+
+    /// <summary>A payment backend cannot reach the brokers, and does not learn that it loses its partitions.</summary>
+    CutFromBrokers,
+
+    /// <summary>The connection between a payment backend and the brokers comes and goes.</summary>
+    FlappingFromBrokers,
+
+    /// <summary>A payment backend is cut off from the brokers for ever, if there is another one; it still reaches PostgreSQL.</summary>
+    Isolated,
+
+    /// <summary>A proxy cannot reach the brokers: acknowledgements that were under way arrive late or never.</summary>
+    CutProxy,
+
+    /// <summary>A payment backend is suspended between some two of its awaits.</summary>
+    FreezeAtStep,
+
+    /// <summary>The machine of a payment backend is paused: its monotonic clock does not count that.</summary>
+    MachinePaused,
+
+    /// <summary>The wall clock of a payment backend is set by an hour, and back later.</summary>
+    ClockStep,
+
+    /// <summary>A request topic gets another partition.</summary>
+    PartitionAdded,
+
+    /// <summary>The leader of one partition of each topic answers slowly.</summary>
+    LeaderSlow,
+
+    /// <summary>The reply topic of a proxy cannot be written to.</summary>
+    RepliesStuck,
 }
 
 /// <summary>A fault.</summary>
@@ -129,16 +181,43 @@ internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Opera
     public const int AccountsMax = 5;
 
     private static readonly FaultKind[] Kinds = Enum.GetValues<FaultKind>();
+    private static readonly FaultKind[] FirstKinds = [.. Kinds.TakeWhile(kind => kind <= FaultKind.StoreSlow)];
 
-    /// <summary>Creates the schedule of a seed.</summary>
+    /// <summary>Creates the schedule of a seed. In every second one of those with faults, at least two overlap.</summary>
     public static Schedule Of(int seed)
     {
         var dice = new Dice(seed);
+        var schedule = Of(seed, dice, Kinds, inTurn: 0.1);
+        var faults = schedule.Faults.ToList();
+        if (faults.Count > 0 && dice.Chance(0.5))
+        {
+            var first = faults[0];
+            var next = NewFault(dice, first.LastsMs, Kinds);
+            faults.Add(next with { AtMs = Math.Min(first.AtMs + next.AtMs, BeginsMs - 1) });
+        }
+        var settings = schedule.Settings with
+        {
+            ClockSkewMs = dice.Pick([0, 0, 500, 2000]),
+            IsSteady = faults.Exists(f => f.Kind is FaultKind.ClockStep or FaultKind.MachinePaused),
+        };
+        return schedule with { Settings = settings, Faults = [.. faults.OrderBy(f => f.AtMs)] };
+    }
+
+    /// <summary>Creates the schedule that a seed had before there were the faults after <see cref="FaultKind.StoreSlow"/>: those that once
+    /// failed can be tried again.</summary>
+    public static Schedule FirstForm(int seed) => Of(seed, new Dice(seed), FirstKinds, inTurn: 0);
+
+    private static Schedule Of(int seed, Dice dice, FaultKind[] kinds, double inTurn)
+    {
         var settings = Settings.Of(dice);
         var accounts = dice.Between(1, AccountsMax);
         var span = dice.Pick([500, 3000, BeginsMs]);
         var operations = Enumerable.Range(0, dice.Between(4, 40)).Select(_ => NewOperation(dice, accounts, span)).ToList();
-        var faults = Enumerable.Range(0, dice.Between(0, 6)).Select(_ => NewFault(dice, span)).ToList();
+        var faults = Enumerable.Range(0, dice.Between(0, 6)).Select(_ => NewFault(dice, span, kinds)).ToList();
+        if (inTurn > 0)
+        {
+            operations = operations.ConvertAll(o => dice.Chance(inTurn) ? o with { Kind = OperationKind.PayInTurn } : o);
+        }
         return new Schedule(seed, settings, [.. operations.OrderBy(o => o.AtMs)], [.. faults.OrderBy(f => f.AtMs)]);
     }
 
@@ -156,6 +235,6 @@ internal sealed record Schedule(int Seed, Settings Settings, IReadOnlyList<Opera
         _ => OperationKind.CheckBalance,
     };
 
-    private static Fault NewFault(Dice dice, int span) =>
-        new(dice.Next(span), dice.Pick([50, 500, 2500, 6000]), dice.Pick(Kinds), dice.Next(3));
+    private static Fault NewFault(Dice dice, int span, FaultKind[] kinds) =>
+        new(dice.Next(span), dice.Pick([50, 500, 2500, 6000]), dice.Pick(kinds), dice.Next(3));
 }

@@ -53,6 +53,10 @@ public static class Simulator
         return Summary() with { Failure = failed is null ? null : Explain(failed) };
     }
 
+    /// <summary>The points of the platform's code that ten minutes of schedules must reach, and that none of this process has reached.
+    /// </summary>
+    public static IReadOnlyList<string> PointsMissing => Points.Missing;
+
     /// <summary>Runs the schedule of one seed twice and compares the runs.</summary>
     /// <returns>Whether both runs were the same, step by step.</returns>
     public static bool IsRepeatable(int seed)

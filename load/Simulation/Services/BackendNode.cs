@@ -3,7 +3,6 @@ using Billing.Hosting;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
 using Billing.Simulation.Kafka;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
@@ -23,8 +22,9 @@ internal abstract class BackendNode
         Node = node;
         _brokers = brokers;
         Producer = new ModelProducer(brokers, node, TimeSpan.Zero);
-        _publisher = new KafkaAnswerPublisher(Producer.Pair(), node.Time, NullLogger.Instance);
-        Replier = new Replier(_publisher, node.Supervisor, NullLogger<Replier>.Instance);
+        _publisher = new KafkaAnswerPublisher(
+            Producer, new ModelProducer(brokers, node, KafkaAnswerPublisher.ReplyTimeout), node.Time, PointLog<BackendNode>.Instance);
+        Replier = new Replier(_publisher, node.Supervisor, PointLog<Replier>.Instance);
     }
 
     public Node Node { get; }
@@ -45,7 +45,7 @@ internal abstract class BackendNode
     /// <summary>Joins the consumer group.</summary>
     protected void Join(IReadOnlyList<string> topics, string group, int inFlightMax, ICommandHandler handler)
     {
-        _intake = new CommandIntake(inFlightMax, handler, _publisher, Node.Wait, Node.Time, NullLogger.Instance);
+        _intake = new CommandIntake(inFlightMax, handler, _publisher, Node.Wait, Node.Time, PointLog<BackendNode>.Instance);
         _turns = new TurnLoop(_brokers.Scheduler, _brokers.Dice, Node, RunTurn);
         _consumer = new ModelConsumer(
             _brokers, Node, _turns.Wake, _brokers.Group(group), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));

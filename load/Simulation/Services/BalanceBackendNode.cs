@@ -8,7 +8,6 @@ using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
 using Confluent.Kafka;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
@@ -31,15 +30,15 @@ internal sealed class BalanceBackendNode : BackendNode
         var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
         View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), node.Time);
         _model = new BalanceReadModel(
-            View, client, client, retry, settings.Backend, node.Supervisor, node.Time, NullLogger<BalanceReadModel>.Instance);
+            View, client, client, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
         var balances = new BalanceProcessor(
             View, client, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
-            node.Time, NullLogger<BalanceProcessor>.Instance);
+            node.Time, PointLog<BalanceProcessor>.Instance);
         var processor = new ReadProcessor([balances], Replier, node.Supervisor);
         Start(_model);
         Start(processor);
         _partitions = [.. brokers.Find(Topics.Events)!.Select(log => log.Partition)];
-        _reader = new EventReader(_model, NullLogger.Instance);
+        _reader = new EventReader(_model, PointLog<BalanceBackendNode>.Instance);
         _following = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _events = new ModelConsumer(brokers, node, _following.Wake);
         _join = () => Join(Topics.AllBalances, Groups.Balances, settings.InFlightMax, processor);

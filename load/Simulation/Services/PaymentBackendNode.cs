@@ -5,7 +5,6 @@ using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation.Kafka;
 using Billing.Simulation.Store;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
@@ -17,10 +16,10 @@ internal sealed class PaymentBackendNode : BackendNode
     {
         var client = new StoreClient(node, store);
         var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
-        var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, NullLogger<PaymentRecorder>.Instance);
+        var recorder = new PaymentRecorder(client, retry, settings.Backend, node.Time, PointLog<PaymentRecorder>.Instance);
         var processor = new PaymentProcessor(
             client, recorder, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend,
-            node.Supervisor, node.Time, NullLogger<PaymentProcessor>.Instance);
+            node.Supervisor, node.Time, PointLog<PaymentProcessor>.Instance);
         Start(processor);
         Join(Topics.AllPayments, Groups.Payments, settings.InFlightMax, processor);
     }

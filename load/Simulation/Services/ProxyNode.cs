@@ -1,6 +1,7 @@
 using Billing.Contracts;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Billing.Messaging.Requests;
 using Billing.Proxy.Calls;
 using Billing.Proxy.Failures;
@@ -11,7 +12,6 @@ using Billing.V1;
 using Confluent.Kafka;
 using Google.Protobuf;
 using Grpc.Core;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Billing.Simulation.Services;
 
@@ -34,10 +34,10 @@ internal sealed class ProxyNode
         Pending = new PendingReplies(node.Time, lastCorrelationId);
         Producer = new ModelProducer(brokers, node, TimeSpan.FromSeconds(30));
         _handler = new RequestHandler(
-            new CommandPublisher(Producer.Pair(), Pending, ReplyTopic),
+            new CommandPublisher(new ProducerPair(Producer, Producer.Another()), Pending, ReplyTopic),
             new Admission(Settings.Proxy, Settings.Limits, node.Time),
             Settings.Proxy, node.Time, () => new Guid(++_queries, 0, 0, new byte[8]).ToString());
-        _replies = new ReplyReader(Pending, NullLogger.Instance);
+        _replies = new ReplyReader(Pending, PointLog<ProxyNode>.Instance);
         _turns = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _consumer = new ModelConsumer(brokers, node, _turns.Wake);
         _consumer.Assign(new TopicPartitionOffset(ReplyTopic, 0, 0));

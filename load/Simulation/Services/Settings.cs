@@ -12,11 +12,20 @@ internal sealed record Settings(
     int Proxies, int PaymentBackends, int BalanceBackends, int Partitions, int BatchMax, int InFlightMax, int CachedAccountsMax,
     bool Jitter, double LatencyMs, int Seed)
 {
+    /// <summary>The most by which the wall clock of a process differs from the right time, in milliseconds.</summary>
+    public int ClockSkewMs { get; init; }
+
+    /// <summary>Whether the processes have the services' steady clocks, since wall clocks are set.</summary>
+    public bool IsSteady { get; init; }
+
+    /// <summary>The limit of commands in flight that no run reaches.</summary>
+    public const int InFlightUsual = 50_000;
+
     /// <summary>The credit limit of an account for which none was set.</summary>
     public const decimal DefaultCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers");
+        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off");
 
     public IOptions<BackendOptions> Backend => Options.Create(new BackendOptions
     {
@@ -46,7 +55,7 @@ internal sealed record Settings(
         BalanceBackends: dice.Between(1, 2),
         Partitions: dice.Between(1, 3),
         BatchMax: dice.Pick([1, 2, 5, 1000]),
-        InFlightMax: dice.Pick([2, 8, 50_000]),
+        InFlightMax: dice.Pick([2, 8, InFlightUsual]),
         CachedAccountsMax: dice.Pick([2, 4, 1000]),
         Jitter: dice.Chance(0.4),
         LatencyMs: dice.Pick([1.0, 5.0, 50.0]),

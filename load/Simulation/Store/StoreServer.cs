@@ -1,4 +1,3 @@
-using System.Text;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
@@ -14,9 +13,13 @@ internal sealed record Stored(long Sequence, string StreamId, long Version, Acco
 /// store even if the process that sent it has crashed.</summary>
 internal sealed class StoreServer(Scheduler scheduler, Dice dice)
 {
+    // As in the settings of the sessions.
+    private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(5);
+
     private readonly Dictionary<string, List<Stored>> _streams = new(StringComparer.Ordinal);
     private readonly Dictionary<Guid, Wire.V1.Event> _receipts = [];
     private readonly Dictionary<SourcePartition, long> _epochs = [];
+    private readonly List<StoreRequest> _stalled = [];
 
     /// <summary>Called with every appended event, for a trace.</summary>
     public Action<Stored>? Appended { get; set; }
@@ -36,35 +39,91 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
 
     public IReadOnlyList<Stored> Stream(string streamId) => _streams.TryGetValue(streamId, out var stream) ? stream : [];
 
+    /// <summary>Until when half of the commits stall: their connections break, and much later they take effect, or are rolled back.
+    /// </summary>
+    public long StallUntil { get; set; }
+
+    /// <summary>An account under whose events the disk is damaged, and until when.</summary>
+    public (string StreamId, long Until) Damaged { get; set; } = ("", 0);
+
+    /// <summary>Until when the disk is damaged under a part of the receipts.</summary>
+    public long ReceiptsDamagedUntil { get; set; }
+
     /// <summary>Executes a request of a process, with a random latency in each direction.</summary>
-    public Task<T> AskAsync<T>(Node node, bool writes, Func<T> work)
+    public Task<T> AskAsync<T>(Node node, StoreRequest request, Func<T> work)
     {
         var answer = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        scheduler.After(Delay(), null, () =>
+        void Answer(T? result, Exception? failure) => scheduler.After(Delay(), node, () =>
         {
-            Exception? failure = null;
-            T? result = default;
+            // A request may have come through before the cut, and its answer not.
+            if (failure is null && !node.ToStore.IsCut)
+            {
+                answer.SetResult(result!);
+            }
+            else
+            {
+                answer.SetException(failure ?? Broken());
+            }
+        });
+        if (node.ToStore.IsCut)
+        {
+            Answer(default, Broken());
+        }
+        else
+        {
+            scheduler.After(Delay(), null, () => Take(request, work, Answer, scheduler.Now + LockTimeout.Ticks));
+        }
+        return answer.Task;
+    }
+
+    // Waits for the transactions that hold what the request needs.
+    private void Take<T>(StoreRequest request, Func<T> work, Action<T?, Exception?> answer, long patience)
+    {
+        if (_stalled.Find(request.WaitsFor) is { } holder)
+        {
+            if (holder.EndsAt > patience)
+            {
+                scheduler.At(patience, new Due(null, () => answer(default, new PostgresException("locked", "ERROR", "ERROR", PostgresErrorCodes.LockNotAvailable))));
+                return;
+            }
+            scheduler.At(holder.EndsAt, new Due(null, () => Take(request, work, answer, patience)));
+            return;
+        }
+        if (request.Writes && StallUntil > scheduler.Now && AwayUntil <= scheduler.Now && dice.Chance(0.5))
+        {
+            answer(default, Broken());
+            Stall(request, work);
+            return;
+        }
+        try
+        {
+            answer(Do(request, work), null);
+        }
+        catch (Exception e) when (e is NpgsqlException or ConcurrencyException)
+        {
+            answer(default, e);
+        }
+    }
+
+    private void Stall<T>(StoreRequest request, Func<T> work)
+    {
+        var stalled = request with { EndsAt = scheduler.Now + dice.UpTo(8000).Ticks };
+        _stalled.Add(stalled);
+        scheduler.At(stalled.EndsAt, new Due(null, () =>
+        {
+            _stalled.Remove(stalled);
             try
             {
-                result = Do(writes, work);
+                if (dice.Chance(0.5))
+                {
+                    Do(request, work);
+                }
             }
             catch (Exception e) when (e is NpgsqlException or ConcurrencyException)
             {
-                failure = e;
+                // It is rolled back, and nobody is there to be told.
             }
-            scheduler.After(Delay(), node, () =>
-            {
-                if (failure is null)
-                {
-                    answer.SetResult(result!);
-                }
-                else
-                {
-                    answer.SetException(failure);
-                }
-            });
-        });
-        return answer.Task;
+        }));
     }
 
     /// <summary>Closes transaction ids that have no receipt.</summary>
@@ -134,9 +193,9 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
 
     public List<Stored> Page(long after, int limit) => [.. Events.Where(e => e.Sequence > after).Take(limit)];
 
-    private T Do<T>(bool writes, Func<T> work)
+    private T Do<T>(StoreRequest request, Func<T> work)
     {
-        var now = scheduler.Now;
+        var (now, writes) = (scheduler.Now, request.Writes);
         if (AwayUntil > now)
         {
             throw Broken();
@@ -144,6 +203,11 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         if (writes && ReadOnlyUntil > now)
         {
             throw new PostgresException("read only", "ERROR", "ERROR", PostgresErrorCodes.ReadOnlySqlTransaction);
+        }
+        if ((Damaged.Until > now && request.Streams.Contains(Damaged.StreamId))
+            || (ReceiptsDamagedUntil > now && request.Receipts.Any(id => id.ToByteArray()[0] % 3 == 0)))
+        {
+            throw new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted);
         }
         var breaks = writes && UnsureUntil > now && dice.Chance(0.5);
         if (breaks && dice.Chance(0.5))
@@ -159,39 +223,4 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     private static NpgsqlException Broken() => new("The connection broke.", new IOException());
 
     private static Guid? Id(NewEvent added) => added.Recorded.TransactionId.Length > 0 ? Guid.Parse(added.Recorded.TransactionId) : null;
-}
-
-/// <summary>The event store as one process sees it.</summary>
-internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore, IEventScan
-{
-    public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
-        server.AskAsync(node, false, () => server.Load(streamIds, opened));
-
-    public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-        server.AskAsync(node, false, () => server.Find(transactionIds));
-
-    public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-        server.AskAsync(node, true, () => server.Close(transactionIds));
-
-    public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
-        server.AskAsync(node, true, () => server.Begin(owned));
-
-    public Task AppendAsync(
-        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
-        server.AskAsync(node, true, () => server.Append(batch, owned));
-
-    public Task<long> LastAsync(CancellationToken cancellationToken) => server.AskAsync(node, false, () => (long)server.Events.Count);
-
-    public async Task<(int Count, long Last)> ReadPageAsync(
-        long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
-    {
-        var page = await server.AskAsync(node, false, () => server.Page(after, limit));
-        foreach (var stored in page)
-        {
-            var (type, _, json) = EventTypes.Write(stored.Fact);
-            take(new StoredEvent(stored.StreamId, stored.Version, type, Encoding.UTF8.GetBytes(json)));
-        }
-        return (page.Count, page.Count == 0 ? after : page[^1].Sequence);
-    }
 }

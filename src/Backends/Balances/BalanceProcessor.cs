@@ -120,6 +120,12 @@ internal sealed partial class BalanceProcessor(
             }
             return batch.ConvertAll<(Delivery, Reply?)>(d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
         }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && batch.Count > 1 && EventStoreFailure.IsOfSomeRows(e))
+        {
+            // One account cannot be read, and must not keep the others from it.
+            var half = batch.Count / 2;
+            return [.. await FromStoreAsync(batch[..half], cancellationToken), .. await FromStoreAsync(batch[half..], cancellationToken)];
+        }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             Failed(e, batch.Count);

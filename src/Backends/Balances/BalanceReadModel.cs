@@ -28,6 +28,9 @@ internal sealed partial class BalanceReadModel(
     private readonly EventStoreRetry.Retries _retry =
         retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) => Waiting(logger, attempt, e.Message));
 
+    private readonly EventStoreRetry.Retries _reload =
+        retry.Together(EventStoreFailure.IsRetryable, (e, attempt) => Waiting(logger, attempt, e.Message));
+
     public async Task RebuildAsync(CancellationToken cancellationToken)
     {
         var start = time.GetTimestamp();
@@ -74,6 +77,7 @@ internal sealed partial class BalanceReadModel(
         }
         foreach (var batch in gaps.Chunk(_batchMax))
         {
+            _reload.Begin();
             await ReloadAsync(batch, cancellationToken);
         }
         var done = new RebuildProgress(events, events, view.Count);
@@ -100,25 +104,34 @@ internal sealed partial class BalanceReadModel(
             {
                 batch.Add(streamId);
             }
-            try
-            {
-                await ReloadAsync([.. batch], stopping);
-            }
-            catch (Exception e) when (!stopping.IsCancellationRequested)
-            {
-                // The accounts stay as they are; their next event is a gap again, which triggers another reload.
-                ReloadFailed(e, batch.Count);
-            }
+            _reload.Begin();
+            await ReloadAsync([.. batch], stopping);
         }
     }
 
     private async Task ReloadAsync(string[] streamIds, CancellationToken cancellationToken)
     {
-        var accounts = await _retry.ExecuteAsync(
-            async token => await store.LoadAsync(streamIds, _opened, token), cancellationToken);
-        foreach (var (streamId, account) in accounts)
+        try
         {
-            view.Put(streamId, account);
+            var accounts = await _reload.ExecuteAsync(
+                async token => await store.LoadAsync(streamIds, _opened, token), cancellationToken);
+            foreach (var (streamId, account) in accounts)
+            {
+                view.Put(streamId, account);
+            }
+        }
+        catch (Exception) when (!cancellationToken.IsCancellationRequested && streamIds.Length > 1)
+        {
+            // One of them cannot be read, and must not keep the others from it.
+            foreach (var half in streamIds.Chunk((streamIds.Length + 1) / 2))
+            {
+                await ReloadAsync(half, cancellationToken);
+            }
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+        {
+            // The account stays as it is; its next event is a gap again, which triggers another reload.
+            ReloadFailed(e, streamIds[0]);
         }
     }
 
@@ -134,8 +147,8 @@ internal sealed partial class BalanceReadModel(
     [LoggerMessage(243, LogLevel.Warning, "Events could not be read, attempt {Attempt}: {Reason}")]
     private static partial void Waiting(ILogger logger, int attempt, string reason);
 
-    [LoggerMessage(244, LogLevel.Error, "{Count} accounts with a gap could not be reloaded; each is tried again at its next event")]
-    private partial void ReloadFailed(Exception e, int count);
+    [LoggerMessage(244, LogLevel.Error, "{StreamId}, which has missed an event, could not be reloaded; that is tried again at its next event")]
+    private partial void ReloadFailed(Exception e, string streamId);
 }
 
 /// <summary>The progress of a rebuild.</summary>

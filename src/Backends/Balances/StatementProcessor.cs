@@ -60,7 +60,7 @@ internal sealed partial class StatementProcessor(
             // The deadline ends the read: nobody waits for it any longer, and the reader is needed for other requests.
             replier.Publish([(delivery, Expiry.Reply(command))], []);
         }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsUnavailable(e))
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsRetryable(e))
         {
             replier.Publish([(delivery, Replies.StoreUnavailable(command.CorrelationId))], []);
         }

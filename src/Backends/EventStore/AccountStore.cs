@@ -109,8 +109,9 @@ internal sealed class AccountStore(
             var (topics, numbers, epochs) = Columns(owned);
             session.QueueSqlCommand(_hold, topics, numbers, epochs);
         }
-        QueueEvents(session, batch);
+        // Receipts first: a collision takes no sequence numbers.
         QueueReceipts(session, batch);
+        QueueEvents(session, batch);
         QueueSnapshots(session, batch);
         await session.SaveChangesAsync(cancellationToken);
     }

@@ -9,9 +9,19 @@ internal static class EventStoreFailure
     // constraint violations. See PostgreSQL's appendix "Error Codes".
     private static readonly string[] DataClasses = ["22", "23"];
 
+    // Those of a server that works, and finds damage where it looks: internal errors, among them damaged pages and indexes; and
+    // errors of its files.
+    private static readonly string[] DamageClasses = ["XX", "58"];
+
     /// <summary>Whether a retry may succeed, once the caller has looked up what is stored by now.</summary>
     public static bool IsRetryable(Exception failure) =>
-        IsConflict(failure) || IsEpochOver(failure) || IsReceiptCollision(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
+        IsOfSomeRows(failure) || IsEpochOver(failure) || IsSequenceNumberTaken(failure) || IsUnavailable(failure);
+
+    /// <summary>Whether the failure may concern some accounts or transactions only, so that others can be recorded although it lasts:
+    /// damaged pages, a stream whose version is not that of its events, events of a type that only a newer version of the program knows.
+    /// </summary>
+    public static bool IsOfSomeRows(Exception failure) =>
+        IsConflict(failure) || IsReceiptCollision(failure) || failure.GetBaseException() is UnknownEventTypeException || IsOfClass(failure, DamageClasses);
 
     /// <summary>Whether an append failed because a stream's version has changed: another owner appended to it.</summary>
     public static bool IsConflict(Exception failure) =>
@@ -34,16 +44,21 @@ internal static class EventStoreFailure
     /// <summary>Whether PostgreSQL, or the connection to it, failed for a reason that is not in the data: it cannot be reached,
     /// is read-only after a failover, has no disk space, refuses the role, has lost a table. However long that lasts, the
     /// command is not at fault.</summary>
-    public static bool IsUnavailable(Exception failure)
+    public static bool IsUnavailable(Exception failure) => Cause(failure) is not null && !IsOfClass(failure, DataClasses);
+
+    private static bool IsOfClass(Exception failure, string[] classes) =>
+        Cause(failure) is PostgresException { SqlState: { Length: > 2 } state } && classes.Contains(state[..2]);
+
+    private static NpgsqlException? Cause(Exception failure)
     {
         for (var cause = failure; cause is not null; cause = cause.InnerException)
         {
-            if (cause is NpgsqlException)
+            if (cause is NpgsqlException npgsql)
             {
-                return cause is not PostgresException { SqlState: { Length: > 2 } state } || !DataClasses.Contains(state[..2]);
+                return npgsql;
             }
         }
-        return false;
+        return null;
     }
 
     private static bool IsTaken(Exception failure, string table) =>

@@ -13,12 +13,15 @@ public sealed class EventStoreOptions
     // A transaction whose client was lost while the database failed would keep its locks, and the retried batch would wait for
     // them forever: ten seconds are far above any pause between two statements, and below how long a caller waits.
     // One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers, after
-    // about as long. The next owner of a partition waits for the appends of the former one.
+    // about as long. The next owner of a partition waits for the appends of the former one. Whoever waits longer for a lock tries again,
+    // so that the log says so, and so that a change of a table, behind which appends queue, gives way to them.
     // Rows are looked up by their keys: a statement prepared while a new store's tables are empty would otherwise keep scanning
     // whole tables when they no longer are.
-    private const string SessionSettings =
-        "-c idle_in_transaction_session_timeout=10s "
-        + "-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s "
+    private const string LostClients =
+        "-c lock_timeout=5s -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s";
+
+    private const string SessionSettingsOption =
+        $"{LostClients} -c idle_in_transaction_session_timeout=10s "
         + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off";
 
     // A service runs the same few statements again and again.
@@ -34,6 +37,11 @@ public sealed class EventStoreOptions
     /// <summary>The schema that holds every table of the event store.</summary>
     [RegularExpression("[a-z_][a-z0-9_]{0,62}", ErrorMessage = "must be a lower-case PostgreSQL name.")]
     public string Schema { get; set; } = "billing";
+
+    /// <summary>Whether sessions begin with settings of their own, by the startup parameter <c>options</c>. Some poolers refuse it, such
+    /// as PgBouncer before 1.20: without it, give these settings to the role (<c>alter role ... set</c>), as docs/operations.md says.
+    /// </summary>
+    public bool SessionSettings { get; set; } = true;
 
     /// <summary>How long to wait at startup until PostgreSQL can be reached.</summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(15);
@@ -53,7 +61,7 @@ public sealed class EventStoreOptions
         {
             var sessions = Sessions();
             var given = KeywordsGiven();
-            sessions.Options = $"{SessionSettings} {sessions.Options}".TrimEnd();
+            AddSettings(sessions, SessionSettingsOption);
             sessions.NoResetOnClose |= !given.Contains("noresetonclose");
             if (!given.Contains("maxautoprepare"))
             {
@@ -70,8 +78,17 @@ public sealed class EventStoreOptions
         get
         {
             var sessions = Sessions();
+            AddSettings(sessions, LostClients);
             sessions.Pooling = false;
             return sessions.ConnectionString;
+        }
+    }
+
+    private void AddSettings(NpgsqlConnectionStringBuilder sessions, string settings)
+    {
+        if (SessionSettings)
+        {
+            sessions.Options = $"{settings} {sessions.Options}".TrimEnd();
         }
     }
 

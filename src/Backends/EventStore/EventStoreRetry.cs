@@ -12,15 +12,30 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
     /// <summary>The longest wait.</summary>
     public static readonly TimeSpan DelayMax = TimeSpan.FromSeconds(1);
 
+    /// <summary>How often work on many commands is tried before those are looked for that it fails for: conflicts with another owner
+    /// are over by then.</summary>
+    public const int AttemptsTogether = 5;
+
     private readonly Random _random = random ?? new Random(unchecked((int)time.GetTimestamp()));
     private readonly Lock _gate = new();
 
     /// <summary>Retries until it succeeds or is cancelled: for work that must not be given up. Attempts are numbered from 1.</summary>
     public Retries Unlimited(Func<Exception, bool> handles, Action<Exception, int> onRetry) => Build(handles, onRetry, int.MaxValue);
 
-    /// <summary>Retries a few times, over a few seconds, while the store is unavailable: for requests that a caller can repeat.
-    /// </summary>
-    public Retries Limited(Action<Exception, int> onRetry) => Build(EventStoreFailure.IsUnavailable, onRetry, 10);
+    /// <summary>As <see cref="Unlimited"/>, but a failure that may concern some of the commands only is thrown from attempt
+    /// <see cref="AttemptsTogether"/> on, so that they can be tried apart; the attempts are those since
+    /// <see cref="Retries.Begin"/>. Not thread-safe.</summary>
+    public Retries Together(Func<Exception, bool> handles, Action<Exception, int> onRetry)
+    {
+        Retries? together = null;
+        return together = Unlimited(
+            e => handles(e) && !(EventStoreFailure.IsOfSomeRows(e) && together!.Attempts >= AttemptsTogether), onRetry);
+    }
+
+    /// <summary>Retries a few times, over a few seconds, while the store is unavailable as a whole: for requests that a caller can
+    /// repeat.</summary>
+    public Retries Limited(Action<Exception, int> onRetry) =>
+        Build(e => EventStoreFailure.IsUnavailable(e) && !EventStoreFailure.IsOfSomeRows(e), onRetry, 10);
 
     private Retries Build(Func<Exception, bool> handles, Action<Exception, int> onRetry, int attempts) =>
         new(new ResiliencePipelineBuilder { TimeProvider = time }
@@ -52,6 +67,12 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
 
     public sealed class Retries(ResiliencePipeline pipeline)
     {
+        /// <summary>Number of attempts that have begun since <see cref="Begin"/>.</summary>
+        public int Attempts { get; private set; }
+
+        /// <summary>Counts the attempts from zero again.</summary>
+        public void Begin() => Attempts = 0;
+
         public async Task<T> ExecuteAsync<T>(Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken)
         {
             // On the caller's synchronisation context, so that a simulation decides what runs when; a host has none.
@@ -59,7 +80,12 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
             try
             {
                 return await pipeline.ExecuteAsync(
-                    static async (attempt, work) => await work(attempt.CancellationToken), context, work);
+                    static async (attempt, call) =>
+                    {
+                        call.Retries.Attempts++;
+                        return await call.Work(attempt.CancellationToken);
+                    },
+                    context, (Retries: this, Work: work));
             }
             finally
             {

@@ -16,6 +16,10 @@ public sealed class EventStoreSchema(
     // The key of the advisory lock that lets services that start together take turns; any constant will do.
     private const long SchemaLock = 0x42494C4C;
 
+    // While a change of a table waits for its lock, appends wait behind it; so it waits briefly (EventStoreOptions), and again later.
+    private static readonly TimeSpan LockedDelay = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan LockedMax = TimeSpan.FromMinutes(5);
+
     internal const string ReceiptsTable = "payment_receipts";
 
     /// <summary>The qualified name of the table of receipts.</summary>
@@ -32,10 +36,11 @@ public sealed class EventStoreSchema(
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses a statement.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
+        AppendRequirements.Check(store.Value.Options);
+        var sql = Sql(options.Value.Schema);
+        var mark = new SchemaMark(options.Value.Schema, sql);
         try
         {
-            var sql = Sql(options.Value.Schema);
-            var mark = new SchemaMark(options.Value.Schema, sql);
             await using (var pooled = await ConnectAsync(cancellationToken))
             {
                 if (await mark.IsThereAsync(pooled, cancellationToken))
@@ -43,20 +48,11 @@ public sealed class EventStoreSchema(
                     return;
                 }
             }
-            // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's connection came
-            // from the pool too, a pool of one connection would deadlock.
-            await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
-            await connection.OpenAsync(cancellationToken);
-            await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
-            await LockAsync(connection, cancellationToken);
-            if (!await mark.IsThereAsync(connection, cancellationToken))
+            var start = time.GetTimestamp();
+            while (!await TryCreateAsync(mark, sql, start, cancellationToken))
             {
-                await store.Value.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
-                await using var command = new NpgsqlCommand(sql, connection, transaction);
-                await command.ExecuteNonQueryAsync(cancellationToken);
-                await mark.SetAsync(connection, cancellationToken);
+                await Task.Delay(LockedDelay, time, cancellationToken);
             }
-            await transaction.CommitAsync(cancellationToken);
         }
         catch (Exception e) when (e is NpgsqlException or MartenException)
         {
@@ -66,12 +62,39 @@ public sealed class EventStoreSchema(
         }
     }
 
-    // Held until the transaction ends. Waits without a timeout: the holder may have many tables to create, and releases the
-    // lock if its connection breaks.
-    private static async Task LockAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    // Returns false if another session holds the lock of a table, and there is time to try again.
+    private async Task<bool> TryCreateAsync(SchemaMark mark, string sql, long start, CancellationToken cancellationToken)
     {
-        await using var take = new NpgsqlCommand($"select pg_advisory_xact_lock({SchemaLock})", connection) { CommandTimeout = 0 };
-        await take.ExecuteNonQueryAsync(cancellationToken);
+        try
+        {
+            // Marten takes no lock itself, and creates its tables on a connection from the pool: if the lock's connection came
+            // from the pool too, a pool of one connection would deadlock.
+            await using var connection = new NpgsqlConnection(options.Value.UnpooledConnectionString);
+            await connection.OpenAsync(cancellationToken);
+            await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
+            // Held until the transaction ends. Whoever holds it may have many tables to create; nothing waits behind those who wait for it.
+            await ExecuteAsync(
+                connection, $"set local lock_timeout = '1min'; select pg_advisory_xact_lock({SchemaLock}); set local lock_timeout = '5s'", cancellationToken);
+            if (!await mark.IsThereAsync(connection, cancellationToken))
+            {
+                await store.Value.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
+                await ExecuteAsync(connection, sql, cancellationToken);
+                await mark.SetAsync(connection, cancellationToken);
+            }
+            await transaction.CommitAsync(cancellationToken);
+            return true;
+        }
+        catch (Exception e) when (e.GetBaseException() is PostgresException { SqlState: PostgresErrorCodes.LockNotAvailable }
+            && time.GetElapsedTime(start) < LockedMax)
+        {
+            return false;
+        }
+    }
+
+    private static async Task ExecuteAsync(NpgsqlConnection connection, string sql, CancellationToken cancellationToken)
+    {
+        await using var command = new NpgsqlCommand(sql, connection);
+        await command.ExecuteNonQueryAsync(cancellationToken);
     }
 
     private async Task<NpgsqlConnection> ConnectAsync(CancellationToken cancellationToken)

@@ -40,11 +40,11 @@ public static class EventTypes
     }
 
     /// <summary>Reads a stored event, in whatever shape it was written.</summary>
-    /// <exception cref="InvalidOperationException">This version of the program does not know the event's type.</exception>
+    /// <exception cref="UnknownEventTypeException">This version of the program does not know the event's type.</exception>
     internal static AccountEvent Read(string type, ReadOnlySpan<byte> json) =>
         Kinds.TryGetValue(type, out var kind) ? kind.FromJson(json)
         : Former.TryGetValue(type, out var former) ? former.FromJson(json)
-        : throw new InvalidOperationException($"The event store holds an event of the unknown type '{type}'.");
+        : throw new UnknownEventTypeException(type);
 
     /// <summary>Serialises an event for the store: its name, its .NET type as Marten writes it, and its JSON.</summary>
     internal static (string Type, string DotnetType, string Json) Write(AccountEvent fact)
@@ -53,3 +53,8 @@ public static class EventTypes
         return (kind.Name, kind.DotnetType, kind.ToJson(fact));
     }
 }
+
+/// <summary>The event store holds an event of a type that this version of the program does not know: a newer version has written it,
+/// and can read it.</summary>
+public sealed class UnknownEventTypeException(string type) : Exception(
+    $"The event store holds an event of the type '{type}', which a newer version of this program has written; upgrade this one.");

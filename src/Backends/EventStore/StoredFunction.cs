@@ -14,6 +14,9 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
     /// <summary>The SQLSTATE of an append under an epoch that has ended, likewise.</summary>
     public const string EpochEnded = "23B02";
 
+    /// <summary>The SQLSTATE of an append to an archived stream, likewise.</summary>
+    public const string StreamArchived = "23B03";
+
     /// <summary>Appends the events of many streams at once to Marten's tables. Marten's own append calls a function for each stream,
     /// with separate parameters: that was half of what a payment cost PostgreSQL, and two thirds of what a payment backend allocated
     /// for it (<see href="https://martendb.io/events/appending.html"/>; figures in docs/performance.md). The rows are those that Marten
@@ -40,9 +43,12 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
             if opened < cardinality(streams) then
                 update {schema}.mt_streams k set version = s.after, timestamp = now()
                 from unnest(streams, befores, afters) as s(id, before, after)
-                where k.id = s.id and k.version = s.before and s.before > 0;
+                where k.id = s.id and k.version = s.before and s.before > 0 and not k.is_archived;
                 get diagnostics moved = row_count;
                 if opened + moved < cardinality(streams) then
+                    if exists (select from {schema}.mt_streams k where k.id = any(streams) and k.is_archived) then
+                        raise exception 'A stream is archived.' using errcode = '{StreamArchived}';
+                    end if;
                     raise exception 'A stream has moved on.' using errcode = '{StreamMoved}';
                 end if;
             end if;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using System.Globalization;
 using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.EventStore;
@@ -18,14 +17,17 @@ namespace Billing.Backends.Payments;
 /// <summary>The write side, for payments and changes of credit limits: takes deliveries, and publishes answers and events. A
 /// single loop works in turns; each turn takes whatever has accumulated during the previous one, so batches grow with the load,
 /// and the fixed cost of a batch is shared by more payments. The steps of a turn are the methods in this order: deduplicate,
-/// authorise, record, answer. A step that fails for several commands together is retried for each of them alone; a command that
-/// fails alone as well goes to the dead letters.</summary>
+/// authorise, record, answer. A step that fails for several commands together is tried for parts of them, down to each alone. A command
+/// that fails alone as well goes to the dead letters; if the event store is at fault, it is set aside and tried again.</summary>
 internal sealed partial class PaymentProcessor(
     IAccountStore store, PaymentRecorder recorder, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
     IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<PaymentProcessor> logger)
     : Worker(supervisor), ICommandHandler, IReadyPart
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(250);
+
+    // A try holds up the others, for less than a tenth of a second.
+    private static readonly TimeSpan SetAsideInterval = TimeSpan.FromSeconds(2);
 
     private readonly Channel<IReadOnlyList<PendingCommand>> _accepted =
         Channel.CreateUnbounded<IReadOnlyList<PendingCommand>>(new UnboundedChannelOptions { SingleReader = true });
@@ -39,25 +41,21 @@ internal sealed partial class PaymentProcessor(
 
     private readonly ConcurrentDictionary<string, PendingCommand> _lastOfAccount = new(StringComparer.Ordinal);
     private readonly CommandsInFlight _inFlight = new();
+    private readonly CommandsSetAside _setAside = new();
     private readonly BackendOptions _options = options.Value;
     private readonly Supervisor _supervisor = supervisor;
-    private readonly EventStoreRetry.Retries _retry = retry.Unlimited(EventStoreFailure.IsUnavailable, (e, attempt) =>
+    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
         BackendMetrics.StoreRetries.Add(1);
         Waiting(logger, attempt, e.Message);
     });
 
-    // When the pending access to the event store began; 0 if none is pending.
-    private long _askedStore;
+    private readonly StoreAccess _access = new(time, options.Value.StoreUnavailableMax);
+    private long _triedSetAside;
 
     public int InFlight => replier.InFlight;
 
-    /// <summary>Not ready from the moment callers are answered that the store is unavailable until it responds.</summary>
-    public string? NotReadyReason => StoreAway is var away && away >= _options.StoreUnavailableMax
-        ? string.Create(CultureInfo.InvariantCulture, $"the event store has not answered for {away.TotalSeconds:0} s")
-        : null;
-
-    private TimeSpan StoreAway => Volatile.Read(ref _askedStore) is not 0 and var asked ? time.GetElapsedTime(asked) : TimeSpan.Zero;
+    public string? NotReadyReason => _access.NotReadyReason;
 
     public void Accept(IReadOnlyList<Delivery> deliveries)
     {
@@ -101,14 +99,27 @@ internal sealed partial class PaymentProcessor(
             {
                 fresh.AddRange(commands);
             }
+            _retry.Begin();
             await DeduplicateAsync(fresh, cancellationToken);
+            await RecordAsync(cancellationToken);
+            await TrySetAsideAsync(cancellationToken);
+        }
+    }
+
+    private async Task TrySetAsideAsync(CancellationToken cancellationToken)
+    {
+        if (!_setAside.IsEmpty && time.GetElapsedTime(_triedSetAside) >= SetAsideInterval)
+        {
+            _triedSetAside = time.GetTimestamp();
+            await DeduplicateAsync(_setAside.Take(), cancellationToken);
             await RecordAsync(cancellationToken);
         }
     }
 
     /// <summary>Answers commands that have a receipt, and questions about payments; the other commands are authorised.</summary>
-    private async Task DeduplicateAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
+    private async Task DeduplicateAsync(List<PendingCommand> commands, CancellationToken cancellationToken)
     {
+        var fresh = _setAside.AddLater(commands);
         if (fresh.Count == 0 || await ReceiptsAsync(fresh, cancellationToken) is not { } receipts)
         {
             return;
@@ -126,6 +137,10 @@ internal sealed partial class PaymentProcessor(
                 command.RefuseAsEarly();
                 repeated.Add(command);
             }
+            else if (command.IsAuthorised)
+            {
+                _authorised.Writer.TryWrite(command);
+            }
             else
             {
                 Authorise(command, cancellationToken);
@@ -135,38 +150,43 @@ internal sealed partial class PaymentProcessor(
         Answer(repeated);
     }
 
-    /// <summary>The receipts of commands; null if they could not be read for all together, in which case each command has
-    /// been handled alone.</summary>
+    /// <summary>The receipts of commands; null if they could not be read for all together, in which case the commands have been
+    /// handled in parts.</summary>
     private async Task<Dictionary<Guid, Event>?> ReceiptsAsync(List<PendingCommand> fresh, CancellationToken cancellationToken)
     {
         using var span = Tracing.StartJoint("receipts", fresh.Select(c => c.Processing));
         var since = BackendMetrics.Now;
-        Volatile.Write(ref _askedStore, time.GetTimestamp());
+        _access.Begin();
         try
         {
             var receipts = await _retry.ExecuteAsync(token => FindOrCloseAsync(fresh, token), cancellationToken);
             BackendMetrics.Took("receipts", since);
             return receipts;
         }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count == 1)
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && fresh.Count > 1)
         {
-            ReceiptUnreadable(e, fresh[0].Command.TransactionId);
-            fresh[0].Reject("its receipt cannot be read: " + e.Message);
-            Answer(fresh);
+            ReceiptsUnreadable(e, fresh.Count);
+            foreach (var half in fresh.Chunk((fresh.Count + 1) / 2))
+            {
+                await DeduplicateAsync([.. half], cancellationToken);
+            }
             return null;
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
-            ReceiptsUnreadable(e, fresh.Count);
-            foreach (var command in fresh)
+            ReceiptUnreadable(e, fresh[0].Command.TransactionId);
+            if (EventStoreFailure.IsRetryable(e))
             {
-                await DeduplicateAsync([command], cancellationToken);
+                SetAside(fresh);
+                return null;
             }
+            fresh[0].Reject("its receipt cannot be read: " + e.Message);
+            Answer(fresh);
             return null;
         }
         finally
         {
-            Volatile.Write(ref _askedStore, 0);
+            _access.End();
         }
     }
 
@@ -224,19 +244,40 @@ internal sealed partial class PaymentProcessor(
             var batch = new List<PendingCommand>();
             while (batch.Count < _options.BatchMax && _authorised.Reader.TryRead(out var command))
             {
+                command.IsAuthorised = true;
                 batch.Add(command);
             }
-            while (batch.Count > 0)
+            for (batch = _setAside.AddLater(batch); batch.Count > 0; batch = _setAside.AddLater(batch))
             {
-                Volatile.Write(ref _askedStore, time.GetTimestamp());
+                _access.Begin();
                 await recorder.RecordAsync(batch, cancellationToken);
-                Volatile.Write(ref _askedStore, 0);
+                _access.End();
+                SetAsideNotRecordable(batch);
                 // Repeats of expired commands arrived before the unrecorded commands of the same account, so they are recorded
                 // first. If versions were in a different order than commands, events that have to be published again would be
                 // out of order too.
                 batch = Answer(batch);
             }
         }
+    }
+
+    private void SetAsideNotRecordable(List<PendingCommand> batch)
+    {
+        if (recorder.NotRecordable.Count > 0)
+        {
+            batch.RemoveAll(c => !c.IsDone);
+            SetAside(recorder.NotRecordable);
+        }
+    }
+
+    /// <summary>Sets commands aside, but leaves those of other owners to them: they may never be readable here.</summary>
+    private void SetAside(List<PendingCommand> commands)
+    {
+        var ours = commands.FindAll(c => !c.Assignment.IsOver);
+        _setAside.Add(ours);
+        var others = commands.FindAll(c => c.Assignment.IsOver);
+        others.ForEach(c => c.Abandon());
+        Answer(others);
     }
 
     /// <summary>Answers commands that have their result.</summary>
@@ -252,7 +293,7 @@ internal sealed partial class PaymentProcessor(
         var open = _inFlight.Leave(done, now);
         Enter(open.FindAll(c => c.IsStatusQuery));
         Publish(done, now);
-        CountOutcomes(done);
+        PendingCommand.CountOutcomes(done);
         return open.FindAll(c => !c.IsStatusQuery);
     }
 
@@ -292,23 +333,6 @@ internal sealed partial class PaymentProcessor(
         replier.Publish(answers, events);
     }
 
-    // One update for each run of equal outcomes: a batch of thousands has few.
-    private static void CountOutcomes(List<PendingCommand> done)
-    {
-        for (var next = 0; next < done.Count;)
-        {
-            var (first, outcome) = (next, done[next].Outcome);
-            while (next < done.Count && done[next].Outcome == outcome)
-            {
-                next++;
-            }
-            if (outcome is not null)
-            {
-                BackendMetrics.CountOutcomes(outcome, next - first);
-            }
-        }
-    }
-
     private List<(Delivery, Reply?)> Answers(PendingCommand command, long nowUnixUs)
     {
         try
@@ -333,16 +357,20 @@ internal sealed partial class PaymentProcessor(
         using var timer = new PeriodicTimer(WatchInterval, time);
         while (await timer.WaitForNextTickAsync(cancellationToken))
         {
-            if (StoreAway >= _options.StoreUnavailableMax)
+            if (_access.IsAway)
             {
-                AnswerUnavailable(time.GetTimestamp() - (long)(_options.StoreUnavailableMax.TotalSeconds * time.TimestampFrequency));
+                AnswerUnavailable(_inFlight.AnswerWaiting(_access.PatienceBegan));
+            }
+            else if (!_setAside.IsEmpty)
+            {
+                AnswerUnavailable(_setAside.AnswerWaiting(_access.PatienceBegan));
+                _work.Writer.TryWrite(true);
             }
         }
     }
 
-    private void AnswerUnavailable(long since)
+    private void AnswerUnavailable(List<Delivery> waiting)
     {
-        var waiting = _inFlight.AnswerWaiting(since);
         if (waiting.Count == 0)
         {
             return;
@@ -350,13 +378,13 @@ internal sealed partial class PaymentProcessor(
         AnsweredUnavailable(waiting.Count, _options.StoreUnavailableMax.TotalSeconds);
         replier.Answer(waiting.ConvertAll(delivery => (delivery, Replies.Error(
             delivery.Command.CorrelationId, StatusCode.Unavailable, ErrorReasons.EventStoreUnavailable,
-            "The event store cannot be reached at the moment; retry with the same transaction_id."))));
+            "The event store cannot record this at the moment; retry with the same transaction_id."))));
     }
 
     [LoggerMessage(220, LogLevel.Warning, "Receipts could not be read, attempt {Attempt}: {Reason}")]
     private static partial void Waiting(ILogger logger, int attempt, string reason);
 
-    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying one by one")]
+    [LoggerMessage(222, LogLevel.Error, "The receipts of {Count} commands cannot be read together; trying halves of them")]
     private partial void ReceiptsUnreadable(Exception e, int count);
 
     [LoggerMessage(223, LogLevel.Error, "The receipt of transaction {TransactionId} cannot be read")]
@@ -365,6 +393,6 @@ internal sealed partial class PaymentProcessor(
     [LoggerMessage(224, LogLevel.Error, "The answer to transaction {TransactionId} cannot be built")]
     private partial void Unanswerable(Exception e, Guid transactionId);
 
-    [LoggerMessage(221, LogLevel.Error, "The event store does not respond: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
+    [LoggerMessage(221, LogLevel.Error, "The event store does not respond, or cannot record their commands: answered {Count} callers that have waited for {Seconds} s with UNAVAILABLE")]
     private partial void AnsweredUnavailable(int count, double seconds);
 }

@@ -9,14 +9,14 @@ using Microsoft.Extensions.Options;
 namespace Billing.Backends.Payments;
 
 /// <summary>Decides a batch of commands and stores their events and receipts in one transaction. Afterwards every command
-/// of the batch has its result. Not thread-safe: one call at a time.</summary>
+/// of the batch has its result, or is one of <see cref="NotRecordable"/>. Not thread-safe: one call at a time.</summary>
 internal sealed partial class PaymentRecorder(
     IAccountStore store, EventStoreRetry retry, IOptions<BackendOptions> options, TimeProvider time, ILogger<PaymentRecorder> logger)
 {
     private readonly PartitionEpochs _epochs = new(store, time);
     private readonly AccountCache _cache = new(options.Value.CachedAccountsMax);
     private readonly Account _opened = Account.Opened(options.Value.DefaultCreditLimit);
-    private readonly EventStoreRetry.Retries _retry = retry.Unlimited(EventStoreFailure.IsRetryable, (e, attempt) =>
+    private readonly EventStoreRetry.Retries _retry = retry.Together(EventStoreFailure.IsRetryable, (e, attempt) =>
     {
         BackendMetrics.StoreRetries.Add(1);
         Retrying(logger, attempt, e.GetBaseException().Message);
@@ -24,9 +24,20 @@ internal sealed partial class PaymentRecorder(
 
     private int _cached;
 
-    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on.</summary>
-    public Task TakeOverAsync(IReadOnlyList<PendingCommand> commands, CancellationToken cancellationToken) =>
-        _epochs.BeginAsync(commands, cancellationToken);
+    /// <summary>The commands of the last call that the event store cannot record at present, although it can record others; each with
+    /// the later commands of its account.</summary>
+    public List<PendingCommand> NotRecordable { get; } = [];
+
+    /// <summary>Keeps former owners of the commands' partitions from recording anything from now on; and, where this backend has tried
+    /// before to record one of them, waits for what is left of that.</summary>
+    public async Task TakeOverAsync(List<PendingCommand> commands, CancellationToken cancellationToken)
+    {
+        await _epochs.BeginAsync(commands, cancellationToken);
+        if (commands.Exists(c => c.IsAuthorised))
+        {
+            await _epochs.RenewAsync(commands, cancellationToken);
+        }
+    }
 
     /// <summary>Gives each command its result, or abandons it if its partition has another owner, however long the event store is
     /// unavailable.</summary>
@@ -37,6 +48,8 @@ internal sealed partial class PaymentRecorder(
         using var span = Tracing.StartJoint("record", batch.Select(c => c.Processing));
         span?.SetTag("billing.batch.size", batch.Count);
         var since = BackendMetrics.Now;
+        _retry.Begin();
+        NotRecordable.Clear();
         await RecordTogetherAsync(batch, cancellationToken);
         BackendMetrics.Recorded(batch.Count, since);
         NoteCached();
@@ -50,12 +63,17 @@ internal sealed partial class PaymentRecorder(
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && batch.Count > 1)
         {
-            // One of them is a poison message; tried one by one, it cannot fail the others.
+            // One of them is at fault. It is found by halving, so that it cannot fail the others.
             BatchFailed(e, batch.Count);
-            foreach (var command in batch.Where(c => !c.IsDone))
+            foreach (var half in batch.Where(c => !c.IsDone).Chunk((batch.Count + 1) / 2))
             {
-                await RecordTogetherAsync([command], cancellationToken);
+                await RecordTogetherAsync(WithoutThoseThatWait(half), cancellationToken);
             }
+        }
+        catch (Exception e) when (!cancellationToken.IsCancellationRequested && EventStoreFailure.IsRetryable(e))
+        {
+            CommandNotRecordable(e, batch[0].Command.TransactionId, batch[0].StreamId);
+            NotRecordable.Add(batch[0]);
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
@@ -64,13 +82,23 @@ internal sealed partial class PaymentRecorder(
         }
     }
 
+    // Commands of an account are recorded in their order.
+    private List<PendingCommand> WithoutThoseThatWait(IEnumerable<PendingCommand> batch)
+    {
+        var recordable = new List<PendingCommand>();
+        foreach (var command in batch)
+        {
+            (NotRecordable.Exists(c => c.StreamId == command.StreamId) ? NotRecordable : recordable).Add(command);
+        }
+        return recordable;
+    }
+
     private async Task RecordWithRetriesAsync(IReadOnlyList<PendingCommand> batch, CancellationToken cancellationToken)
     {
-        var first = true;
         await _retry.ExecuteAsync(
             async token =>
             {
-                if (first)
+                if (_retry.Attempts == 1)
                 {
                     // Commands that are tried again may have been delivered once more under another assignment.
                     await _epochs.BeginAsync(batch, token);
@@ -82,7 +110,6 @@ internal sealed partial class PaymentRecorder(
                     await _epochs.RenewAsync(batch.Where(c => !c.IsDone).ToList(), token);
                     await FindRecordedAsync(batch, token);
                 }
-                first = false;
                 LeaveToOthers(batch);
                 RefuseExpired(batch);
                 await DecideAndAppendAsync(batch.Where(p => !p.IsDone).ToList(), token);
@@ -241,9 +268,12 @@ internal sealed partial class PaymentRecorder(
     [LoggerMessage(210, LogLevel.Warning, "A batch was not stored, attempt {Attempt}: {Reason}")]
     private static partial void Retrying(ILogger logger, int attempt, string reason);
 
-    [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be recorded; trying one by one")]
+    [LoggerMessage(211, LogLevel.Error, "A batch of {Count} commands cannot be recorded; trying its halves")]
     private partial void BatchFailed(Exception e, int count);
 
     [LoggerMessage(212, LogLevel.Error, "The command {TransactionId} of {StreamId} cannot be processed")]
     private partial void CommandFailed(Exception e, Guid transactionId, string streamId);
+
+    [LoggerMessage(213, LogLevel.Error, "The command {TransactionId} of {StreamId} cannot be recorded at present, and is tried again")]
+    private partial void CommandNotRecordable(Exception e, Guid transactionId, string streamId);
 }

@@ -62,6 +62,9 @@ internal sealed class PendingCommand
     /// </summary>
     public Task Turn { get; set; } = Task.CompletedTask;
 
+    /// <summary>Whether only its recording is left to do.</summary>
+    public bool IsAuthorised { get; set; }
+
     /// <summary>What the command ended with; null while it needs further processing.</summary>
     public CommandResult? Result { get; private set; }
 
@@ -75,6 +78,24 @@ internal sealed class PendingCommand
         CommandResult.Refused => BackendMetrics.Refused,
         _ => null,
     };
+
+    /// <summary>Counts the outcomes of commands that have their result: one update for each run of equal ones, of which a batch of
+    /// thousands has few.</summary>
+    public static void CountOutcomes(List<PendingCommand> done)
+    {
+        for (var next = 0; next < done.Count;)
+        {
+            var (first, outcome) = (next, done[next].Outcome);
+            while (next < done.Count && done[next].Outcome == outcome)
+            {
+                next++;
+            }
+            if (outcome is not null)
+            {
+                BackendMetrics.CountOutcomes(outcome, next - first);
+            }
+        }
+    }
 
     /// <summary>Whether no caller waits for the command to be executed any more: each deadline has passed, or the caller has
     /// already been answered.</summary>
@@ -159,12 +180,13 @@ internal sealed class PendingCommand
     }
 
     /// <summary>Takes the deliveries that have waited since a moment or longer and have not been answered yet, and marks them
-    /// as answered. The command itself stays in flight.</summary>
+    /// as answered. The command itself stays in flight. Where there is no deadline no caller waits, as for a dead letter that was replayed:
+    /// it is executed however long that takes.</summary>
     public IEnumerable<Delivery> AnswerWaiting(long since)
     {
         lock (_waiters)
         {
-            var waiting = _waiters.FindAll(a => !a.IsTold && a.Entered <= since);
+            var waiting = _waiters.FindAll(a => !a.IsTold && a.Entered <= since && a.Delivery.Command.DeadlineUnixUs > 0);
             waiting.ForEach(a => a.IsTold = true);
             return waiting.ConvertAll(a => a.Delivery);
         }

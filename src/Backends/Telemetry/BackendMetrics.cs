@@ -22,6 +22,9 @@ internal static class BackendMetrics
     public static readonly UpDownCounter<long> InFlight = Meter.CreateUpDownCounter<long>(
         "billing.commands.in_flight", "{command}", "Commands taken and not settled yet.");
 
+    public static readonly UpDownCounter<long> SetAside = Meter.CreateUpDownCounter<long>(
+        "billing.commands.set_aside", "{command}", "Commands that the event store cannot record at present, although it records others.");
+
     public static readonly UpDownCounter<long> CachedAccounts = Meter.CreateUpDownCounter<long>(
         "billing.account_cache.accounts", "{account}", "Accounts in the cache.");
 

@@ -30,7 +30,7 @@ internal sealed class CommandPublisher(ProducerPair producers, PendingReplies pe
         };
         try
         {
-            producers.Begin().Produce(topic, message, report =>
+            producers.Begin(message.Key).Produce(topic, message, report =>
             {
                 Sent(correlationId, topic, since, span, report.Error);
                 if (!report.Error.IsError)

@@ -13,15 +13,22 @@ using Microsoft.Extensions.Options;
 namespace Billing.Messaging.Kafka;
 
 /// <summary>Publishes a backend's replies and events: the replies of a batch together, in one or a few records per proxy, and
-/// each event in its own record. Owns the process's producers, which the dead letters share.</summary>
+/// each event in its own record. Owns the process's producers: one for what must arrive, events and dead letters, however long that
+/// takes; and one for replies, which are of no use to a caller that has given up. So replies that cannot be delivered delay the
+/// settlement of their commands for a limited time, and events not at all.</summary>
 public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 {
     /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers accept by default.</summary>
     internal const int ReplyBatchBytesMax = 500_000;
 
+    /// <summary>How long a reply may take to be acknowledged, then it is dropped: longer than brokers need for a new leader. The caller
+    /// repeats its request, and gets the answer from the receipt.</summary>
+    internal static readonly TimeSpan ReplyTimeout = TimeSpan.FromSeconds(10);
+
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
 
-    private readonly ProducerPair _producers;
+    private readonly IProducer<string, byte[]> _events;
+    private readonly IProducer<string, byte[]> _replies;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private volatile Exception? _failure;
@@ -33,18 +40,20 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         : this(
             // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
             // consumers of the topic, which drop events with old versions, would lose it.
-            ProducerPair.Build(options.Value, "billing-backend", messageTimeout: TimeSpan.Zero, nameof(KafkaAnswerPublisher), supervisor, logger),
+            KafkaClients.Producer(options.Value.Producer("billing-backend", TimeSpan.Zero), nameof(KafkaAnswerPublisher), supervisor, logger),
+            KafkaClients.Producer(
+                options.Value.Producer("billing-backend-replies", ReplyTimeout, batches: false), nameof(KafkaAnswerPublisher), supervisor, logger),
             time, logger)
     {
     }
 
     /// <summary>Creates the publisher with producers, which it then owns.</summary>
-    internal KafkaAnswerPublisher(ProducerPair producers, TimeProvider time, ILogger logger)
+    internal KafkaAnswerPublisher(IProducer<string, byte[]> events, IProducer<string, byte[]> replies, TimeProvider time, ILogger logger)
     {
-        _producers = producers;
+        (_events, _replies) = (events, replies);
         _time = time;
         _logger = logger;
-        DeadLetters = new DeadLetterPublisher(producers.Batching, time, logger);
+        DeadLetters = new DeadLetterPublisher(events, time, logger);
     }
 
     /// <summary>Publishes the records that cannot be processed.</summary>
@@ -96,8 +105,10 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return;
         }
         _disposed = true;
-        _producers.Flush(FlushTimeout);
-        _producers.Dispose();
+        _replies.Flush(FlushTimeout);
+        _events.Flush(FlushTimeout);
+        _replies.Dispose();
+        _events.Dispose();
     }
 
     /// <summary>The records of one call and the count of those not yet acknowledged.</summary>
@@ -106,9 +117,6 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(250);
 
         private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-        // Replies have no order but callers wait for them; events have an order but no caller waits for them.
-        private readonly IProducer<string, byte[]> _replies = publisher._producers.Begin();
 
         // One more than the number of records in flight, until AllSent: an early acknowledgement must not end the wait.
         private int _open = 1;
@@ -126,11 +134,11 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         }
 
         public void SendEvent(Event fact) => Send(
-            publisher._producers.Batching, Topics.Events,
+            Topics.Events,
             new Message<string, byte[]> { Key = fact.StreamId, Value = fact.ToByteArray(), Headers = WireHeaders.Version });
 
         public void SendReplies(string topic, ReplyBatch batch) => Send(
-            _replies, topic,
+            topic,
             new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
 
         /// <summary>Completes when all records are acknowledged.</summary>
@@ -152,14 +160,15 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return _done.Task;
         }
 
-        private void Send(IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message)
+        private void Send(string topic, Message<string, byte[]> message)
         {
             Interlocked.Increment(ref _open);
-            Produce(producer, topic, message);
+            Produce(topic, message);
         }
 
-        private void Produce(IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message)
+        private void Produce(string topic, Message<string, byte[]> message)
         {
+            var producer = topic == Topics.Events ? publisher._events : publisher._replies;
             try
             {
                 var since = MessagingMetrics.Now;
@@ -209,7 +218,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             try
             {
                 await Task.Delay(RetryDelay, publisher._time, cancellationToken);
-                Produce(publisher._producers.Batching, topic, message);
+                Produce(topic, message);
             }
             catch (Exception e)
             {
@@ -218,9 +227,9 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             }
         }
 
-        // The proxy's topic does not exist any more, so no call waits, or the brokers will never accept the record.
+        // The proxy's topic does not exist any more, or cannot be written to, so no call waits; or the brokers will never accept the record.
         private static bool IsPermanent(Confluent.Kafka.Error error) => error.IsUnknownTopic() || error.IsTooLarge()
-            || error.Code is ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
+            || error.Code is ErrorCode.Local_MsgTimedOut or ErrorCode.TopicException or ErrorCode.TopicAuthorizationFailed;
 
         private Activity? Note(Activity? span)
         {
@@ -250,9 +259,13 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
         private void End(Exception? failure)
         {
-            if (failure is null ? _done.TrySetResult() : _done.TrySetException(failure))
+            if (failure is null)
             {
-                publisher._producers.End();
+                _done.TrySetResult();
+            }
+            else
+            {
+                _done.TrySetException(failure);
             }
         }
     }

@@ -29,20 +29,25 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private readonly KafkaOptions _options = options.Value;
 
-    /// <summary>Creates the request, event and dead-letter topics that do not exist yet. Dead letters are kept for 30 days, as long as
-    /// there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are kept.</summary>
-    /// <exception cref="StartupException">No broker answers at the configured addresses.</exception>
+    /// <summary>Creates the request, event and dead-letter topics that do not exist yet, and checks the settings of all. Dead letters are
+    /// kept for 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are
+    /// kept.</summary>
+    /// <exception cref="StartupException">No broker answers at the configured addresses, or a topic has a setting with which records
+    /// would be lost or refused (<see cref="TopicSettings"/>).</exception>
     public async Task EnsureSharedAsync()
     {
         using var admin = Connect();
-        IEnumerable<TopicSpecification> shared =
+        List<TopicSpecification> shared =
         [
             .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, BrokerTimestamps)),
             .. Topics.AllBalances.Append(Topics.Events).Select(t => Specification(t, _options.Partitions)),
             Specification(Topics.DeadLetters, 1, new() { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) }),
         ];
         var existing = Existing(admin);
-        await CreateAsync(admin, [.. shared.Where(t => !existing.Contains(t.Name))]);
+        await CreateAsync(admin, shared.FindAll(t => !existing.ContainsKey(t.Name)));
+        var names = shared.Select(t => t.Name).ToHashSet(StringComparer.Ordinal);
+        await TopicSettings.CheckAsync(
+            admin, Existing(admin).Where(t => names.Contains(t.Key) && t.Value > 0).ToDictionary(), _options.StartTimeout, logger);
     }
 
     /// <summary>Creates a proxy's reply topic: one partition, with a retention time of ten minutes.</summary>
@@ -73,7 +78,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     {
         using var admin = Connect();
         var horizon = time.GetUtcNow() - InactivityMax;
-        var old = Existing(admin).Where(t => ProxyId.TryReadStart(t, out var start) && start < horizon).ToList();
+        var old = Existing(admin).Keys.Where(t => ProxyId.TryReadStart(t, out var start) && start < horizon).ToList();
         if (old.Count == 0)
         {
             return;
@@ -123,8 +128,9 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         }
     }
 
-    private HashSet<string> Existing(IAdminClient admin) =>
-        [.. admin.GetMetadata(_options.StartTimeout).Topics.Select(t => t.Topic)];
+    // The number of replicas of each topic, by its name.
+    private Dictionary<string, int> Existing(IAdminClient admin) => admin.GetMetadata(_options.StartTimeout).Topics
+        .ToDictionary(t => t.Topic, t => t.Partitions.Count == 0 ? 0 : t.Partitions[0].Replicas.Length, StringComparer.Ordinal);
 
     private static string Milliseconds(TimeSpan time) => Text((long)time.TotalMilliseconds);
 
@@ -135,7 +141,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         Name = topic,
         NumPartitions = partitions,
         ReplicationFactor = _options.ReplicationFactor,
-        Configs = configs,
+        Configs = new(configs ?? []) { ["cleanup.policy"] = "delete" },
     };
 
     private async Task CreateAsync(IAdminClient admin, List<TopicSpecification> missing)

@@ -1,10 +1,15 @@
+using Billing.Hosting;
 using Billing.Messaging;
+using Billing.Messaging.Kafka;
+using Billing.Messaging.Kafka.Clients;
 using Confluent.Kafka;
 using Confluent.Kafka.Admin;
+using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>How long the brokers keep the records of the topics that the platform creates, on a real Kafka.</summary>
+/// <summary>How long the brokers keep the records of the topics that the platform creates, and settings that it refuses, on a real Kafka.</summary>
 [Collection(OverKafka.Name)]
 public sealed class TopicRetention(KafkaStack stack)
 {
@@ -20,4 +25,38 @@ public sealed class TopicRetention(KafkaStack stack)
         Assert.Equal("2592000000", settings["retention.ms"].Value);
         Assert.Equal("1073741824", settings["retention.bytes"].Value);
     }
+
+    [Theory]
+    [InlineData("cleanup.policy", "compact", "delete")]
+    [InlineData("retention.ms", "60000", null)]
+    [InlineData("min.insync.replicas", "2", "1")]
+    public async Task A_topic_that_would_lose_or_refuse_records_keeps_services_from_starting(string setting, string wrong, string? right)
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        var topic = Topics.Payments(V1.PaymentType.Discover);
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+        var options = new KafkaOptions { BootstrapServers = stack.Stack.BootstrapServers! };
+        var topics = new KafkaTopics(Options.Create(options), TimeProvider.System, NullLogger<KafkaTopics>.Instance);
+        await topics.EnsureSharedAsync();
+
+        await SetAsync(admin, topic, setting, wrong);
+        try
+        {
+            var e = await Assert.ThrowsAsync<StartupException>(topics.EnsureSharedAsync);
+
+            Assert.StartsWith($"Kafka topic {topic}: {setting} is ", e.Message, StringComparison.Ordinal);
+            Assert.Contains(wrong, e.Message, StringComparison.Ordinal);
+        }
+        finally
+        {
+            await SetAsync(admin, topic, setting, right);
+        }
+        await topics.EnsureSharedAsync();
+    }
+
+    private static async Task SetAsync(IAdminClient admin, string topic, string setting, string? value) => await admin.IncrementalAlterConfigsAsync(new()
+    {
+        [new ConfigResource { Type = ResourceType.Topic, Name = topic }] =
+            [new ConfigEntry { Name = setting, Value = value, IncrementalOperation = value is null ? AlterConfigOpType.Delete : AlterConfigOpType.Set }],
+    });
 }

@@ -6,7 +6,6 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
-using Billing.Messaging.Kafka.Clients;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
@@ -32,8 +31,7 @@ public sealed class BackendAllocationTests
         using var supervisor = Supervision.New();
         using var stopping = new CancellationTokenSource();
         using var producer = new AcknowledgingProducer();
-        using var pair = new ProducerPair(producer);
-        using var publisher = new KafkaAnswerPublisher(pair, time, NullLogger.Instance);
+        using var publisher = new KafkaAnswerPublisher(producer, producer, time, NullLogger.Instance);
         using var network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = false }), time);
         var options = Options.Create(new BackendOptions());
         var store = new EmptyStore();

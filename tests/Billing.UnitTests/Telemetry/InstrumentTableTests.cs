@@ -1,10 +1,12 @@
 using System.Diagnostics.Metrics;
 using System.Runtime.CompilerServices;
 using Billing.Backends.Telemetry;
+using Billing.Hosting;
 using Billing.Messaging.Telemetry;
 using Billing.Proxy;
 using Billing.Proxy.Telemetry;
 using Billing.UnitTests.Proxy;
+using Billing.UnitTests.Testing;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.UnitTests.Telemetry;
@@ -44,7 +46,7 @@ public sealed class InstrumentTableTests
         {
             InstrumentPublished = (instrument, _) =>
             {
-                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName or BackendMetrics.MeterName)
+                if (instrument.Meter.Name is CallMetrics.MeterName or MessagingMetrics.MeterName or BackendMetrics.MeterName or ClockWatch.MeterName)
                 {
                     lock (found)
                     {
@@ -54,6 +56,8 @@ public sealed class InstrumentTableTests
             },
         };
         listener.Start();
+        using var clock = new ClockWatch(TimeProvider.System, Supervision.New());
+        _ = clock.RunAsync(new CancellationToken(canceled: true));
         foreach (var holder in (Type[])[typeof(MessagingMetrics), typeof(PartitionMetrics), typeof(BackendMetrics)])
         {
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);

@@ -1,3 +1,4 @@
+using Billing.Hosting;
 using Confluent.Kafka;
 using Microsoft.Extensions.Logging;
 
@@ -11,6 +12,21 @@ public static class KafkaClients
     public static IProducer<TKey, TValue> Producer<TKey, TValue>(ProducerConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
         new ProducerBuilder<TKey, TValue>(config)
             .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m)).Build();
+
+    /// <summary>Builds a producer whose fatal errors are failures of <paramref name="owner"/>, which stop the process.</summary>
+    internal static IProducer<string, byte[]> Producer(ProducerConfig config, string owner, Supervisor supervisor, ILogger logger)
+    {
+        return Producer<string, byte[]>(config, FailIfFatal, logger);
+
+        void FailIfFatal(Error error)
+        {
+            KafkaLog.Error(logger, error);
+            if (error.IsFatal)
+            {
+                supervisor.Fail(owner, new KafkaException(error));
+            }
+        }
+    }
 
     /// <summary>Builds a consumer.</summary>
     public static IConsumer<TKey, TValue> Consumer<TKey, TValue>(

@@ -84,6 +84,12 @@ internal static partial class KafkaLog
     [LoggerMessage(117, LogLevel.Warning, "Reading {Partition} again from its committed offset: the event store knows another owner of it")]
     public static partial void StartedOver(ILogger logger, string partition);
 
+    [LoggerMessage(118, LogLevel.Warning, "The settings of the topics could not be checked: {Reason}")]
+    public static partial void TopicsNotChecked(ILogger logger, string reason);
+
+    [LoggerMessage(119, LogLevel.Warning, "{Topic} has {Replicas} replicas and min.insync.replicas 1: what only one broker has acknowledged is lost with its disk")]
+    public static partial void MayLoseRecords(ILogger logger, string topic, int replicas);
+
     /// <summary>Logs an error that the native client reports.</summary>
     public static void Error(ILogger logger, Error error)
     {

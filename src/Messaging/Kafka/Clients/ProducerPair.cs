@@ -6,11 +6,13 @@ namespace Billing.Messaging.Kafka.Clients;
 
 /// <summary>Two producers: one batches records, for the linger time and while a request is in flight; the other sends at once. A
 /// record that is sent while none is in flight has no others to be batched with and uses the latter; under load nearly all
-/// records are batched. There is no order between the two: records that must keep their order use <see cref="Batching"/>.
-/// Thread-safe.</summary>
+/// records are batched. Records with one key keep their order: while any record is in flight, all those with its key use the same
+/// producer. Records that must keep their order otherwise use <see cref="Batching"/>. Thread-safe.</summary>
 internal sealed class ProducerPair : IDisposable
 {
     private readonly IProducer<string, byte[]> _prompt;
+    private readonly Lock _gate = new();
+    private string? _promptKey;
     private int _inFlight;
 
     /// <summary>Creates the pair with one producer for both roles, for tests and simulated brokers without linger.</summary>
@@ -26,26 +28,26 @@ internal sealed class ProducerPair : IDisposable
     /// <summary>Builds both producers, which connect in the background. A record may take <paramref name="messageTimeout"/> to be
     /// acknowledged; zero for no limit. A fatal error of one is a failure of <paramref name="owner"/>, which stops the process.</summary>
     public static ProducerPair Build(
-        KafkaOptions options, string clientId, TimeSpan messageTimeout, string owner, Supervisor supervisor, ILogger logger)
-    {
-        return new ProducerPair(Build(clientId, batches: true), Build(clientId + "-prompt", batches: false));
-
-        IProducer<string, byte[]> Build(string id, bool batches) =>
-            KafkaClients.Producer<string, byte[]>(options.Producer(id, messageTimeout, batches), FailIfFatal, logger);
-
-        void FailIfFatal(Error error)
-        {
-            KafkaLog.Error(logger, error);
-            if (error.IsFatal)
-            {
-                supervisor.Fail(owner, new KafkaException(error));
-            }
-        }
-    }
+        KafkaOptions options, string clientId, TimeSpan messageTimeout, string owner, Supervisor supervisor, ILogger logger) => new(
+            KafkaClients.Producer(options.Producer(clientId, messageTimeout), owner, supervisor, logger),
+            KafkaClients.Producer(options.Producer(clientId + "-prompt", messageTimeout, batches: false), owner, supervisor, logger));
 
     /// <summary>Counts a send as in flight until <see cref="End"/>.</summary>
+    /// <param name="key">The key of its records; null if they have no order.</param>
     /// <returns>The producer to send it with.</returns>
-    public IProducer<string, byte[]> Begin() => Interlocked.Increment(ref _inFlight) == 1 ? _prompt : Batching;
+    public IProducer<string, byte[]> Begin(string? key)
+    {
+        lock (_gate)
+        {
+            if (Interlocked.Increment(ref _inFlight) == 1)
+            {
+                _promptKey = key;
+                return _prompt;
+            }
+            // The first record with the key may still be on its way.
+            return key is not null && key == _promptKey ? _prompt : Batching;
+        }
+    }
 
     /// <summary>Ends a send that was begun: it has been acknowledged or has failed.</summary>
     public void End() => Interlocked.Decrement(ref _inFlight);

@@ -82,7 +82,7 @@ public sealed class EventTypesTests
     [Fact]
     public void An_unknown_type_is_refused_and_named_in_the_error()
     {
-        var e = Assert.Throws<InvalidOperationException>(() => EventTypes.Read("payment_accepted_v9", "{}"u8));
+        var e = Assert.Throws<UnknownEventTypeException>(() => EventTypes.Read("payment_accepted_v9", "{}"u8));
         Assert.Contains("'payment_accepted_v9'", e.Message, StringComparison.Ordinal);
     }
 

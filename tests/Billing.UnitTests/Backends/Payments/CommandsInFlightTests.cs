@@ -210,8 +210,8 @@ public sealed class CommandsInFlightTests
     [Fact]
     public void A_caller_that_has_waited_for_long_is_answered_once_and_not_again()
     {
-        var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
-        _inFlight.Enter([Deliver(2)], 20);
+        var command = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 10));
+        _inFlight.Enter([Deliver(2, deadline: 100)], 20);
         Assert.Empty(_inFlight.AnswerWaiting(since: 9));
         Assert.Equal(1UL, Assert.Single(_inFlight.AnswerWaiting(since: 15)).Command.CorrelationId);
         Assert.Empty(_inFlight.AnswerWaiting(since: 15));
@@ -222,10 +222,10 @@ public sealed class CommandsInFlightTests
     [Fact]
     public void A_command_whose_callers_were_all_answered_has_expired()
     {
-        var command = Assert.Single(_inFlight.Enter([Deliver(1)], 10));
+        var command = Assert.Single(_inFlight.Enter([Deliver(1, deadline: 100)], 10));
         _inFlight.AnswerWaiting(since: 10);
         Assert.True(command.IsExpired(0));
-        _inFlight.Enter([Deliver(2)], 20);
+        _inFlight.Enter([Deliver(2, deadline: 100)], 20);
         Assert.False(command.IsExpired(0));
     }
 

@@ -18,8 +18,11 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>Returns the error that is thrown after a batch was stored; null for none.</summary>
     public Func<Exception?> FailsAfter { get; set; } = () => null;
 
+    /// <summary>Returns the error with which accounts cannot be read; null if they can.</summary>
+    public Func<string[], Exception?> Loading { get; set; } = _ => null;
+
     public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
-        Task.FromResult(streamIds.ToDictionary(
+        Loading(streamIds) is { } failure ? Task.FromException<Dictionary<string, Account>>(failure) : Task.FromResult(streamIds.ToDictionary(
             id => id, id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(opened), StringComparer.Ordinal));
 
     /// <summary>What a search for receipts waits for, with the ids that are searched for.</summary>

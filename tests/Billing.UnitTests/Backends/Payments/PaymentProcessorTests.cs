@@ -191,6 +191,75 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_command_without_a_deadline_is_recorded_however_long_the_store_was_away()
+    {
+        var back = new TaskCompletionSource();
+        _store.Searching = _ => back.Task;
+        var replayed = Payment();
+        replayed.Command.DeadlineUnixUs = 0;
+        _processor.Accept([replayed]);
+        await _time.RunToEndAsync(Task.Delay(TimeSpan.FromMinutes(1), _time));
+        back.SetResult();
+
+        Assert.Equal(1, (await ReplyOfAsync(replayed)).Payment.Version);
+    }
+
+    [Fact]
+    public async Task While_the_store_is_damaged_under_one_account_its_callers_are_told_and_the_others_are_served_and_later_it_is_served_too()
+    {
+        _store.Fails = events => events.Any(e => e.Recorded.StreamId.EndsWith("bad", StringComparison.Ordinal))
+            ? new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted)
+            : null;
+        var (bad, sound) = (Payment("bad"), Payment("acct-1"));
+        _processor.Accept([bad, sound]);
+
+        Assert.Equal(1, (await ReplyOfAsync(sound)).Payment.Version);
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, (await ReplyOfAsync(bad)).Error.Reason);
+        Assert.Null(_processor.NotReadyReason);
+        var again = CopyOf(bad);
+        _processor.Accept([again]);
+        _store.Fails = _ => null;
+
+        Assert.Equal(1, (await ReplyOfAsync(again)).Payment.Version);
+        await bad.Ended;
+        Assert.True(bad.IsSettled);
+    }
+
+    [Fact]
+    public async Task Later_payments_of_an_account_wait_behind_one_that_cannot_be_recorded()
+    {
+        var (first, later) = (Payment("acct-1"), Payment("acct-1"));
+        _store.Fails = events => events.Any(e => e.Recorded.TransactionId == first.Command.TransactionId)
+            ? new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted)
+            : null;
+        _processor.Accept([first]);
+        await ReplyToAsync(Payment("acct-2"));
+        _processor.Accept([later]);
+        await ReplyToAsync(Payment("acct-3"));
+        _store.Fails = _ => null;
+
+        Assert.Equal(1, (await ReplyOfAsync(first)).Payment.Version);
+        Assert.Equal(2, (await ReplyOfAsync(later)).Payment.Version);
+    }
+
+    [Fact]
+    public async Task A_payment_whose_receipt_cannot_be_read_waits_until_it_can_and_the_others_are_served()
+    {
+        var (bad, sound) = (Payment("bad"), Payment("acct-1"));
+        var id = Guid.Parse(bad.Command.TransactionId);
+        _store.Searching = ids => ids.Contains(id)
+            ? Task.FromException(new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted))
+            : Task.CompletedTask;
+        _processor.Accept([bad, sound]);
+
+        Assert.Equal(1, (await ReplyOfAsync(sound)).Payment.Version);
+        Assert.False(bad.IsSettled);
+        _store.Searching = _ => Task.CompletedTask;
+
+        Assert.Equal(1, (await ReplyOfAsync(bad)).Payment.Version);
+    }
+
+    [Fact]
     public async Task A_question_about_an_unknown_payment_is_open_until_its_deadline_and_then_closes_its_id()
     {
         var payment = Payment();
@@ -225,6 +294,7 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
     {
         var command = Samples.PaymentCommand(account, units, ++_lastCorrelationId);
         command.TransactionId = command.Payment.TransactionId = Guid.NewGuid().ToString();
+        command.DeadlineUnixUs = _time.Microseconds() + 3_600_000_000;
         return new RecordingDelivery(command, assignment);
     }
 

@@ -165,6 +165,56 @@ public sealed class PaymentRecorderTests
         Assert.Equal(ErrorReasons.TransactionIdReused, Assert.IsType<CommandResult.Refused>(batch[0].Result).Error.Reason);
     }
 
+    [Theory]
+    [InlineData(PostgresErrorCodes.DataCorrupted)]
+    [InlineData(PostgresErrorCodes.IoError)]
+    [InlineData(StoredFunction.StreamMoved)]
+    public async Task What_the_store_cannot_record_for_one_account_is_left_over_in_its_order_and_the_others_are_recorded(string sqlState)
+    {
+        var batch = Enter("acct-1", "acct-bad", "acct-2", "acct-3", "acct-bad", "acct-4", "acct-5");
+        var attempts = 0;
+        _store.Fails = events => ++attempts > 0 && events.Any(e => e.Recorded.StreamId.EndsWith("bad", StringComparison.Ordinal))
+            ? new PostgresException("bad", "ERROR", "ERROR", sqlState)
+            : null;
+
+        await RecordAsync(batch);
+
+        Assert.Equal([batch[1], batch[4]], _recorder.NotRecordable);
+        Assert.All(batch, command => Assert.Equal(!_recorder.NotRecordable.Contains(command), command.IsDone));
+        Assert.Equal(5, _store.Appended.Count);
+        Assert.InRange(attempts, EventStoreRetry.AttemptsTogether + 1, EventStoreRetry.AttemptsTogether + 6);
+    }
+
+    [Fact]
+    public async Task An_event_of_a_newer_type_keeps_only_the_commands_of_its_account_from_being_recorded()
+    {
+        var batch = Enter("acct-1", "acct-newer");
+        _store.Loading = ids => ids.Any(id => id.EndsWith("newer", StringComparison.Ordinal)) ? new UnknownEventTypeException("refunded_v1") : null;
+
+        await RecordAsync(batch);
+
+        Assert.Same(batch[1], Assert.Single(_recorder.NotRecordable));
+        Assert.NotNull(batch[0].Event());
+    }
+
+    [Fact]
+    public async Task A_command_that_may_be_recorded_is_not_refused_as_expired_while_its_receipt_cannot_be_read()
+    {
+        var batch = Enter("acct-1", "acct-2");
+        batch.ForEach(c => c.Deliveries.Single().Command.DeadlineUnixUs = UnixTime.Microseconds(_time.GetUtcNow()) + 1);
+        _store.FailsAfter = () =>
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            _store.Searching = _ => Task.FromException(new PostgresException("bad", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted));
+            return new NpgsqlException("broken", new IOException());
+        };
+
+        await RecordAsync(batch);
+
+        Assert.Equal(batch, _recorder.NotRecordable);
+        Assert.All(batch, command => Assert.False(command.IsDone));
+    }
+
     private Task RecordAsync(List<PendingCommand> batch) =>
         _time.RunToEndAsync(_recorder.RecordAsync(batch, CancellationToken.None));
 

@@ -1,6 +1,5 @@
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
-using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.UnitTests.Testing;
@@ -35,7 +34,7 @@ public sealed class CommandIntakeTests : IDisposable
         var node = new Billing.Simulation.Node("backend", _scheduler);
         _time = node.Time;
         _producer = new ModelProducer(_brokers, node, TimeSpan.Zero);
-        _publisher = new KafkaAnswerPublisher(new ProducerPair(_producer), node.Time, NullLogger.Instance);
+        _publisher = new KafkaAnswerPublisher(_producer, _producer, node.Time, NullLogger.Instance);
         _intake = new CommandIntake(InFlightMax, _handler, _publisher, _scheduler.Run, node.Time, NullLogger.Instance);
         _consumer = new ModelConsumer(
             _brokers, node, () => { }, _brokers.Group("group"), new RebalanceHandlers(_intake.Assigned, _intake.Revoked, _intake.Lost));

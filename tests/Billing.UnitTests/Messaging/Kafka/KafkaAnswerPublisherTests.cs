@@ -1,6 +1,5 @@
 using Billing.Messaging;
 using Billing.Messaging.Kafka;
-using Billing.Messaging.Kafka.Clients;
 using Billing.Simulation;
 using Billing.Simulation.Kafka;
 using Billing.Wire.V1;
@@ -13,11 +12,13 @@ namespace Billing.UnitTests.Messaging.Kafka;
 public sealed class KafkaAnswerPublisherTests : IDisposable
 {
     private const string Proxy = "billing.replies.one";
+    private const string OtherProxy = "billing.replies.two";
 
     private readonly Scheduler _scheduler;
     private readonly Brokers _brokers;
     private readonly Billing.Simulation.Node _node;
-    private readonly ModelProducer _producer;
+    private readonly ModelProducer _events;
+    private readonly ModelProducer _replies;
     private readonly KafkaAnswerPublisher _publisher;
 
     public KafkaAnswerPublisherTests()
@@ -26,15 +27,18 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
         _scheduler = new Scheduler(dice);
         _brokers = new Brokers(_scheduler, dice, partitions: 1);
         _brokers.Create(Proxy, 1);
+        _brokers.Create(OtherProxy, 1);
         _node = new Billing.Simulation.Node("backend", _scheduler);
-        _producer = new ModelProducer(_brokers, _node, TimeSpan.Zero);
-        _publisher = new KafkaAnswerPublisher(new ProducerPair(_producer), _node.Time, NullLogger.Instance);
+        _events = new ModelProducer(_brokers, _node, TimeSpan.Zero);
+        _replies = new ModelProducer(_brokers, _node, KafkaAnswerPublisher.ReplyTimeout);
+        _publisher = new KafkaAnswerPublisher(_events, _replies, _node.Time, NullLogger.Instance);
     }
 
     public void Dispose()
     {
         _publisher.Dispose();
-        _producer.Dispose();
+        _events.Dispose();
+        _replies.Dispose();
     }
 
     [Fact]
@@ -78,9 +82,9 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void A_reply_waits_for_space_in_the_producers_queue()
+    public void A_reply_waits_for_space_in_the_repliess_queue()
     {
-        _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
+        _replies.FullUntil = TimeSpan.FromSeconds(1).Ticks;
         var sent = Publish([Answer(1, 100)], [], TimeSpan.FromMilliseconds(900));
         Assert.False(sent.IsCompleted);
         _scheduler.Run(TimeSpan.FromSeconds(1));
@@ -92,7 +96,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     [Fact]
     public void Nothing_is_published_after_an_event_that_failed()
     {
-        _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
+        _events.FullUntil = TimeSpan.FromSeconds(1).Ticks;
         var first = Publish([], [new Event { StreamId = "visa/one", Version = 1 }]);
         _scheduler.Run(TimeSpan.FromSeconds(2));
         var second = Publish([], [new Event { StreamId = "visa/one", Version = 2 }]);
@@ -103,36 +107,17 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void Replies_are_sent_without_batching_only_if_nothing_is_in_flight_and_events_never()
+    public void While_a_reply_topic_cannot_be_written_to_settlement_waits_only_until_its_replies_time_out_and_the_events_arrive()
     {
-        var prompt = new ModelProducer(_brokers, _node, TimeSpan.Zero);
-        using var publisher = new KafkaAnswerPublisher(new ProducerPair(_producer, prompt), _node.Time, NullLogger.Instance);
-        Task PublishAsync(ulong id) => publisher.PublishAsync([Answer(id, 100)], [new Event { StreamId = "visa/one" }], CancellationToken.None);
+        _brokers.Stuck = (Proxy, TimeSpan.FromHours(1).Ticks);
+        var sent = Publish([Answer(1, 100), new Answer(OtherProxy, new Reply { CorrelationId = 2 })], [new Event { StreamId = "visa/one", Version = 1 }]);
+        Assert.False(sent.IsCompleted);
+        Assert.Single(Records(Topics.Events));
+        Assert.Equal([2UL], Records(OtherProxy).SelectMany(Replies));
+        _scheduler.Run(KafkaAnswerPublisher.ReplyTimeout);
 
-        _node.Run(() => _ = PublishAsync(1));
-        Assert.Equal((1, 1), (prompt.Produced, _producer.Produced));
-        _node.Run(() => _ = PublishAsync(2));
-        Assert.Equal((1, 3), (prompt.Produced, _producer.Produced));
-        _scheduler.Run(TimeSpan.FromSeconds(1));
-        _node.Run(() => _ = PublishAsync(3));
-        Assert.Equal((2, 4), (prompt.Produced, _producer.Produced));
-    }
-
-    [Fact]
-    public void A_failed_publication_is_no_longer_in_flight()
-    {
-        var prompt = new ModelProducer(_brokers, _node, TimeSpan.Zero);
-        var producers = new ProducerPair(_producer, prompt);
-        using var publisher = new KafkaAnswerPublisher(producers, _node.Time, NullLogger.Instance);
-        _producer.FullUntil = TimeSpan.FromSeconds(1).Ticks;
-        _node.Run(() =>
-        {
-            _ = publisher.PublishAsync([], [new Event { StreamId = "visa/one" }], CancellationToken.None);
-            _ = publisher.PublishAsync([], [new Event { StreamId = "visa/one" }], CancellationToken.None);
-        });
-        _scheduler.Run(TimeSpan.FromSeconds(2));
-
-        Assert.Same(prompt, producers.Begin());
+        Assert.True(sent.IsCompletedSuccessfully);
+        Assert.Empty(Records(Proxy));
     }
 
     [Fact]

@@ -1,0 +1,57 @@
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Simulation;
+
+/// <summary>The points of the platform's code that the runs of this process have reached: its log messages. What is rare in production has
+/// one, so a simulation that has never logged it has never tried it.</summary>
+internal static class Points
+{
+    /// <summary>The points that ten minutes of simulation must reach, by the ids of their messages.</summary>
+    public static readonly IReadOnlyDictionary<int, string> Expected = new Dictionary<int, string>
+    {
+        [105] = "a reply could not be delivered",
+        [106] = "a record is sent again",
+        [114] = "a consumer is paused",
+        [115] = "a consumer is resumed",
+        [117] = "a partition fenced by mistake is read again",
+        [131] = "a record on the topic of events is skipped",
+        [132] = "events were deleted before they were read",
+        [134] = "offsets began again",
+        [201] = "commands are left to the next owner",
+        [210] = "a batch is tried again",
+        [211] = "a batch is halved",
+        [213] = "a command cannot be recorded at present",
+        [220] = "receipts are read again",
+        [221] = "callers are told that the event store is away",
+        [222] = "receipts are read in halves",
+        [223] = "a receipt cannot be read",
+        [230] = "accounts are read again",
+        [231] = "a balance cannot be read",
+        [242] = "a view has missed an event",
+        [243] = "events are read again",
+    };
+
+    private static readonly ConcurrentDictionary<int, long> Counts = new();
+
+    /// <summary>The expected points that no run has reached.</summary>
+    public static IReadOnlyList<string> Missing =>
+        [.. Expected.Where(point => !Counts.ContainsKey(point.Key)).Select(point => point.Value).Order(StringComparer.Ordinal)];
+
+    /// <summary>Counts a message.</summary>
+    public static void Reach(int id) => Counts.AddOrUpdate(id, 1, static (_, count) => count + 1);
+}
+
+/// <summary>A logger that counts the messages and drops them.</summary>
+internal sealed class PointLog<T> : ILogger<T>
+{
+    public static readonly PointLog<T> Instance = new();
+
+    public IDisposable? BeginScope<TState>(TState state)
+        where TState : notnull => null;
+
+    public bool IsEnabled(LogLevel logLevel) => logLevel > LogLevel.Debug;
+
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) => Points.Reach(eventId.Id);
+}

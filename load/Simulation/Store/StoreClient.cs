@@ -1,0 +1,55 @@
+using System.Text;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Messaging;
+
+namespace Billing.Simulation.Store;
+
+/// <summary>The event store as one process sees it.</summary>
+internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore, IEventScan
+{
+    public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
+    {
+        var (accounts, hasNewer) = await server.AskAsync(
+            node, new StoreRequest(Writes: false) { Streams = streamIds },
+            () => (server.Load(streamIds, opened), streamIds.SelectMany(server.Stream).Any(stored => stored.Fact is CreditLimitChanged)));
+        return node.IsOlder && hasNewer ? throw new UnknownEventTypeException("credit_limit_changed") : accounts;
+    }
+
+    public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: false) { Receipts = transactionIds }, () => server.Find(transactionIds));
+
+    public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: true) { Receipts = transactionIds }, () => server.Close(transactionIds));
+
+    public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
+        IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => server.AskAsync(
+            node, new StoreRequest(Writes: true) { Begun = [.. owned.Select(o => o.Partition)] }, () => server.Begin(owned));
+
+    public Task AppendAsync(
+        IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
+    {
+        var request = new StoreRequest(Writes: true)
+        {
+            Streams = [.. batch.Select(e => e.Recorded.StreamId)],
+            Receipts = [.. batch.Where(e => e.Recorded.TransactionId.Length > 0).Select(e => Guid.Parse(e.Recorded.TransactionId))],
+            Held = [.. owned.Select(o => o.Partition)],
+        };
+        return server.AskAsync(node, request, () => server.Append(batch, owned));
+    }
+
+    public Task<long> LastAsync(CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: false), () => (long)server.Events.Count);
+
+    public async Task<(int Count, long Last)> ReadPageAsync(
+        long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
+    {
+        var page = await server.AskAsync(node, new StoreRequest(Writes: false), () => server.Page(after, limit));
+        foreach (var stored in page)
+        {
+            var (type, _, json) = EventTypes.Write(stored.Fact);
+            take(new StoredEvent(stored.StreamId, stored.Version, type, Encoding.UTF8.GetBytes(json)));
+        }
+        return (page.Count, page.Count == 0 ? after : page[^1].Sequence);
+    }
+}

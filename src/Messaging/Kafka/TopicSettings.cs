@@ -1,0 +1,67 @@
+using System.Globalization;
+using Billing.Hosting;
+using Billing.Messaging.Kafka.Clients;
+using Confluent.Kafka;
+using Confluent.Kafka.Admin;
+using Microsoft.Extensions.Logging;
+
+namespace Billing.Messaging.Kafka;
+
+/// <summary>Checks the settings of the topics on the brokers, whoever created them. With some settings, commands are lost before
+/// anybody has read them, or nothing can be written.</summary>
+internal static class TopicSettings
+{
+    /// <summary>The shortest time that commands and events must be kept: as long as an outage of all backends may reasonably last.
+    /// </summary>
+    public static readonly TimeSpan RetentionMin = TimeSpan.FromHours(1);
+
+    /// <summary>Checks topics. If the brokers do not allow that, it is only logged.</summary>
+    /// <param name="admin">A client of the brokers.</param>
+    /// <param name="replicas">The number of replicas of each topic, by its name.</param>
+    /// <param name="timeout">How long to wait for the brokers.</param>
+    /// <param name="logger">Gets what is not wrong but risky.</param>
+    /// <exception cref="StartupException">A setting loses or refuses records; the message names the topic and the setting.</exception>
+    public static async Task CheckAsync(IAdminClient admin, IReadOnlyDictionary<string, int> replicas, TimeSpan timeout, ILogger logger)
+    {
+        try
+        {
+            var described = await admin.DescribeConfigsAsync(
+                replicas.Keys.Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }),
+                new DescribeConfigsOptions { RequestTimeout = timeout });
+            var wrong = described.SelectMany(d => Wrong(d.ConfigResource.Name, replicas[d.ConfigResource.Name], d.Entries, logger)).ToList();
+            if (wrong.Count > 0)
+            {
+                throw new StartupException(string.Join(Environment.NewLine, wrong));
+            }
+        }
+        catch (KafkaException e)
+        {
+            KafkaLog.TopicsNotChecked(logger, e.Error.Reason);
+        }
+    }
+
+    private static IEnumerable<string> Wrong(
+        string topic, int replicas, Dictionary<string, ConfigEntryResult> entries, ILogger logger)
+    {
+        if (entries["cleanup.policy"].Value is var policy && policy.Contains("compact", StringComparison.Ordinal))
+        {
+            yield return $"Kafka topic {topic}: cleanup.policy is '{policy}' and must be 'delete': of all commands or events of an account, a compacted topic keeps the last.";
+        }
+        if (Number(entries, "retention.ms") is >= 0 and var kept && kept < RetentionMin.TotalMilliseconds)
+        {
+            yield return $"Kafka topic {topic}: retention.ms is {kept} and must be at least {RetentionMin.TotalMilliseconds}: records would be deleted before they are read.";
+        }
+        var inSync = Number(entries, "min.insync.replicas");
+        if (inSync > replicas)
+        {
+            yield return $"Kafka topic {topic}: min.insync.replicas is {inSync}, but the topic has {replicas} replicas: nothing can be written to it.";
+        }
+        else if (inSync == 1 && replicas > 1)
+        {
+            KafkaLog.MayLoseRecords(logger, topic, replicas);
+        }
+    }
+
+    private static long Number(Dictionary<string, ConfigEntryResult> entries, string name) =>
+        long.Parse(entries[name].Value, CultureInfo.InvariantCulture);
+}
