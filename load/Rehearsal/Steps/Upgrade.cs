@@ -7,8 +7,9 @@ namespace Billing.Rehearsal.Steps;
 /// In the meantime, the old and the new release run side by side.</summary>
 internal static class Upgrade
 {
-    // Backends before proxies: so a new proxy never sends requests that only old backends would receive and cannot handle.
-    private static readonly string[] Order = ["payment-backend", "balance-backend", "proxy", "monitoring"];
+    // Who reads comes before who writes: balance backends before payment backends, which may store new types of events, and backends before
+    // proxies, which may send new kinds of requests.
+    private static readonly string[] Order = ["balance-backend", "payment-backend", "proxy", "monitoring"];
 
     /// <summary>Upgrades every machine that runs one of the platform's programs.</summary>
     public static async Task RunAsync(Platform platform, Release next, Action<string> progress, CancellationToken cancellationToken)

@@ -67,6 +67,7 @@ internal static class BackendMetrics
         Repeats.Add(0, FromFlight);
         CountCacheLookups(0, 0);
         InFlight.Add(0);
+        SetAside.Add(0);
         CachedAccounts.Add(0);
         ViewAccounts.Add(0);
         ViewGaps.Add(0);
