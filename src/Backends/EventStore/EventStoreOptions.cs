@@ -10,6 +10,9 @@ public sealed class EventStoreOptions
     /// <summary>The configuration section.</summary>
     public const string Section = "Billing:EventStore";
 
+    /// <summary>How long a session waits for a lock, in PostgreSQL's format.</summary>
+    internal const string LockTimeout = "5s";
+
     // A transaction whose client was lost while the database failed would keep its locks, and the retried batch would wait for
     // them forever: ten seconds are far above any pause between two statements, and below how long a caller waits.
     // One that waits for the rest of a statement is not idle: the server ends it when its client's host no longer answers, after
@@ -18,7 +21,7 @@ public sealed class EventStoreOptions
     // Rows are looked up by their keys: a statement prepared while a new store's tables are empty would otherwise keep scanning
     // whole tables when they no longer are.
     private const string LostClients =
-        "-c lock_timeout=5s -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s";
+        $"-c lock_timeout={LockTimeout} -c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10s";
 
     private const string SessionSettingsOption =
         $"{LostClients} -c idle_in_transaction_session_timeout=10s "

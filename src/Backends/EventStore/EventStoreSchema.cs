@@ -74,7 +74,9 @@ public sealed class EventStoreSchema(
             await using var transaction = await connection.BeginTransactionAsync(cancellationToken);
             // Held until the transaction ends. Whoever holds it may have many tables to create; nothing waits behind those who wait for it.
             await ExecuteAsync(
-                connection, $"set local lock_timeout = '1min'; select pg_advisory_xact_lock({SchemaLock}); set local lock_timeout = '5s'", cancellationToken);
+                connection,
+                $"set local lock_timeout = '1min'; select pg_advisory_xact_lock({SchemaLock}); set local lock_timeout = '{EventStoreOptions.LockTimeout}'",
+                cancellationToken);
             if (!await mark.IsThereAsync(connection, cancellationToken))
             {
                 await store.Value.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
@@ -93,7 +95,8 @@ public sealed class EventStoreSchema(
 
     private static async Task ExecuteAsync(NpgsqlConnection connection, string sql, CancellationToken cancellationToken)
     {
-        await using var command = new NpgsqlCommand(sql, connection);
+        // The server bounds the waits for locks; the client's own bound, 30 s, would end that for the turn.
+        await using var command = new NpgsqlCommand(sql, connection) { CommandTimeout = 0 };
         await command.ExecuteNonQueryAsync(cancellationToken);
     }
 
