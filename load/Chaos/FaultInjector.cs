@@ -15,10 +15,13 @@ public sealed record InjectedFault(Fault Fault, long Injected, long Recovered);
 /// and one broker are down at a time, whatever the schedule contains.</summary>
 public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, TimeProvider time, Action<string> say) : IDisposable
 {
-    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
     private const int SlowSyncMs = 2000;
+
+    private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan WatchInterval = TimeSpan.FromMilliseconds(500);
+
+    // By then, sessions are in the middle of a commit.
+    private static readonly TimeSpan InCommit = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<(FaultPool, int), SemaphoreSlim> _gates = new();
     private int _endedThemselves;
@@ -131,9 +134,7 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 await FreezeAsync(() => network!.CutBrokers(directions), () => network!.CutBrokers(Cut.None), fault, cancellationToken);
                 break;
             case FaultKind.FlappingNetwork:
-                await FreezeAsync(
-                    () => { }, () => network!.CutBrokers(Cut.None), fault with { Lasts = TimeSpan.Zero }, cancellationToken,
-                    token => network!.FlapAsync(fault.Lasts, token));
+                await network!.FlapAsync(fault.Lasts, cancellationToken);
                 break;
             case FaultKind.CutFromPostgres:
                 await FreezeAsync(() => network!.CutStore(Cut.Both), () => network!.CutStore(Cut.None), fault, cancellationToken);
@@ -147,8 +148,7 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 await FreezeAsync(() => stack.PostgresDisk!.Set(SlowSyncMs), () => stack.PostgresDisk!.Set(0), fault, cancellationToken);
                 break;
             case FaultKind.KillSlowPostgres:
-                await FreezeAsync(() => stack.PostgresDisk!.Set(long.MaxValue), () => stack.PostgresDisk!.Set(0), fault, cancellationToken, KillPostgresAsync);
-                await stack.Postgres!.StartAsync(cancellationToken);
+                await KillSlowPostgresAsync(fault, cancellationToken);
                 break;
             case FaultKind.FreezePostgres:
                 await FreezeAsync(stack.Postgres!.Pause, stack.Postgres!.Resume, fault, cancellationToken);
@@ -178,23 +178,27 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
         }
     }
 
-    // By then, sessions are in the middle of a commit.
-    private async Task KillPostgresAsync(CancellationToken cancellationToken)
+    private async Task KillSlowPostgresAsync(Fault fault, CancellationToken cancellationToken)
     {
-        await Task.Delay(InCommit, time, cancellationToken);
-        stack.Postgres!.Kill();
+        stack.PostgresDisk!.Set(long.MaxValue);
+        try
+        {
+            await Task.Delay(InCommit, time, cancellationToken);
+            stack.Postgres!.Kill();
+            await WaitAsync(fault, cancellationToken);
+        }
+        finally
+        {
+            stack.PostgresDisk.Set(0);
+        }
+        await stack.Postgres.StartAsync(cancellationToken);
     }
 
-    private async Task FreezeAsync(
-        Action pause, Action resume, Fault fault, CancellationToken cancellationToken, Func<CancellationToken, Task>? meanwhile = null)
+    private async Task FreezeAsync(Action pause, Action resume, Fault fault, CancellationToken cancellationToken)
     {
         pause();
         try
         {
-            if (meanwhile is not null)
-            {
-                await meanwhile(cancellationToken);
-            }
             await WaitAsync(fault, cancellationToken);
         }
         finally

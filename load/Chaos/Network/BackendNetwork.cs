@@ -54,10 +54,17 @@ public sealed class BackendNetwork : IAsyncDisposable
     public async Task FlapAsync(TimeSpan lasts, CancellationToken cancellationToken)
     {
         var start = _time.GetTimestamp();
-        for (var cut = Cut.Both; _time.GetElapsedTime(start) < lasts; cut ^= Cut.Both)
+        try
         {
-            CutBrokers(cut);
-            await Task.Delay(FlapInterval, _time, cancellationToken);
+            for (var cut = Cut.Both; _time.GetElapsedTime(start) < lasts; cut ^= Cut.Both)
+            {
+                CutBrokers(cut);
+                await Task.Delay(FlapInterval, _time, cancellationToken);
+            }
+        }
+        finally
+        {
+            CutBrokers(Cut.None);
         }
     }
 

@@ -50,11 +50,12 @@ internal static class SimulateCommand
 
     private static int ReportMissing(IAnsiConsole console)
     {
-        foreach (var point in Simulator.PointsMissing)
+        var missing = Simulator.PointsMissing;
+        foreach (var point in missing)
         {
             console.WriteLine($"No run has reached this: {point}.");
         }
-        return Simulator.PointsMissing.Count == 0 ? 0 : 1;
+        return missing.Count == 0 ? 0 : 1;
     }
 
     private static async Task<int> ReportAsync(IAnsiConsole console, SimulationFailure failure, string? file)

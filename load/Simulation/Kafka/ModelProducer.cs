@@ -100,7 +100,7 @@ internal sealed class ModelProducer : PlainProducer
         }
         else if (IsTooLate(sent, heals))
         {
-            _brokers.Scheduler.At(Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks), new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+            TimeOut(sent);
         }
         else if (heals < long.MaxValue)
         {
@@ -110,13 +110,15 @@ internal sealed class ModelProducer : PlainProducer
 
     private bool IsTooLate(Sent sent, long at) => _timeout > TimeSpan.Zero && at > sent.At + _timeout.Ticks;
 
+    private void TimeOut(Sent sent) => _brokers.Scheduler.At(
+        Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks), new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+
     private void Wait(Queue<Sent> queue, long writable)
     {
         while (queue.TryPeek(out var sent) && IsTooLate(sent, writable))
         {
             queue.Dequeue();
-            _brokers.Scheduler.At(
-                Math.Max(_brokers.Scheduler.Now, sent.At + _timeout.Ticks), new Due(_node, () => Report(sent, ErrorCode.Local_MsgTimedOut)));
+            TimeOut(sent);
         }
         if (writable < long.MaxValue)
         {

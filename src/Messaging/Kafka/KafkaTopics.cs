@@ -44,10 +44,15 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
             Specification(Topics.DeadLetters, 1, new() { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) }),
         ];
         var existing = Existing(admin);
-        await CreateAsync(admin, shared.FindAll(t => !existing.ContainsKey(t.Name)));
-        var names = shared.Select(t => t.Name).ToHashSet(StringComparer.Ordinal);
-        await TopicSettings.CheckAsync(
-            admin, Existing(admin).Where(t => names.Contains(t.Key) && t.Value > 0).ToDictionary(), _options.StartTimeout, logger);
+        if (shared.FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)
+        {
+            await CreateAsync(admin, missing);
+            existing = Existing(admin);
+        }
+        // The brokers may not show a new topic yet.
+        var replicas = shared.Select(t => t.Name).Where(name => existing.GetValueOrDefault(name) > 0)
+            .ToDictionary(name => name, name => existing[name], StringComparer.Ordinal);
+        await TopicSettings.CheckAsync(admin, replicas, _options.StartTimeout, logger);
     }
 
     /// <summary>Creates a proxy's reply topic: one partition, with a retention time of ten minutes.</summary>
@@ -146,10 +151,6 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     private async Task CreateAsync(IAdminClient admin, List<TopicSpecification> missing)
     {
-        if (missing.Count == 0)
-        {
-            return;
-        }
         try
         {
             await admin.CreateTopicsAsync(missing);

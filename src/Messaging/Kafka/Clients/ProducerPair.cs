@@ -33,9 +33,9 @@ internal sealed class ProducerPair : IDisposable
             KafkaClients.Producer(options.Producer(clientId + "-prompt", messageTimeout, batches: false), owner, supervisor, logger));
 
     /// <summary>Counts a send as in flight until <see cref="End"/>.</summary>
-    /// <param name="key">The key of its records; null if they have no order.</param>
+    /// <param name="key">The key of its record.</param>
     /// <returns>The producer to send it with.</returns>
-    public IProducer<string, byte[]> Begin(string? key)
+    public IProducer<string, byte[]> Begin(string key)
     {
         lock (_gate)
         {
@@ -45,7 +45,7 @@ internal sealed class ProducerPair : IDisposable
                 return _prompt;
             }
             // The first record with the key may still be on its way.
-            return key is not null && key == _promptKey ? _prompt : Batching;
+            return key == _promptKey ? _prompt : Batching;
         }
     }
 

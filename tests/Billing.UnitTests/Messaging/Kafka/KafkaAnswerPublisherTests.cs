@@ -82,7 +82,7 @@ public sealed class KafkaAnswerPublisherTests : IDisposable
     }
 
     [Fact]
-    public void A_reply_waits_for_space_in_the_repliess_queue()
+    public void A_reply_waits_for_space_in_the_producers_queue()
     {
         _replies.FullUntil = TimeSpan.FromSeconds(1).Ticks;
         var sent = Publish([Answer(1, 100)], [], TimeSpan.FromMilliseconds(900));
