@@ -148,7 +148,7 @@ public sealed class BillingStack : IAsyncDisposable
     {
         Folder.Disk!.LosePower();
         List<ChildProcess> servers = [.. Kafka!.Processes, Postgres!.Process!];
-        servers.ForEach(server => server.Kill());
+        servers.ForEach(server => server.KillAll());
         await Task.WhenAll(servers.Select(server => server.WaitForExitAsync(CancellationToken.None)));
     }
 

@@ -203,6 +203,10 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>Kills the program, as <c>kill -9</c> does.</summary>
     public void Kill() => Send(Signal.Kill);
 
+    /// <summary>Kills the program and every process that it started, as the end of its machine does. Without their postmaster, sessions
+    /// of PostgreSQL end only when they next wait for it.</summary>
+    public void KillAll() => _process.Kill(entireProcessTree: true);
+
     /// <summary>Pauses the program: its connections stay open, but nothing is answered.</summary>
     public void Pause() => Send(Signal.Stop);
 

@@ -41,8 +41,10 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             // Without a timeout: an event that timed out and was sent again would arrive after newer events of its account, and
             // consumers of the topic, which drop events with old versions, would lose it.
             KafkaClients.Producer(options.Value.Producer("billing-backend", TimeSpan.Zero), nameof(KafkaAnswerPublisher), supervisor, logger),
+            // A reply that the brokers have lost is not worth the process.
             KafkaClients.Producer(
-                options.Value.Producer("billing-backend-replies", ReplyTimeout, batches: false), nameof(KafkaAnswerPublisher), supervisor, logger),
+                options.Value.Producer("billing-backend-replies", ReplyTimeout, batches: false, idempotent: false),
+                nameof(KafkaAnswerPublisher), supervisor, logger),
             time, logger)
     {
     }

@@ -24,14 +24,21 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
     private static readonly TimeSpan DeadLetterRetention = TimeSpan.FromDays(30);
     private const long DeadLetterBytes = 1L << 30;
 
+    // A broker acknowledges a record when it is on its disk: what was acknowledged, a payment's 202 among it, outlives a loss of power of
+    // all brokers. Requests for balances and replies need no more than their callers' patience.
+    private static readonly Dictionary<string, string> Synced = new() { ["flush.messages"] = "1" };
+
     // The timestamp of a timed command's record is then the time when the broker appended it, not when it was produced.
-    private static readonly Dictionary<string, string> BrokerTimestamps = new() { ["message.timestamp.type"] = "LogAppendTime" };
+    private static readonly Dictionary<string, string> PaymentSettings = new(Synced) { ["message.timestamp.type"] = "LogAppendTime" };
+
+    private static readonly Dictionary<string, string> DeadLetterSettings =
+        new(Synced) { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) };
 
     private readonly KafkaOptions _options = options.Value;
 
-    /// <summary>Creates the request, event and dead-letter topics that do not exist yet, and checks the settings of all. Dead letters are
-    /// kept for 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are
-    /// kept.</summary>
+    /// <summary>Creates the request, event and dead-letter topics that do not exist yet, and checks the settings of all. Payments, events
+    /// and dead letters are acknowledged when they are on the disks of the brokers (<c>flush.messages=1</c>). Dead letters are kept for
+    /// 30 days, as long as there is no more than 1 GiB of them; the brokers' settings determine how long the other topics are kept.</summary>
     /// <exception cref="StartupException">No broker answers at the configured addresses, or a topic has a setting with which records
     /// would be lost or refused (<see cref="TopicSettings"/>).</exception>
     public async Task EnsureSharedAsync()
@@ -39,9 +46,10 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
         using var admin = Connect();
         List<TopicSpecification> shared =
         [
-            .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, BrokerTimestamps)),
-            .. Topics.AllBalances.Append(Topics.Events).Select(t => Specification(t, _options.Partitions)),
-            Specification(Topics.DeadLetters, 1, new() { ["retention.ms"] = Milliseconds(DeadLetterRetention), ["retention.bytes"] = Text(DeadLetterBytes) }),
+            .. Topics.AllPayments.Select(t => Specification(t, _options.Partitions, PaymentSettings)),
+            .. Topics.AllBalances.Select(t => Specification(t, _options.Partitions)),
+            Specification(Topics.Events, _options.Partitions, Synced),
+            Specification(Topics.DeadLetters, 1, DeadLetterSettings),
         ];
         var existing = Existing(admin);
         if (shared.FindAll(t => !existing.ContainsKey(t.Name)) is { Count: > 0 } missing)

@@ -60,6 +60,10 @@ internal static class TopicSettings
         {
             KafkaLog.MayLoseRecords(logger, topic, replicas);
         }
+        if (!Topics.AllBalances.Contains(topic) && Number(entries, "flush.messages") != 1)
+        {
+            KafkaLog.NotSynced(logger, topic);
+        }
     }
 
     private static long Number(Dictionary<string, ConfigEntryResult> entries, string name) =>

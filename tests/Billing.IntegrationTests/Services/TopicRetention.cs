@@ -26,6 +26,18 @@ public sealed class TopicRetention(KafkaStack stack)
         Assert.Equal("1073741824", settings["retention.bytes"].Value);
     }
 
+    [Fact]
+    public async Task Payments_events_and_dead_letters_are_acknowledged_when_they_are_on_disks()
+    {
+        Assert.SkipWhen(stack.Missing is not null, stack.Missing ?? "");
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = stack.Stack.BootstrapServers }).Build();
+
+        var described = await admin.DescribeConfigsAsync(
+            Topics.AllPayments.Append(Topics.Events).Append(Topics.DeadLetters).Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }));
+
+        Assert.All(described, topic => Assert.Equal("1", topic.Entries["flush.messages"].Value));
+    }
+
     [Theory]
     [InlineData("cleanup.policy", "compact", "delete")]
     [InlineData("retention.ms", "60000", null)]

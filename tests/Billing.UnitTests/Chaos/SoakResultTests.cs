@@ -34,6 +34,10 @@ public sealed class SoakResultTests
         Finds("1 services ended by themselves", Of(endedThemselves: 1));
 
     [Fact]
+    public void After_a_loss_of_power_services_may_end_by_themselves() =>
+        Assert.True(Of(endedThemselves: 1, fault: FaultKind.LosePower).IsClean);
+
+    [Fact]
     public void A_bad_record_that_is_missing_in_the_dead_letters_is_a_fault() =>
         Finds("1 bad records are not in the dead letters", Of(putAside: 27));
 
@@ -85,7 +89,7 @@ public sealed class SoakResultTests
     }
 
     private static SoakResult Of(
-        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null, string? unpublished = null) => new(
-        [], [], [], [], traffic ?? Traffic, endedThemselves, BadRecords: 28, putAside, Direct: 10,
+        TrafficResult? traffic = null, int endedThemselves = 0, int putAside = 28, string? forgotten = null, string? unpublished = null, FaultKind? fault = null) => new(
+        fault is { } kind ? [new(new(TimeSpan.Zero, kind, 1, TimeSpan.Zero), 0, 0)] : [], [], [], [], traffic ?? Traffic, endedThemselves, BadRecords: 28, putAside, Direct: 10,
         forgotten is null ? [] : [forgotten], unpublished is null ? [] : [unpublished], Clean.Audit);
 }

@@ -90,6 +90,9 @@ internal static partial class KafkaLog
     [LoggerMessage(119, LogLevel.Warning, "{Topic} has {Replicas} replicas and min.insync.replicas 1: what only one broker has acknowledged is lost with its disk")]
     public static partial void MayLoseRecords(ILogger logger, string topic, int replicas);
 
+    [LoggerMessage(138, LogLevel.Information, "{Topic} is without flush.messages=1: records that the brokers have just acknowledged are lost if all of them lose their power at once")]
+    public static partial void NotSynced(ILogger logger, string topic);
+
     /// <summary>Logs an error that the native client reports.</summary>
     public static void Error(ILogger logger, Error error)
     {

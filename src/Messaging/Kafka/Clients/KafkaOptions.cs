@@ -100,15 +100,16 @@ public sealed class KafkaOptions
         }
     }
 
-    /// <summary>Returns the configuration of an idempotent producer, which neither reorders nor duplicates records within its
-    /// session; a record is acknowledged when all in-sync replicas have it, for which it may take <paramref name="messageTimeout"/>, or any
-    /// time if that is zero. Records are batched, if they are, for <see cref="Linger"/> and while a request is in flight.</summary>
-    internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout, bool batches = true) => Add(new ProducerConfig
+    /// <summary>Returns the configuration of a producer. If it is idempotent, it neither reorders nor duplicates records within its
+    /// session, and fails for good when the brokers have lost some of them. A record is acknowledged when all in-sync replicas have it, for
+    /// which it may take <paramref name="messageTimeout"/>, or any time if that is zero. Records are batched, if they are, for
+    /// <see cref="Linger"/> and while a request is in flight.</summary>
+    internal ProducerConfig Producer(string clientId, TimeSpan messageTimeout, bool batches = true, bool idempotent = true) => Add(new ProducerConfig
     {
         BootstrapServers = BootstrapServers,
         ClientId = clientId,
         Acks = Acks.All,
-        EnableIdempotence = true,
+        EnableIdempotence = idempotent,
         LingerMs = batches ? Linger.TotalMilliseconds : 0,
         MaxInFlight = batches ? RequestsInFlightMax : RequestsInFlightLimit,
         MessageTimeoutMs = (int)messageTimeout.TotalMilliseconds,
