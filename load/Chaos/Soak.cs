@@ -133,24 +133,43 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
     private async Task<IReadOnlyList<InjectedFault>> InjectAsync(
         IReadOnlyList<Fault> schedule, FaultInjector injector, CancellationToken cancellationToken)
     {
-        using var stopWatching = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var watching = injector.WatchAsync(stopWatching.Token);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var watching = injector.WatchAsync(stop.Token);
         var injecting = new List<Task<InjectedFault>>();
         try
         {
             foreach (var fault in schedule)
             {
-                await Task.Delay(RemainingUntil(fault.At), time, cancellationToken);
-                injecting.Add(injector.RunAsync(fault, () => Say(fault.What), cancellationToken));
+                await Task.Delay(RemainingUntil(fault.At), time, stop.Token);
+                injecting.Add(OneAsync(fault));
             }
             var faults = await Task.WhenAll(injecting);
             await Task.Delay(RemainingUntil(options.Duration), time, cancellationToken);
             return [.. faults.OrderBy(f => f.Injected)];
         }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            await Task.WhenAll(injecting);
+            throw;
+        }
         finally
         {
-            await stopWatching.CancelAsync();
+            await stop.CancelAsync();
             await Task.WhenAll([watching, .. injecting]).ContinueWith(static _ => { }, TaskScheduler.Default);
+        }
+
+        // What cannot be repaired ends the soak: the repairs of others may wait for it for ever.
+        async Task<InjectedFault> OneAsync(Fault fault)
+        {
+            try
+            {
+                return await injector.RunAsync(fault, () => Say(fault.What), stop.Token);
+            }
+            catch
+            {
+                await stop.CancelAsync();
+                throw;
+            }
         }
     }
 

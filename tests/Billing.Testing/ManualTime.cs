@@ -80,10 +80,10 @@ public sealed class ManualTime : TimeProvider
 
     /// <summary>Advances the clock in steps of one second until the work is done. Between two steps there is time for what does not
     /// follow this clock, such as a network.</summary>
-    /// <exception cref="TimeoutException">After a day on this clock it was not.</exception>
+    /// <exception cref="TimeoutException">After six hours on this clock it was not.</exception>
     public async Task RunToEndAsync(Task work)
     {
-        var end = GetUtcNow().AddDays(1);
+        var end = GetUtcNow().AddHours(6);
         while (!work.IsCompleted)
         {
             if (GetUtcNow() > end)

@@ -1,7 +1,7 @@
 using System.Text.Json.Serialization;
+using Billing.Auditing;
 using Billing.Driver.Metering;
 using Billing.Measuring.Loads;
-using Billing.Auditing;
 using Billing.Reporting;
 
 namespace Billing.Measuring.Bursts;

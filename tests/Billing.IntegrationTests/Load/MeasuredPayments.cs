@@ -1,9 +1,9 @@
+using Billing.Driver;
 using Billing.IntegrationTests.Services;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 using Billing.Measuring;
 using Billing.Measuring.Bursts;
-using Billing.Driver;
 using Billing.Measuring.Loads;
 using Npgsql;
 using Spectre.Console;

@@ -2,9 +2,8 @@ using System.Text.Json;
 using Billing.LocalStack.Processes;
 using Billing.Measuring;
 using Billing.Measuring.Experiments;
-using Billing.UnitTests.Measuring.Experiments;
 using Billing.Reporting;
-
+using Billing.UnitTests.Measuring.Experiments;
 using Spectre.Console;
 
 namespace Billing.UnitTests.Measuring;
