@@ -19,7 +19,7 @@ internal static class ChaosCommand
             .Refuse(text => double.TryParse(text, out var given) && given is <= 0 or > 1440 ? "--minutes must be above 0 and at most 1440." : null);
         var rate = Flags.Number("--rate", "Maximum number of payments per second", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
-        var power = new Option<bool>("--power-loss") { Description = "Also take the power from all brokers and PostgreSQL at once, as root; brokers lose what they have acknowledged and not synced, which is then reported" };
+        var power = new Option<bool>("--power-loss") { Description = "Also take the power from all brokers and PostgreSQL at once, as root: what they have not synced is lost" };
         var report = MeasurementFlags.Report();
         var logs = Flags.Text("--logs", "Folder to copy the logs and the journal to at the end", "FOLDER");
         var command = new Command("chaos", "Kills, freezes and restarts parts of its own stack under a load of payments, then audits the event store: every payment recorded once, every answer correct.")
