@@ -1,5 +1,4 @@
 using Billing.LocalStack.Processes;
-using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Steps;
 using Spectre.Console;
 

@@ -52,7 +52,7 @@ internal sealed class StackFlags
 
     public IReadOnlyList<Option> Options =>
     [
-        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol],
+        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol], ProcessorsFlag.Option,
     ];
 
     public void AddTo(Command command)

@@ -1,3 +1,4 @@
+using Billing.Cli.Arguments;
 using Billing.Cli.Monitoring;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
@@ -61,6 +62,7 @@ internal sealed class BackgroundStack(IAnsiConsole console)
             await StackFolder.Adopt(state.Folder).DisposeAsync();
         }
         StackState.Delete();
+        ProcessorsFlag.CleanUp();
         console.WriteLine("The stack is stopped and its data is deleted.");
         return 0;
     }

@@ -43,6 +43,7 @@ internal static class BillingProgram
             parsed.CommandResult.Command.Does(async (_, cancellationToken) =>
             {
                 await CommandSetup.PrepareAsync(parsed, cancellationToken);
+                using var limit = ProcessorsFlag.Limit(parsed);
                 return await action.InvokeAsync(parsed, cancellationToken);
             });
         }

@@ -27,7 +27,7 @@ internal static class TestCommand
             "test",
             "Builds and runs the tests, after installing the small programs that some of them need, if that requires no password; tests whose programs are missing are skipped.")
         {
-            programs, fast, install,
+            programs, fast, install, ProcessorsFlag.Option,
         };
         return command.Does(async (parsed, cancellationToken) =>
         {

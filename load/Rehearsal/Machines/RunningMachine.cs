@@ -38,7 +38,7 @@ internal sealed class RunningMachine : IAsyncDisposable
     /// <summary>Boots a machine, whose network namespace must exist.</summary>
     public static async Task<RunningMachine> BootAsync(Machine machine, Site site, CancellationToken cancellationToken)
     {
-        var group = ControlGroup.Create(site.GroupName, machine.Name, MemoryBytes, Processors);
+        var group = ControlGroup.OfMachine(site.GroupName, machine.Name, MemoryBytes, Processors);
         var root = await site.MountAsync(machine.Name, cancellationToken);
         string[] nspawn =
         [

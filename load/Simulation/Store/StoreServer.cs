@@ -1,7 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
-using JasperFx;
 using Npgsql;
 
 namespace Billing.Simulation.Store;
@@ -99,7 +98,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         {
             answer(Do(request, work), null);
         }
-        catch (Exception e) when (e is NpgsqlException or ConcurrencyException)
+        catch (NpgsqlException e)
         {
             answer(default, e);
         }
@@ -119,7 +118,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
                     Do(request, work);
                 }
             }
-            catch (Exception e) when (e is NpgsqlException or ConcurrencyException)
+            catch (NpgsqlException)
             {
                 // It is rolled back, and nobody is there to be told.
             }
@@ -158,7 +157,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
         {
             if (Stream(stream.Key).Count != stream.First().After.Version - 1)
             {
-                throw new ConcurrencyException("The stream has moved on.", typeof(Account), stream.Key);
+                throw new PostgresException("the stream has moved on", "ERROR", "ERROR", StoredFunction.StreamMoved);
             }
         }
         if (batch.Any(e => Id(e) is { } id && _receipts.ContainsKey(id)) || batch.GroupBy(Id).Any(g => g.Key is not null && g.Count() > 1))

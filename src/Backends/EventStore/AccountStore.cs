@@ -1,7 +1,6 @@
 using Billing.Backends.Domain;
 using Billing.Messaging;
 using Google.Protobuf;
-using Marten;
 using Microsoft.Extensions.Options;
 using Npgsql;
 using NpgsqlTypes;
@@ -9,12 +8,8 @@ using NpgsqlTypes;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Reads and appends the accounts' events in Marten's tables, with their receipts and snapshots.</summary>
-internal sealed class AccountStore(
-    Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
+internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time) : IAccountStore
 {
-    private const NpgsqlDbType TextArray = NpgsqlDbType.Array | NpgsqlDbType.Varchar;
-    private const NpgsqlDbType UuidArray = NpgsqlDbType.Array | NpgsqlDbType.Uuid;
-
     private readonly EventStoreOptions _options = options.Value;
     private readonly string _hold = StoredFunction.HoldEpochs.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
@@ -35,7 +30,7 @@ internal sealed class AccountStore(
             where e.version > coalesce(known.version, 0)
             order by stream_id, version
             """);
-        command.Parameters.Add(new NpgsqlParameter { Value = streamIds, NpgsqlDbType = TextArray });
+        command.Parameters.Add(Texts(streamIds));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
@@ -53,7 +48,7 @@ internal sealed class AccountStore(
         var found = new Dictionary<Guid, Wire.V1.Event>();
         await using var command = database.CreateCommand(
             $"select transaction_id, event from {EventStoreSchema.Receipts(_options.Schema)} where transaction_id = any($1)");
-        command.Parameters.Add(new NpgsqlParameter { Value = transactionIds, NpgsqlDbType = UuidArray });
+        command.Parameters.Add(Values(transactionIds));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
@@ -71,7 +66,7 @@ internal sealed class AccountStore(
             select id, '' from unnest($1) as id order by id
             on conflict do nothing
             """);
-        command.Parameters.Add(new NpgsqlParameter { Value = transactionIds, NpgsqlDbType = UuidArray });
+        command.Parameters.Add(Values(transactionIds));
         await command.ExecuteNonQueryAsync(cancellationToken);
         return await FindReceiptsAsync(transactionIds, cancellationToken);
     }
@@ -88,10 +83,7 @@ internal sealed class AccountStore(
             where excluded.epoch in (1, present.epoch + 1)
             returning topic, number, epoch
             """);
-        var (topics, numbers, epochs) = Columns(owned);
-        command.Parameters.Add(new NpgsqlParameter { Value = topics, NpgsqlDbType = TextArray });
-        command.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = numbers });
-        command.Parameters.Add(new NpgsqlParameter<long[]> { TypedValue = epochs });
+        command.Parameters.AddRange(Columns(owned));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);
         while (await rows.ReadAsync(cancellationToken))
         {
@@ -100,26 +92,23 @@ internal sealed class AccountStore(
         return begun;
     }
 
+    // The statements of a batch travel together and are one transaction, which nothing but the last of them commits: one round trip.
     public async Task AppendAsync(
         IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken)
     {
-        await using var session = store.Value.LightweightSession();
+        await using var statements = database.CreateBatch();
         if (owned.Count > 0)
         {
-            var (topics, numbers, epochs) = Columns(owned);
-            session.QueueSqlCommand(_hold, topics, numbers, epochs);
+            Add(statements, _hold, Columns(owned));
         }
         // Receipts first: a collision takes no sequence numbers.
-        QueueReceipts(session, batch);
-        QueueEvents(session, batch);
-        QueueSnapshots(session, batch);
-        await session.SaveChangesAsync(cancellationToken);
+        AddReceipts(statements, batch);
+        AddEvents(statements, batch);
+        AddSnapshots(statements, batch);
+        await statements.ExecuteNonQueryAsync(cancellationToken);
     }
 
-    private static (string[] Topics, int[] Numbers, long[] Epochs) Columns(IReadOnlyCollection<PartitionEpoch> owned) => (
-        [.. owned.Select(o => o.Partition.Topic)], [.. owned.Select(o => o.Partition.Number)], [.. owned.Select(o => o.Epoch)]);
-
-    private void QueueEvents(IDocumentSession session, IReadOnlyList<NewEvent> batch)
+    private void AddEvents(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {
         var streams = new Dictionary<string, (long Before, long After)>(batch.Count, StringComparer.Ordinal);
         var (ids, streamIds, versions) = (new Guid[batch.Count], new string[batch.Count], new long[batch.Count]);
@@ -133,25 +122,26 @@ internal sealed class AccountStore(
             (types[i], dotnetTypes[i], bodies[i]) = EventTypes.Write(batch[i].Fact);
             streams[streamId] = (streams.TryGetValue(streamId, out var known) ? known.Before : version - 1, version);
         }
-        session.QueueSqlCommand(
-            _append,
-            streams.Keys.ToArray(), streams.Values.Select(s => s.Before).ToArray(), streams.Values.Select(s => s.After).ToArray(),
-            ids, streamIds, versions, types, dotnetTypes, bodies);
+        Add(
+            statements, _append,
+            Texts([.. streams.Keys]), Values(streams.Values.Select(s => s.Before).ToArray()), Values(streams.Values.Select(s => s.After).ToArray()),
+            Values(ids), Texts(streamIds), Values(versions), Texts(types), Texts(dotnetTypes), Texts(bodies));
     }
 
-    private void QueueReceipts(IDocumentSession session, IReadOnlyList<NewEvent> batch)
+    private void AddReceipts(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {
         var payments = batch.Where(e => e.Recorded.TransactionId.Length > 0).ToList();
         if (payments.Count > 0)
         {
-            session.QueueSqlCommand(
-                $"insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event) select * from unnest(?, ?)",
-                payments.Select(e => Guid.Parse(e.Recorded.TransactionId)).ToArray(),
-                payments.Select(e => e.Recorded.ToByteArray()).ToArray());
+            Add(
+                statements,
+                $"insert into {EventStoreSchema.Receipts(_options.Schema)} (transaction_id, event) select * from unnest($1, $2)",
+                Values(payments.Select(e => Guid.Parse(e.Recorded.TransactionId)).ToArray()),
+                Values(payments.Select(e => e.Recorded.ToByteArray()).ToArray()));
         }
     }
 
-    private void QueueSnapshots(IDocumentSession session, IReadOnlyList<NewEvent> batch)
+    private void AddSnapshots(NpgsqlBatch statements, IReadOnlyList<NewEvent> batch)
     {
         var due = batch.Where(e => e.After.Version % _options.SnapshotEvery == 0).ToList();
         if (due.Count == 0)
@@ -160,17 +150,40 @@ internal sealed class AccountStore(
         }
         // One batch may hold two due versions of one account, and an upsert may touch a row only once: the last one wins.
         var last = due.GroupBy(e => e.Recorded.StreamId, StringComparer.Ordinal).Select(g => g.Last()).ToList();
-        session.QueueSqlCommand(
+        Add(
+            statements,
             $"""
             insert into {EventStoreSchema.Snapshots(_options.Schema)} (stream_id, version, balance, credit_limit, currency)
-            select * from unnest(?, ?, ?, ?, ?)
+            select * from unnest($1, $2, $3, $4, $5)
             on conflict (stream_id) do update set version = excluded.version, balance = excluded.balance,
                 credit_limit = excluded.credit_limit, currency = excluded.currency
             """,
-            last.Select(e => e.Recorded.StreamId).ToArray(),
-            last.Select(e => e.After.Version).ToArray(),
-            last.Select(e => e.After.Balance).ToArray(),
-            last.Select(e => e.After.CreditLimit).ToArray(),
-            last.Select(e => e.After.Currency).ToArray());
+            Texts([.. last.Select(e => e.Recorded.StreamId)]),
+            Values(last.Select(e => e.After.Version).ToArray()),
+            Values(last.Select(e => e.After.Balance).ToArray()),
+            Values(last.Select(e => e.After.CreditLimit).ToArray()),
+            Texts([.. last.Select(e => e.After.Currency)]));
     }
+
+    private static void Add(NpgsqlBatch statements, string text, params ReadOnlySpan<NpgsqlParameter> parameters)
+    {
+        var statement = new NpgsqlBatchCommand(text);
+        foreach (var parameter in parameters)
+        {
+            statement.Parameters.Add(parameter);
+        }
+        statements.BatchCommands.Add(statement);
+    }
+
+    private static NpgsqlParameter[] Columns(IReadOnlyCollection<PartitionEpoch> owned) =>
+    [
+        Texts([.. owned.Select(o => o.Partition.Topic)]),
+        Values(owned.Select(o => o.Partition.Number).ToArray()),
+        Values(owned.Select(o => o.Epoch).ToArray()),
+    ];
+
+    private static NpgsqlParameter<T[]> Values<T>(T[] values) => new() { TypedValue = values };
+
+    private static NpgsqlParameter<string?[]> Texts(string?[] values) =>
+        new() { TypedValue = values, NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Varchar };
 }

@@ -1,4 +1,3 @@
-using JasperFx;
 using Npgsql;
 
 namespace Billing.Backends.EventStore;
@@ -25,8 +24,7 @@ internal static class EventStoreFailure
 
     /// <summary>Whether an append failed because a stream's version has changed: another owner appended to it.</summary>
     public static bool IsConflict(Exception failure) =>
-        failure is ConcurrencyException
-        || IsTaken(failure, "mt_streams")
+        IsTaken(failure, "mt_streams")
         || failure.GetBaseException() is PostgresException { SqlState: StoredFunction.StreamMoved };
 
     /// <summary>Whether an append failed because a partition has a later owner.</summary>

@@ -1,6 +1,6 @@
 namespace Billing.Backends.EventStore;
 
-/// <summary>A PostgreSQL function of this project. It is called within Marten's session and its transaction. Its parameters and their
+/// <summary>A PostgreSQL function of this project. It is called within the transaction of an append. Its parameters and their
 /// meaning never change under one name, since two versions of the program run side by side during an upgrade.</summary>
 /// <param name="Name">Its name.</param>
 /// <param name="Parameters">Its parameters, each with a name and a type.</param>
@@ -83,8 +83,8 @@ internal sealed record StoredFunction(string Name, (string Name, string Type)[] 
         end
         """);
 
-    /// <summary>The statement that calls it, for Marten's sessions.</summary>
-    public string Call(string schema) => $"select {schema}.{Name}({string.Join(", ", Parameters.Select(_ => "?"))})";
+    /// <summary>The statement that calls it.</summary>
+    public string Call(string schema) => $"select {schema}.{Name}({string.Join(", ", Parameters.Select((_, i) => $"${i + 1}"))})";
 
     /// <summary>The statement that creates it if it is missing or different.</summary>
     public string Sql(string schema) => $"""

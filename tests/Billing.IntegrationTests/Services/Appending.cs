@@ -2,7 +2,6 @@ using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using JasperFx;
 using Marten;
-using Marten.Exceptions;
 using Microsoft.Extensions.DependencyInjection;
 using Npgsql;
 
@@ -72,6 +71,7 @@ public sealed class Appending(EventStoreFixture store)
             [new NewEvent(facts[1], fine, RecordedEvent.ToWire(other, facts[1], fine)), stale], [], CancellationToken.None)));
 
         Assert.Empty(await RowsAsync(other));
+        Assert.Empty(await Accounts.FindReceiptsAsync([facts[1].TransactionId], CancellationToken.None));
         Assert.Equal(3, (await RowsAsync(_stream)).Count);
     }
 
@@ -127,7 +127,7 @@ public sealed class Appending(EventStoreFixture store)
 
         var refused = await Record.ExceptionAsync(() => Accounts.AppendAsync([New(fact, account)], [], CancellationToken.None));
 
-        Assert.IsType<MartenCommandException>(refused);
+        Assert.IsType<PostgresException>(refused);
         Assert.True(EventStoreFailure.IsReceiptCollision(refused));
         Assert.False(EventStoreFailure.IsConflict(refused));
         Assert.False(EventStoreFailure.IsUnavailable(refused));
@@ -139,7 +139,7 @@ public sealed class Appending(EventStoreFixture store)
         var taken = EventStoreFixture.Facts(1).Single();
         await store.AppendAsync("visa/" + StackFixture.NewAccount(), [taken]);
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(1));
-        await Assert.ThrowsAsync<MartenCommandException>(
+        await Assert.ThrowsAsync<PostgresException>(
             () => Accounts.AppendAsync([New(taken, account)], [], CancellationToken.None));
 
         var next = New(EventStoreFixture.Facts(1).Single(), account);

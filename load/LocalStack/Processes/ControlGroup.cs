@@ -1,15 +1,16 @@
 using System.Diagnostics;
-using Billing.LocalStack.Processes;
 
-namespace Billing.Rehearsal.Machines;
+namespace Billing.LocalStack.Processes;
 
-/// <summary>The control group of a machine, which limits its memory and processor time, in the available hierarchies of version 1
-/// or 2.</summary>
-internal sealed class ControlGroup
+/// <summary>A control group, which limits the processor time of its processes, and as a machine their memory too, in the available
+/// hierarchies of version 1 or 2.</summary>
+public sealed class ControlGroup
 {
     private const long PeriodUs = 100_000;
-    private static readonly string[] Controllers = ["memory", "cpu", "name=systemd"];
+    private static readonly string[] Machine = ["memory", "cpu", "name=systemd"];
+    private static readonly string[] Processor = ["cpu"];
 
+    private const string ProcessesFile = "cgroup.procs";
     private const int RemoveAttempts = 50;
     private static readonly TimeSpan RemoveInterval = TimeSpan.FromMilliseconds(100);
 
@@ -18,7 +19,7 @@ internal sealed class ControlGroup
     private ControlGroup(IReadOnlyList<string> folders) => _folders = folders;
 
     /// <summary>The files to which a process writes its id to join the group.</summary>
-    public IEnumerable<string> Members => _folders.Select(folder => Path.Combine(folder, "cgroup.procs"));
+    public IEnumerable<string> Members => _folders.Select(folder => Path.Combine(folder, ProcessesFile));
 
     /// <summary>The group's peak memory use including the page cache, in bytes; 0 if the kernel does not report it.</summary>
     public long PeakBytes => Number("memory.max_usage_in_bytes") ?? Number("memory.peak") ?? 0;
@@ -26,20 +27,66 @@ internal sealed class ControlGroup
     /// <summary>Number of the group's processes that the kernel killed because it was out of memory.</summary>
     public long Kills => Counter("memory.oom_control", "oom_kill ") ?? Counter("memory.events", "oom_kill ") ?? 0;
 
-    public static ControlGroup Create(string parent, string name, long memoryBytes, double processors)
+    /// <summary>Creates a group that limits the processor time of its processes.</summary>
+    /// <param name="parent">The name of the group above it.</param>
+    /// <param name="name">Its name.</param>
+    /// <param name="processors">Number of processors, 0.01 or more.</param>
+    /// <exception cref="StackException">Groups cannot be created here, or cannot limit.</exception>
+    public static ControlGroup OfProcessors(string parent, string name, double processors) =>
+        Create(Processor, parent, name, group => group.LimitProcessors(processors));
+
+    /// <summary>Creates a group with the memory and the processor of a machine, in which systemd can run.</summary>
+    /// <exception cref="StackException">Groups cannot be created here, or cannot limit.</exception>
+    public static ControlGroup OfMachine(string parent, string name, long memoryBytes, double processors) =>
+        Create(Machine, parent, name, group => group.LimitMemory(memoryBytes) & group.LimitProcessors(processors));
+
+    private static ControlGroup Create(string[] controllers, string parent, string name, Func<ControlGroup, bool> limit)
     {
         try
         {
-            var folders = Hierarchies().Select(hierarchy => Make(hierarchy, parent, name)).ToList();
-            var group = new ControlGroup(folders);
-            var limited = group.Write("memory.limit_in_bytes", $"{memoryBytes}") | group.Write("memory.max", $"{memoryBytes}");
-            var quota = (long)(processors * PeriodUs);
-            limited &= group.Write("cpu.cfs_quota_us", $"{quota}") | group.Write("cpu.max", $"{quota} {PeriodUs}");
-            return limited ? group : throw new StackException("Control groups here cannot limit memory and processor time.");
+            var group = new ControlGroup(Hierarchies(controllers).Select(hierarchy => Make(hierarchy, parent, name)).ToList());
+            return limit(group) ? group : throw new StackException("Control groups here cannot limit memory or processor time.");
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new StackException($"Control groups cannot be created here: {e.Message}", e);
+        }
+    }
+
+    private bool LimitMemory(long bytes) => Write("memory.limit_in_bytes", $"{bytes}") | Write("memory.max", $"{bytes}");
+
+    private bool LimitProcessors(double processors)
+    {
+        var quota = (long)(processors * PeriodUs);
+        return Write("cpu.cfs_quota_us", $"{quota}") | Write("cpu.max", $"{quota} {PeriodUs}");
+    }
+
+    /// <summary>Moves this process into the group; what it starts from now on is in it too.</summary>
+    public void Enter()
+    {
+        foreach (var file in Members)
+        {
+            Join(file);
+        }
+    }
+
+    /// <summary>Moves this process out of the group, and removes the group unless processes are left in it.</summary>
+    public void Leave()
+    {
+        foreach (var folder in _folders)
+        {
+            Join(Path.Combine(folder, "..", "..", ProcessesFile));
+        }
+        _folders.ToList().ForEach(RemoveIfEmpty);
+    }
+
+    /// <summary>Removes the groups below another one in which no process is left.</summary>
+    public static void RemoveEmpty(string parent)
+    {
+        foreach (var above in Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists))
+        {
+            Directory.GetDirectories(above).ToList().ForEach(RemoveIfEmpty);
+            RemoveIfEmpty(above);
         }
     }
 
@@ -50,7 +97,7 @@ internal sealed class ControlGroup
         using var pause = new PeriodicTimer(RemoveInterval);
         for (var attempt = 0; attempt < RemoveAttempts; attempt++)
         {
-            var folders = Hierarchies().Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists).ToList();
+            var folders = Hierarchies(Machine).Select(hierarchy => Path.Combine(hierarchy, parent)).Where(Directory.Exists).ToList();
             if (folders.Count == 0)
             {
                 return;
@@ -62,13 +109,13 @@ internal sealed class ControlGroup
 
     /// <summary>Returns the names of groups that rehearsals left behind, which begin with a prefix.</summary>
     public static IReadOnlyList<string> Left(string prefix) =>
-        [.. Hierarchies().SelectMany(hierarchy => Directory.EnumerateDirectories(hierarchy, prefix + "*")).Select(path => Path.GetFileName(path)).Distinct()];
+        [.. Hierarchies(Machine).SelectMany(hierarchy => Directory.EnumerateDirectories(hierarchy, prefix + "*")).Select(path => Path.GetFileName(path)).Distinct()];
 
     /// <summary>Returns the mount points of the required hierarchies, from <c>/proc/self/mounts</c>.</summary>
-    private static IEnumerable<string> Hierarchies() =>
+    private static IEnumerable<string> Hierarchies(string[] controllers) =>
         from line in File.ReadLines("/proc/self/mounts")
         let parts = line.Split(' ')
-        where parts[2] == "cgroup2" || (parts[2] == "cgroup" && parts[3].Split(',').Any(Controllers.Contains))
+        where parts[2] == "cgroup2" || (parts[2] == "cgroup" && parts[3].Split(',').Any(controllers.Contains))
         group parts[1] by parts[2] + parts[3] into same
         select same.First();
 
@@ -107,7 +154,7 @@ internal sealed class ControlGroup
         }
         try
         {
-            foreach (var member in File.ReadAllLines(Path.Combine(folder, "cgroup.procs")))
+            foreach (var member in File.ReadAllLines(Path.Combine(folder, ProcessesFile)))
             {
                 End(int.Parse(member));
             }
@@ -116,6 +163,20 @@ internal sealed class ControlGroup
         catch (IOException)
         {
             // One of its processes has not ended yet.
+        }
+    }
+
+    private static void Join(string file) => File.WriteAllText(file, $"{Environment.ProcessId}");
+
+    private static void RemoveIfEmpty(string folder)
+    {
+        try
+        {
+            Directory.Delete(folder);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // A process is in it, or another group; or it belongs to another user.
         }
     }
 
