@@ -7,6 +7,8 @@ namespace Billing.Rehearsal;
 /// <summary>Rehearses a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, audit.</summary>
 internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 {
+    private static readonly TimeSpan RestoredFor = TimeSpan.FromSeconds(12);
+
     private readonly RehearsalReport _report = new()
     {
         Machine = Measuring.Machine.This(),
@@ -109,7 +111,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         await StepAsync("restore the database to the current time, and replace the running one", async () =>
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
         await StepAsync("payments on the restored database", async () => Add(await experiment.PayingAsync(
-            "restored", 501, platform.Tier("client"), () => Task.Delay(Experiment.CutOff, cancellationToken), cancellationToken)));
+            "restored", 501, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
     }
 
     private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)

@@ -2,6 +2,7 @@ using System.CommandLine;
 using Billing.Auditing;
 using Billing.Hosting;
 using Billing.LocalStack.Processes;
+using Grpc.Core;
 
 namespace Billing.Cli.Arguments;
 
@@ -26,6 +27,11 @@ internal static class Guarded
             or Npgsql.NpgsqlException or FormatException or IOException or UnauthorizedAccessException)
         {
             await Console.Error.WriteLineAsync(e.Message);
+            return 1;
+        }
+        catch (RpcException e)
+        {
+            await Console.Error.WriteLineAsync($"A call that the command depends on failed: {e.Status.StatusCode}: {e.Status.Detail}");
             return 1;
         }
         catch (OperationCanceledException)

@@ -99,9 +99,9 @@ internal sealed class KafkaNode : IAsyncDisposable
     private ChildProcessStart Java(IReadOnlyList<string> options, string mainClass, params string[] arguments) =>
         new($"Kafka broker {Id}", _installation.Java, [
             "-Xmx256m",
-            // The C1 compiler only: a broker that runs for minutes does not recover the cost of C2. Except with TLS, because only
-            // C2 uses the processor's AES instructions.
-            .. Security is null ? (string[])["-XX:TieredStopAtLevel=1"] : [],
+            // The C1 compiler only: a broker that runs for minutes does not recover the cost of C2. Except in the background, for as long as
+            // somebody likes, and with TLS, because only C2 uses the processor's AES instructions.
+            .. Security is null && !_detached ? (string[])["-XX:TieredStopAtLevel=1"] : [],
             // The cheapest collector for a small heap on few cores.
             "-XX:+UseSerialGC",
             // Java and the compression libraries would otherwise leave files in the system's temporary folder.

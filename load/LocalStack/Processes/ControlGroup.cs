@@ -55,7 +55,9 @@ public sealed class ControlGroup
 
     private bool LimitMemory(long bytes) => Write("memory.limit_in_bytes", $"{bytes}") | Write("memory.max", $"{bytes}");
 
-    private bool LimitProcessors(double processors)
+    /// <summary>Changes how much processor time its processes get.</summary>
+    /// <returns>False if the kernel cannot limit it.</returns>
+    public bool LimitProcessors(double processors)
     {
         var quota = (long)(processors * PeriodUs);
         return Write("cpu.cfs_quota_us", $"{quota}") | Write("cpu.max", $"{quota} {PeriodUs}");

@@ -110,7 +110,7 @@ internal sealed class BurstRun(RunOptions options, IAnsiConsole console, TimePro
 
     private static async Task SetLimitsAsync(LoadSpec spec, CancellationToken cancellationToken)
     {
-        var connections = new BillingClientOptions();
+        var connections = new BillingClientOptions { Deadline = TimeSpan.FromSeconds(spec.DeadlineS) };
         foreach (var proxy in spec.Addresses)
         {
             connections.Proxies.Add(proxy);

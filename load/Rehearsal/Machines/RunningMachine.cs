@@ -8,11 +8,12 @@ namespace Billing.Rehearsal.Machines;
 /// the memory and processor of its instance type.</summary>
 internal sealed class RunningMachine : IAsyncDisposable
 {
-    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits. Its baseline without credits is a tenth of
-    /// that. https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
+    /// <summary>A t2.micro: 1 GiB, and one virtual processor while it has credits, of which it has half an hour at its start. Its baseline
+    /// without credits is a tenth of that. https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-credits-baseline-concepts.html</summary>
     private const long MemoryBytes = 1L << 30;
 
     private const double Processors = 1;
+    private const double Baseline = 0.1;
 
     private static readonly TimeSpan BootBound = TimeSpan.FromMinutes(2);
 
@@ -62,6 +63,9 @@ internal sealed class RunningMachine : IAsyncDisposable
             throw;
         }
     }
+
+    /// <summary>Takes its credits: it has its baseline from now on.</summary>
+    public void SpendCredits() => _group.LimitProcessors(Baseline);
 
     /// <summary>Returns a shell on the machine with the rights of its root.</summary>
     public Tool Shell() => new("sh", Joining(_group, Entering("bash", "-euo", "pipefail", "-c")));

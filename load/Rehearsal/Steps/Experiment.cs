@@ -11,9 +11,9 @@ internal sealed class Experiment(RehearsalOptions options, Platform platform)
     private const int OtherCurrencyPercent = 1;
     private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>How long a machine or a zone is cut off: long enough to be detected by the consumer groups and the brokers.
-    /// </summary>
-    public static readonly TimeSpan CutOff = TimeSpan.FromSeconds(12);
+    /// <summary>How long a machine or a zone is cut off: long enough to be detected by the consumer groups, the brokers and every
+    /// connection.</summary>
+    public static readonly TimeSpan CutOff = TimeSpan.FromMinutes(1);
 
     /// <param name="cutOff">Machines to cut off when a tenth of the payments have been answered; empty for none.</param>
     public async Task<LoadRun> BurstAsync(string name, int seed, IReadOnlyList<Machine> cutOff, CancellationToken cancellationToken)

@@ -88,6 +88,10 @@ internal sealed class Platform : IAsyncDisposable
         {
             throw new StackException($"{name} could not be installed:\n{string.Join('\n', journal.TrimEnd().Split('\n').TakeLast(25))}");
         }
+        if (_options.Micro)
+        {
+            machine.SpendCredits();
+        }
     }
 
     /// <summary>Adds the machines that a topology has and this platform lacks, and installs them.</summary>

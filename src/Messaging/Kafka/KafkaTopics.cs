@@ -26,7 +26,7 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
 
     // A broker acknowledges a record when it is on its disk: what was acknowledged, a payment's 202 among it, outlives a loss of power of
     // all brokers. Requests for balances and replies need no more than their callers' patience.
-    private static readonly Dictionary<string, string> Synced = new() { ["flush.messages"] = "1" };
+    private static readonly Dictionary<string, string> Synced = new() { [TopicSettings.RecordsBeforeSync] = "1" };
 
     // The timestamp of a timed command's record is then the time when the broker appended it, not when it was produced.
     private static readonly Dictionary<string, string> PaymentSettings = new(Synced) { ["message.timestamp.type"] = "LogAppendTime" };
@@ -58,9 +58,8 @@ public sealed class KafkaTopics(IOptions<KafkaOptions> options, TimeProvider tim
             existing = Existing(admin);
         }
         // The brokers may not show a new topic yet.
-        var replicas = shared.Select(t => t.Name).Where(name => existing.GetValueOrDefault(name) > 0)
-            .ToDictionary(name => name, name => existing[name], StringComparer.Ordinal);
-        await TopicSettings.CheckAsync(admin, replicas, _options.StartTimeout, logger);
+        var shown = shared.FindAll(t => existing.GetValueOrDefault(t.Name) > 0).ConvertAll(t => (t, existing[t.Name]));
+        await TopicSettings.CheckAsync(admin, shown, _options.StartTimeout, logger);
     }
 
     /// <summary>Creates a proxy's reply topic: one partition, with a retention time of ten minutes.</summary>

@@ -11,24 +11,29 @@ namespace Billing.Messaging.Kafka;
 /// anybody has read them, or nothing can be written.</summary>
 internal static class TopicSettings
 {
+    /// <summary>The setting with which a broker acknowledges a record when it is on its disk, if it is 1.</summary>
+    public const string RecordsBeforeSync = "flush.messages";
+
     /// <summary>The shortest time that commands and events must be kept: as long as an outage of all backends may reasonably last.
     /// </summary>
     public static readonly TimeSpan RetentionMin = TimeSpan.FromHours(1);
 
     /// <summary>Checks topics. If the brokers do not allow that, it is only logged.</summary>
     /// <param name="admin">A client of the brokers.</param>
-    /// <param name="replicas">The number of replicas of each topic, by its name.</param>
+    /// <param name="topics">The topics as they would be created, each with its number of replicas.</param>
     /// <param name="timeout">How long to wait for the brokers.</param>
     /// <param name="logger">Gets what is not wrong but risky.</param>
     /// <exception cref="StartupException">A setting loses or refuses records; the message names the topic and the setting.</exception>
-    public static async Task CheckAsync(IAdminClient admin, IReadOnlyDictionary<string, int> replicas, TimeSpan timeout, ILogger logger)
+    public static async Task CheckAsync(
+        IAdminClient admin, IReadOnlyCollection<(TopicSpecification Wanted, int Replicas)> topics, TimeSpan timeout, ILogger logger)
     {
         try
         {
             var described = await admin.DescribeConfigsAsync(
-                replicas.Keys.Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic }),
+                topics.Select(topic => new ConfigResource { Type = ResourceType.Topic, Name = topic.Wanted.Name }),
                 new DescribeConfigsOptions { RequestTimeout = timeout });
-            var wrong = described.SelectMany(d => Wrong(d.ConfigResource.Name, replicas[d.ConfigResource.Name], d.Entries, logger)).ToList();
+            var entries = described.ToDictionary(d => d.ConfigResource.Name, d => d.Entries, StringComparer.Ordinal);
+            var wrong = topics.SelectMany(topic => Wrong(topic.Wanted, topic.Replicas, entries[topic.Wanted.Name], logger)).ToList();
             if (wrong.Count > 0)
             {
                 throw new StartupException(string.Join(Environment.NewLine, wrong));
@@ -41,8 +46,9 @@ internal static class TopicSettings
     }
 
     private static IEnumerable<string> Wrong(
-        string topic, int replicas, Dictionary<string, ConfigEntryResult> entries, ILogger logger)
+        TopicSpecification wanted, int replicas, Dictionary<string, ConfigEntryResult> entries, ILogger logger)
     {
+        var topic = wanted.Name;
         if (entries["cleanup.policy"].Value is var policy && policy.Contains("compact", StringComparison.Ordinal))
         {
             yield return $"Kafka topic {topic}: cleanup.policy is '{policy}' and must be 'delete': of all commands or events of an account, a compacted topic keeps the last.";
@@ -60,7 +66,7 @@ internal static class TopicSettings
         {
             KafkaLog.MayLoseRecords(logger, topic, replicas);
         }
-        if (!Topics.AllBalances.Contains(topic) && Number(entries, "flush.messages") != 1)
+        if (wanted.Configs.ContainsKey(RecordsBeforeSync) && Number(entries, RecordsBeforeSync) != 1)
         {
             KafkaLog.NotSynced(logger, topic);
         }

@@ -11,6 +11,10 @@ namespace Billing.Proxy.Security;
 /// <summary>The server's side of TLS: its own certificate, and the validation of client certificates.</summary>
 internal sealed class TlsServer
 {
+    // As long as the SDK waits: many handshakes at once keep a slow machine busy, and a caller that never finishes one costs a connection,
+    // of which an address has a limited number.
+    private static readonly TimeSpan HandshakeTimeout = TimeSpan.FromMinutes(1);
+
     private readonly TlsOptions _options;
     private readonly ReloadedFiles<SslStreamCertificateContext> _own;
     private readonly ReloadedFiles<X509Certificate2Collection>? _clientCa;
@@ -37,6 +41,7 @@ internal sealed class TlsServer
     /// <summary>Sets up the addresses that begin with <c>https</c>.</summary>
     public void Configure(HttpsConnectionAdapterOptions https)
     {
+        https.HandshakeTimeout = HandshakeTimeout;
         https.ServerCertificateSelector = (_, _) => _own.Value.TargetCertificate;
         https.OnAuthenticate = (_, handshake) =>
         {
