@@ -296,15 +296,17 @@ internal sealed class Run
         }
     }
 
-    /// <summary>Checks, for a run without faults and retries, that each account's events are in the order of its commands.</summary>
+    /// <summary>Checks, for a run without faults and retries, that each account's events are in the order of its commands. Of a command
+    /// that was sent more than once, the first copy may have expired for a backend whose clock is ahead, and a later one not.</summary>
     private void CheckOrder()
     {
         var commands = Topics.AllPayments.SelectMany(topic => _platform.Brokers.Find(topic)!).SelectMany(log => log.All)
             .Select(record => Command.Parser.ParseFrom(record.Value)).ToList();
         foreach (var stream in Clients.Streams)
         {
-            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).ToList();
-            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).Select(c => c.TransactionId).Distinct(StringComparer.Ordinal);
+            var asked = commands.Where(c => CommandRoute.Of(c).StreamId == stream).GroupBy(c => c.TransactionId, StringComparer.Ordinal)
+                .Where(copies => _schedule.Settings.ClockSkewMs == 0 || copies.Count() == 1).Select(copies => copies.Key).ToList();
+            var stored = _platform.Store.Stream(stream).Select(e => e.Recorded.TransactionId).Where(asked.Contains).ToList();
             ReferenceModel.Require(
                 asked.Where(stored.Contains).SequenceEqual(stored), $"the events of {stream} are not in the order of its commands");
         }
