@@ -88,8 +88,8 @@ internal sealed record TopicCounts(double Records, double Batches, double Bytes)
 }
 
 /// <summary>Reads the counts of a stack's only broker over JMX. The broker counts every request of every client, and Kafka's own
-/// JmxTool reads the counts in half a second. librdkafka's statistics would need code in the services that runs during the
-/// measurement, and would not show the broker's view of the requests.</summary>
+/// JmxTool reads the counts in half a second. librdkafka's statistics, of which
+/// <see cref="ClientWaits"/> shows the waits, do not have the broker's view of the requests.</summary>
 internal sealed class BrokerRequests : IAsyncDisposable
 {
     private const string User = "profile";

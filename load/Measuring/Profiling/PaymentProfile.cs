@@ -52,7 +52,13 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
     {
         await using var requests = new BrokerRequests();
         await using var stack = await Starting.StackAsync(
-            options.Stack with { BrokerJavaOptions = requests.BrokerJavaOptions, PostgresSettings = StatementTimes.ServerSettings() }, console, cancellationToken);
+            options.Stack with
+            {
+                BrokerJavaOptions = requests.BrokerJavaOptions,
+                PostgresSettings = StatementTimes.ServerSettings(),
+                Settings = new Dictionary<string, string>([ClientWaits.Setting]),
+            },
+            console, cancellationToken);
         var statements = new StatementTimes(stack.ConnectionString);
         if (await statements.EnableAsync(cancellationToken) is { } missing)
         {
@@ -94,6 +100,7 @@ internal sealed class PaymentProfile(ProfileOptions options, Measurement measure
             Programs = [.. watch.Programs.Select(program => program.Per(payments))],
             Database = watch.Database.Per(payments),
             Broker = watch.Broker.Per(payments),
+            Clients = watch.Clients,
         });
         console.WriteLine(string.Create(CultureInfo.InvariantCulture,
             $"{inFlight} in flight: {figures.PerSecond:N0}/s, p50 {figures.All.Latency.P50Ms:0.0} ms, p99 {figures.All.Latency.P99Ms:0.0} ms, failed {figures.All.Failed}"));

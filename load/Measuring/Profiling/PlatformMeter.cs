@@ -23,12 +23,15 @@ internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests,
     /// <summary>The counts of the broker in the last measurement.</summary>
     public BrokerCounts Broker { get; private set; } = BrokerCounts.Parse([]);
 
+    /// <summary>The waits within the Kafka clients at the end of the last measurement.</summary>
+    public IReadOnlyList<ClientWaits> Clients { get; private set; } = [];
+
     /// <summary>Called when the drivers have warmed up.</summary>
     public async Task BeginAsync(IReadOnlyCollection<(string Name, int ProcessId)> drivers, CancellationToken cancellationToken)
     {
         _measured = [.. drivers, .. Processes.Programs.Of(stack)];
         _countsBefore = await requests.ReadAsync(cancellationToken);
-        _runtimesBefore = await RuntimesAsync(cancellationToken);
+        _runtimesBefore = Runtimes(await MetricsAsync(cancellationToken));
         await statements.BeginAsync(cancellationToken);
         _timesBefore = ProcessorTimes.Read(_measured);
     }
@@ -38,22 +41,34 @@ internal sealed class PlatformMeter(BillingStack stack, BrokerRequests requests,
     {
         var programs = ProcessorTimes.Read(_measured).Since(_timesBefore!);
         Database = await statements.EndAsync(CancellationToken.None);
-        var runtimes = await RuntimesAsync(CancellationToken.None);
+        var metrics = await MetricsAsync(CancellationToken.None);
+        var runtimes = Runtimes(metrics);
+        Clients = ClientWaits.Parse(metrics);
         Programs = [.. programs.Select(p => runtimes.TryGetValue(p.Role, out var now) ? p with { Runtime = now - _runtimesBefore[p.Role] } : p)];
         Broker = (await requests.ReadAsync(CancellationToken.None)).Since(_countsBefore!);
     }
 
     public void Dispose() => _http.Dispose();
 
-    /// <summary>Reads the current counts of the .NET runtimes, by role.</summary>
-    private async Task<Dictionary<string, RuntimeUse>> RuntimesAsync(CancellationToken cancellationToken)
+    /// <summary>Reads the current metrics of each service, with its role.</summary>
+    private async Task<List<(string Role, string Metrics)>> MetricsAsync(CancellationToken cancellationToken)
     {
-        var use = new Dictionary<string, RuntimeUse>(StringComparer.Ordinal);
+        var metrics = new List<(string, string)>();
         foreach (var service in stack.Services)
         {
             // A proxy accepts HTTP/1.1 on its REST address only.
-            var metrics = await _http.GetStringAsync(new Uri((service.RestAddress ?? service.Address) + ServiceTelemetry.MetricsPath), cancellationToken);
-            var role = Processes.Programs.Role(service.Process.Name);
+            var address = new Uri((service.RestAddress ?? service.Address) + ServiceTelemetry.MetricsPath);
+            metrics.Add((Processes.Programs.Role(service.Process.Name), await _http.GetStringAsync(address, cancellationToken)));
+        }
+        return metrics;
+    }
+
+    /// <summary>Adds up the counts of the .NET runtimes, by role.</summary>
+    private static Dictionary<string, RuntimeUse> Runtimes(IEnumerable<(string Role, string Metrics)> services)
+    {
+        var use = new Dictionary<string, RuntimeUse>(StringComparer.Ordinal);
+        foreach (var (role, metrics) in services)
+        {
             if (RuntimeUse.Parse(metrics) is { } its)
             {
                 use[role] = use.TryGetValue(role, out var others) ? others + its : its;

@@ -12,6 +12,8 @@ internal static class ProfilePage
     private const int StatementsShown = 8;
     private const int StatementLength = 72;
 
+    private static readonly string[] WaitsShown = ["In the queue", "To the socket", "Round trip"];
+
     public static Report Of(ProfileResult result) => new()
     {
         Title = "Time and costs of one payment",
@@ -78,6 +80,7 @@ internal static class ProfilePage
                         t.Thread.Name, t.Role, Numbers.Whole(t.Thread.Count), Numbers.Significant(t.Thread.UserUs), Numbers.Significant(t.Thread.KernelUs))),
             ],
         },
+        Waits(measured),
         new Table
         {
             Columns = [new Column("Costliest statements", Align.Left), new Column("Calls"), new Column("Time", Unit: "µs"), new Column("Rows")],
@@ -87,6 +90,25 @@ internal static class ProfilePage
                     Shortened(s.Text), Numbers.Significant(s.Calls), Numbers.Significant(s.Us), Numbers.Significant(s.Rows))),
             ],
         });
+
+    private static Table Waits(ProfileCase measured) => new()
+    {
+        Columns =
+        [
+            new Column("Kafka clients", Align.Left), new Column("Program", Align.Left),
+            .. WaitsShown.SelectMany(wait => new[] { new Column(wait + ": p50", Unit: "ms"), new Column("p99", Unit: "ms") }),
+        ],
+        Rows =
+        [
+            .. measured.Clients.Select(client => new Row(
+            [
+                client.Client, client.Role,
+                .. new[] { client.Queue, client.Socket, client.RoundTrip }
+                    .SelectMany(wait => new[] { new Cell(Shown(wait?.P50Ms)), new Cell(Shown(wait?.P99Ms)) }),
+            ])),
+        ],
+        Note = "In the queue: until a record is in a request. The longest of a role's processes, over the last seconds. A round trip of a consumer includes the broker's wait for records.",
+    };
 
     private static Row ProgramRow(ProgramUse use) => new(
         $"{use.Role} ({use.Processes})", Numbers.Significant(use.UserUs), Numbers.Significant(use.KernelUs), Numbers.Significant(use.VoluntarySwitches),

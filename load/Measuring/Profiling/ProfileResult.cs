@@ -59,6 +59,9 @@ internal sealed record ProfileCase
     public required DatabaseUse Database { get; init; }
 
     public required BrokerCounts Broker { get; init; }
+
+    /// <summary>The waits within the Kafka clients of each role.</summary>
+    public IReadOnlyList<ClientWaits> Clients { get; init; } = [];
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]

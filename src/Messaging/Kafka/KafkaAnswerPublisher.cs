@@ -21,14 +21,15 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     /// <summary>Approximate limit on the bytes of replies in one record: half of what brokers accept by default.</summary>
     internal const int ReplyBatchBytesMax = 500_000;
 
-    /// <summary>How long a reply may take to be acknowledged, then it is dropped: longer than brokers need for a new leader. The caller
-    /// repeats its request, and gets the answer from the receipt.</summary>
-    internal static readonly TimeSpan ReplyTimeout = TimeSpan.FromSeconds(10);
+    /// <summary>How long a reply may take to be acknowledged, then it is dropped: long enough to be sent twice to a leader that does not
+    /// answer, and to the next one. The caller repeats its request, and gets the answer from the receipt.</summary>
+    internal static readonly TimeSpan ReplyTimeout = TimeSpan.FromSeconds(25);
 
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(5);
 
     private readonly IProducer<string, byte[]> _events;
     private readonly IProducer<string, byte[]> _replies;
+    private readonly Turns<(Publication Publication, Message<string, byte[]> Message)> _eventTurns;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private volatile Exception? _failure;
@@ -53,6 +54,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     internal KafkaAnswerPublisher(IProducer<string, byte[]> events, IProducer<string, byte[]> replies, TimeProvider time, ILogger logger)
     {
         (_events, _replies) = (events, replies);
+        _eventTurns = new(static e => e.Publication.Produce(Topics.Events, e.Message), time);
         _time = time;
         _logger = logger;
         DeadLetters = new DeadLetterPublisher(events, time, logger);
@@ -65,16 +67,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     public Task PublishAsync(IReadOnlyList<Answer> answers, IReadOnlyList<Event> events, CancellationToken cancellationToken)
     {
         var publication = new Publication(this, cancellationToken);
-        publication.BeginEvents(events.Count);
-        foreach (var fact in events)
-        {
-            if (_failure is { } failure)
-            {
-                // Events published after a failed one would arrive before it.
-                return publication.AllSent(failure);
-            }
-            publication.SendEvent(fact);
-        }
+        publication.SendEvents(events);
         var batches = new Dictionary<string, (ReplyBatch Batch, int Bytes)>(StringComparer.Ordinal);
         foreach (var (topic, reply) in answers)
         {
@@ -126,35 +119,28 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         // The spans of the records in flight; most publications have none.
         private List<Activity>? _spans;
 
-        /// <summary>Starts the single span for all events of the publication.</summary>
-        public void BeginEvents(int count)
+        /// <summary>Sends events when those before them are acknowledged, with a single span for all.</summary>
+        public void SendEvents(IReadOnlyList<Event> events)
         {
-            if (count > 0)
+            if (events.Count > 0)
             {
-                Note(KafkaTracing.StartSend(Topics.Events, count));
+                Note(KafkaTracing.StartSend(Topics.Events, events.Count));
+                Interlocked.Add(ref _open, events.Count);
+                publisher._eventTurns.Send(events.Select(fact => (
+                    this, new Message<string, byte[]> { Key = fact.StreamId, Value = fact.ToByteArray(), Headers = WireHeaders.Version })));
             }
         }
 
-        public void SendEvent(Event fact) => Send(
-            Topics.Events,
-            new Message<string, byte[]> { Key = fact.StreamId, Value = fact.ToByteArray(), Headers = WireHeaders.Version });
-
-        public void SendReplies(string topic, ReplyBatch batch) => Send(
-            topic,
-            new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
+        public void SendReplies(string topic, ReplyBatch batch)
+        {
+            Interlocked.Increment(ref _open);
+            Produce(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
+        }
 
         /// <summary>Completes when all records are acknowledged.</summary>
-        /// <param name="failure">Why some records could not be sent; null if all were.</param>
-        public Task AllSent(Exception? failure = null)
+        public Task AllSent()
         {
-            if (failure is null)
-            {
-                Close();
-            }
-            else
-            {
-                End(failure);
-            }
+            Close();
             if (_spans is not null)
             {
                 _ = EndSpansAsync(_spans);
@@ -162,14 +148,15 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return _done.Task;
         }
 
-        private void Send(string topic, Message<string, byte[]> message)
+        public void Produce(string topic, Message<string, byte[]> message)
         {
-            Interlocked.Increment(ref _open);
-            Produce(topic, message);
-        }
-
-        private void Produce(string topic, Message<string, byte[]> message)
-        {
+            if (topic == Topics.Events && publisher._failure is { } failure)
+            {
+                // Events published after a failed one would arrive before it.
+                publisher._eventTurns.End();
+                End(failure);
+                return;
+            }
             var producer = topic == Topics.Events ? publisher._events : publisher._replies;
             try
             {
@@ -188,20 +175,17 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
 
         private void Acknowledge(string topic, Message<string, byte[]> message, Confluent.Kafka.Error error)
         {
-            if (!error.IsError)
+            if (topic == Topics.Events)
+            {
+                AcknowledgeEvent(error);
+            }
+            else if (!error.IsError)
             {
                 Close();
             }
-            else if (error.IsFatal || cancellationToken.IsCancellationRequested || topic == Topics.Events)
+            else if (error.IsFatal || cancellationToken.IsCancellationRequested)
             {
-                // Sent again, the event would arrive after newer ones. The offsets of these commands are not committed; the next
-                // owner of their partitions finds the receipts and publishes the events in order.
-                var failure = new KafkaException(error);
-                if (topic == Topics.Events)
-                {
-                    publisher._failure = failure;
-                }
-                End(failure);
+                End(new KafkaException(error));
             }
             else if (IsPermanent(error))
             {
@@ -213,6 +197,23 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
                 KafkaLog.SendingAgain(publisher._logger, topic, error.Reason);
                 _ = ProduceLaterAsync(topic, message);
             }
+        }
+
+        private void AcknowledgeEvent(Confluent.Kafka.Error error)
+        {
+            if (error.IsError)
+            {
+                // Sent again, the event would arrive after newer ones. The offsets of these commands are not committed; the next
+                // owner of their partitions finds the receipts and publishes the events in order.
+                var failure = new KafkaException(error);
+                publisher._failure = failure;
+                End(failure);
+            }
+            else
+            {
+                Close();
+            }
+            publisher._eventTurns.End();
         }
 
         private async Task ProduceLaterAsync(string topic, Message<string, byte[]> message)

@@ -43,6 +43,9 @@ public static class MessagingMetrics
         "messaging.process.duration", "s", "From reading a command until its answer is acknowledged and it is settled.",
         advice: new InstrumentAdvice<double> { HistogramBucketBoundaries = DurationBounds });
 
+    private static readonly Gauge<double> ClientWait = Meter.CreateGauge<double>(
+        "billing.kafka.client.wait", "s", "Waits within the Kafka client, by client, wait (queue, socket, round_trip) and quantile; only with Billing:Kafka:StatisticsInterval.");
+
     private static readonly Counter<long> DeadLettered = Meter.CreateCounter<long>(
         "billing.dead_letters", "{record}", "Records sent to the dead letters, by reason: refused, unreadable or unprocessable.");
 
@@ -87,6 +90,10 @@ public static class MessagingMetrics
                 Stopwatch.GetElapsedTime(since).TotalSeconds, new TagList { Kafka, ProcessName, new(Destination, topic) });
         }
     }
+
+    /// <summary>Publishes a quantile of a wait within a Kafka client.</summary>
+    internal static void Waited(string client, string wait, string quantile, double seconds) =>
+        ClientWait.Record(seconds, new("messaging.client.id", client), new("wait", wait), new("quantile", quantile));
 
     /// <summary>Initialises a topic's dead-letter counters with zero, so that they are exported before the first one.</summary>
     internal static void InitialiseDeadLetters(string topic)

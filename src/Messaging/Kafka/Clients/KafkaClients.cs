@@ -11,7 +11,8 @@ public static class KafkaClients
     /// <summary>Builds a producer.</summary>
     public static IProducer<TKey, TValue> Producer<TKey, TValue>(ProducerConfig config, Action<Error>? onError = null, ILogger? logger = null) =>
         new ProducerBuilder<TKey, TValue>(config)
-            .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m)).Build();
+            .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m))
+            .SetStatisticsHandler((_, json) => ClientStatistics.Record(json)).Build();
 
     /// <summary>Builds a producer whose fatal errors are failures of <paramref name="owner"/>, which stop the process.</summary>
     internal static IProducer<string, byte[]> Producer(ProducerConfig config, string owner, Supervisor supervisor, ILogger logger)
@@ -33,7 +34,8 @@ public static class KafkaClients
         ConsumerConfig config, Action<Error>? onError = null, ILogger? logger = null, Action<ConsumerBuilder<TKey, TValue>>? configure = null)
     {
         var builder = new ConsumerBuilder<TKey, TValue>(config)
-            .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m));
+            .SetErrorHandler((_, e) => onError?.Invoke(e)).SetLogHandler((_, m) => Log(logger, m))
+            .SetStatisticsHandler((_, json) => ClientStatistics.Record(json));
         configure?.Invoke(builder);
         return builder.Build();
     }

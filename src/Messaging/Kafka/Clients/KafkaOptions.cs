@@ -13,9 +13,13 @@ public sealed class KafkaOptions
     // The largest value that an idempotent producer of librdkafka accepts.
     private const int RequestsInFlightLimit = 5;
 
-    // A producer may already publish to a partition that was just added, and callers wait for the replies; librdkafka's default
-    // of five minutes is too long for them.
+    // A producer may already publish to a partition that was just added, and callers wait for the replies; a client of a broker whose host
+    // does not answer learns of the next leader no earlier. librdkafka's default of five minutes is too long for them.
     private static readonly TimeSpan MetadataRefreshInterval = TimeSpan.FromSeconds(5);
+
+    // What was sent to a host that does not answer has to be sent again, to the next leader; records behind it wait for that, to keep their
+    // order. librdkafka's default is a minute. Brokers that are alive have to answer each request within this time.
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(10);
 
     /// <summary>Addresses of some of the brokers, <c>host:port</c>, separated by commas.</summary>
     [Required(ErrorMessage = "is missing; give the brokers' addresses, e.g. localhost:9092.")]
@@ -62,6 +66,10 @@ public sealed class KafkaOptions
     /// <summary>The longest time after which the offset of an answered command is committed.</summary>
     public TimeSpan CommitInterval { get; set; } = TimeSpan.FromMilliseconds(500);
 
+    /// <summary>How often the clients publish where records and requests wait within them (<c>billing.kafka.client.wait</c>); zero for
+    /// never.</summary>
+    public TimeSpan StatisticsInterval { get; set; }
+
     /// <summary>Properties of librdkafka by their own names, e.g. <c>security.protocol</c>, <c>sasl.password</c>; they override
     /// the other settings.</summary>
     public IDictionary<string, string> Properties { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
@@ -93,6 +101,10 @@ public sealed class KafkaOptions
         if (CommitInterval < TimeSpan.FromMilliseconds(10) || CommitInterval > TimeSpan.FromMinutes(1))
         {
             yield return $"Billing:Kafka:CommitInterval ({CommitInterval}) must be between 10 ms and one minute.";
+        }
+        if (StatisticsInterval < TimeSpan.Zero || StatisticsInterval > TimeSpan.FromHours(1))
+        {
+            yield return $"Billing:Kafka:StatisticsInterval ({StatisticsInterval}) must be between zero and one hour.";
         }
         if (Linger < TimeSpan.Zero || Linger > TimeSpan.FromSeconds(1))
         {
@@ -152,7 +164,6 @@ public sealed class KafkaOptions
     internal ConsumerConfig GroupMember(string clientId, string groupId)
     {
         var config = Consumer(clientId, groupId);
-        config.TopicMetadataRefreshIntervalMs = (int)MetadataRefreshInterval.TotalMilliseconds;
         config.GroupProtocol = GroupProtocol;
         if (GroupProtocol == GroupProtocol.Classic)
         {
@@ -174,6 +185,9 @@ public sealed class KafkaOptions
     private T Add<T>(T config)
         where T : ClientConfig
     {
+        config.TopicMetadataRefreshIntervalMs = (int)MetadataRefreshInterval.TotalMilliseconds;
+        config.StatisticsIntervalMs = (int)StatisticsInterval.TotalMilliseconds;
+        config.SocketTimeoutMs = (int)RequestTimeout.TotalMilliseconds;
         foreach (var (name, value) in Properties)
         {
             config.Set(name, value);

@@ -1,0 +1,70 @@
+using Billing.Messaging.Kafka.Clients;
+
+namespace Billing.UnitTests.Messaging.Kafka;
+
+public sealed class TurnsTests
+{
+    private readonly ManualTime _time = new();
+    private readonly List<int> _sent = [];
+    private readonly Turns<int> _turns;
+
+    public TurnsTests() => _turns = new Turns<int>(_sent.Add, _time);
+
+    [Fact]
+    public void Records_wait_until_all_of_the_turn_before_them_have_ended()
+    {
+        _turns.Send([1, 2]);
+        _turns.Send([3]);
+        _turns.Send([4, 5]);
+        Assert.Equal([1, 2], _sent);
+
+        _turns.End();
+        Assert.Equal([1, 2], _sent);
+        _turns.End();
+        Assert.Equal([1, 2, 3, 4, 5], _sent);
+    }
+
+    [Fact]
+    public void Without_records_in_flight_nothing_waits()
+    {
+        _turns.Send([1]);
+        _turns.End();
+        _turns.Send([2]);
+
+        Assert.Equal([1, 2], _sent);
+    }
+
+    [Fact]
+    public void A_turn_that_takes_too_long_does_not_hold_up_the_next()
+    {
+        _turns.Send([1]);
+        _turns.Send([2]);
+        _time.Advance(Turns<int>.HeldMax);
+        _turns.Send([3]);
+        _turns.Send([4]);
+        Assert.Equal([1, 2, 3], _sent);
+
+        _turns.End();
+        _turns.End();
+        _turns.End();
+        Assert.Equal([1, 2, 3, 4], _sent);
+    }
+
+    [Fact]
+    public void A_record_that_fails_as_it_is_sent_ends()
+    {
+        Turns<int>? turns = null;
+        turns = new Turns<int>(
+            record =>
+            {
+                _sent.Add(record);
+                turns!.End();
+            },
+            _time);
+
+        turns.Send([1, 2]);
+        turns.Send([3]);
+
+        Assert.Equal([1, 2, 3], _sent);
+    }
+}
