@@ -1,4 +1,5 @@
 using Billing.Chaos;
+using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.DeadLetters;
@@ -54,6 +55,31 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
         await traffic.WaitForMoreAsync(150);
 
         await traffic.EndCleanAsync();
+        await AllReplicasAreInSyncAsync();
+    }
+
+    [Fact]
+    public async Task While_a_broker_does_not_answer_every_call_is_answered_by_way_of_the_others()
+    {
+        // Longer than any broker needs to take over, shorter than a Kafka client waits for an answer by default.
+        var deadline = TimeSpan.FromSeconds(55);
+        var proxies = Enumerable.Range(0, Stack.ProxyAddresses.Count).Select(stack.Proxy).ToList();
+        await Task.WhenAll(proxies.Select(proxy => Conditions.RetryUntilAnsweredAsync(proxy, StackFixture.Payment())));
+        var frozen = Stack.Kafka!.Processes.ElementAt(LeaderOf(ReplyTopicOf(Stack.Of(ServiceRole.Proxy).First())) - 1);
+        var prefix = StackFixture.NewAccount();
+
+        frozen.Pause();
+        try
+        {
+            var calls = Enumerable.Range(0, 120).Select(i => proxies[i % proxies.Count]
+                .MakePaymentAsync(StackFixture.Payment($"{prefix}-{i}", type: PaymentTypes.All[i % PaymentTypes.All.Count]), deadline: Conditions.In(deadline)).ResponseAsync);
+            await Task.WhenAll(calls);
+        }
+        finally
+        {
+            frozen.Resume();
+        }
+        Assert.Equal(120, await stack.CountEventsAsync(prefix + "-%"));
         await AllReplicasAreInSyncAsync();
     }
 
@@ -150,6 +176,15 @@ public sealed class BrokerFailures(BrokerStack stack) : FailureTable(stack)
             File.Delete(journal);
             File.Delete(Path.ChangeExtension(journal, ".direct.csv"));
         }
+    }
+
+    private static string ReplyTopicOf(ServiceProcess proxy) => File.ReadLines(proxy.Process.LogFile)
+        .Select(line => line.Split(' ')[^1]).Last(word => word.StartsWith(Topics.ReplyPrefix, StringComparison.Ordinal));
+
+    private int LeaderOf(string topic)
+    {
+        using var admin = new AdminClientBuilder(new AdminClientConfig { BootstrapServers = Stack.BootstrapServers }).Build();
+        return admin.GetMetadata(topic, Conditions.Patience).Topics.Single().Partitions.Single().Leader;
     }
 
     private async Task AllReplicasAreInSyncAsync()
