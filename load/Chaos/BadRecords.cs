@@ -45,7 +45,14 @@ public static class BadRecords
         await SendAsync(Topics.DeadLetters, [.. StrayRecords.ForDeadLetters()]);
         foreach (var topic in ReplyTopics(bootstrapServers))
         {
-            await SendAsync(topic, [.. StrayRecords.ForReplies()]);
+            try
+            {
+                await SendAsync(topic, [.. StrayRecords.ForReplies()]);
+            }
+            catch (KafkaException e) when (e.Error.Code is ErrorCode.UnknownTopicOrPart or ErrorCode.Local_UnknownTopic)
+            {
+                // Its proxy has stopped meanwhile, and has deleted it.
+            }
         }
         return sent;
 
