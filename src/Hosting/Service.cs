@@ -52,7 +52,6 @@ public static class Service
         builder.Logging.AddConfiguration(builder.Configuration.GetSection("Logging"));
         builder.Services.AddSingleton<Supervisor>();
         builder.Services.AddSingleton<Readiness>();
-        builder.Services.AddHostedService<IdleMemory>();
         return builder;
     }
 

@@ -81,12 +81,12 @@ public sealed class SteadyTime : TimeProvider, IDisposable
 /// <summary>Registers the services' clock.</summary>
 public static class ServiceTime
 {
-    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered, and its
-    /// <see cref="ClockWatch"/>.</summary>
+    /// <summary>Adds a <see cref="SteadyTime"/> as the <see cref="TimeProvider"/>, unless one is already registered, and what every service
+    /// does from time to time: <see cref="ClockWatch"/> and <see cref="IdleMemory"/>.</summary>
     public static IServiceCollection AddServiceTime(this IServiceCollection services)
     {
         services.TryAddSingleton<TimeProvider>(_ => new SteadyTime(TimeProvider.System));
-        return services.AddHostedService<ClockWatch>();
+        return services.AddHostedService<ClockWatch>().AddHostedService<IdleMemory>();
     }
 
     /// <summary>Returns the machine's wall clock behind the services' clock, to compare with times that other programs have read
