@@ -72,14 +72,13 @@ public sealed class ControlGroup
         }
     }
 
-    /// <summary>Moves this process out of the group, and removes the group unless processes are left in it.</summary>
+    /// <summary>Moves this process out of the group.</summary>
     public void Leave()
     {
         foreach (var folder in _folders)
         {
             Join(Path.Combine(folder, "..", "..", ProcessesFile));
         }
-        _folders.ToList().ForEach(RemoveIfEmpty);
     }
 
     /// <summary>Removes the groups below another one in which no process is left.</summary>

@@ -69,8 +69,9 @@ public sealed record RuntimeUse(double AllocatedBytes, double Gen0, double Gen1,
             : null;
     }
 
-    // The value follows the labels, if there are any, and precedes the timestamp, if there is one.
-    private static double ValueOf(string line)
+    /// <summary>Returns the value of a line in Prometheus's text format: it follows the labels, if there are any, and precedes the
+    /// timestamp, if there is one.</summary>
+    internal static double ValueOf(string line)
     {
         var name = line.LastIndexOf('}') is var labels and >= 0 ? labels : line.IndexOf(' ', StringComparison.Ordinal);
         return double.Parse(line[(name + 1)..].Split(' ', StringSplitOptions.RemoveEmptyEntries)[0], CultureInfo.InvariantCulture);

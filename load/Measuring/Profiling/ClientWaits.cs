@@ -1,5 +1,5 @@
-using System.Globalization;
 using System.Text.RegularExpressions;
+using Billing.Measuring.Processes;
 
 namespace Billing.Measuring.Profiling;
 
@@ -41,13 +41,10 @@ internal sealed partial record ClientWaits(string Role, string Client, WaitMs? Q
 
     private readonly record struct Sample(string Client, string Wait, string Quantile, double Ms)
     {
-        // The value follows the labels, and precedes the timestamp, if there is one.
         public static Sample Of(string line)
         {
             var labels = Label().Matches(line).ToDictionary(m => m.Groups[1].Value, m => m.Groups[2].Value);
-            var value = line[(line.LastIndexOf('}') + 1)..].Split(' ', StringSplitOptions.RemoveEmptyEntries)[0];
-            return new Sample(
-                labels["messaging_client_id"], labels["wait"], labels["quantile"], double.Parse(value, CultureInfo.InvariantCulture) * 1000);
+            return new Sample(labels["messaging_client_id"], labels["wait"], labels["quantile"], RuntimeUse.ValueOf(line) * 1000);
         }
     }
 }
