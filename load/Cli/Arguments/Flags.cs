@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Cli.Arguments;
@@ -33,6 +34,22 @@ internal static class Flags
             if (!int.TryParse(text, out var value) || value < min || value > max)
             {
                 result.AddError($"{name} must be between {min} and {max}; it is {text}.");
+            }
+            return value;
+        },
+    };
+
+    /// <summary>Creates an option for a number that may have decimals; null unless it is given.</summary>
+    public static Option<double?> Decimal(string name, string description, double min, double max) => new(name)
+    {
+        Description = description,
+        HelpName = "X",
+        CustomParser = result =>
+        {
+            var text = result.Tokens[0].Value;
+            if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value) || value < min || value > max)
+            {
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
             }
             return value;
         },

@@ -11,12 +11,13 @@ namespace Billing.Cli.Commands;
 /// <summary><c>./billing chaos</c>.</summary>
 internal static class ChaosCommand
 {
+    private const double MinutesByDefault = 3;
+
     public static Command Create(IAnsiConsole console)
     {
         var stack = new StackFlags(brokers: 3, jitter: "on", kafkaOnly: true);
         var seed = Flags.Number("--seed", "Seed of the faults and the payments", 1, 0, int.MaxValue);
-        var minutes = new Option<double>("--minutes") { Description = "Duration of the faults, in minutes; 3 are enough for every kind of fault", DefaultValueFactory = _ => 3, HelpName = "M" }
-            .Refuse(text => double.TryParse(text, out var given) && given is <= 0 or > 1440 ? "--minutes must be above 0 and at most 1440." : null);
+        var minutes = Flags.Decimal("--minutes", $"Duration of the faults, in minutes, {MinutesByDefault} by default: enough for every kind of fault", 0.1, 1440);
         var rate = Flags.Number("--rate", "Maximum number of payments per second", 300, 1, 100_000);
         var workers = Flags.Number("--workers", "Callers, each with one request at a time", 64, 1, 10_000);
         var power = new Option<bool>("--power-loss") { Description = "Also take the power from all brokers and PostgreSQL at once, as root: what they have not synced is lost" };
@@ -31,7 +32,7 @@ internal static class ChaosCommand
             new ChaosOptions
             {
                 Seed = parsed.GetValue(seed),
-                Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes)),
+                Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes) ?? MinutesByDefault),
                 Rate = parsed.GetValue(rate),
                 Workers = parsed.GetValue(workers),
                 Stack = stack.Read(parsed) with { Settings = ChaosOptions.Settings, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null },

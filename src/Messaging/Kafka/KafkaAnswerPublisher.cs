@@ -54,7 +54,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
     internal KafkaAnswerPublisher(IProducer<string, byte[]> events, IProducer<string, byte[]> replies, TimeProvider time, ILogger logger)
     {
         (_events, _replies) = (events, replies);
-        _eventTurns = new(static e => e.Publication.Produce(Topics.Events, e.Message), time);
+        _eventTurns = new(static e => e.Publication.ProduceEvent(e.Message), time);
         _time = time;
         _logger = logger;
         DeadLetters = new DeadLetterPublisher(events, time, logger);
@@ -134,7 +134,7 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
         public void SendReplies(string topic, ReplyBatch batch)
         {
             Interlocked.Increment(ref _open);
-            Produce(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
+            ProduceReplies(topic, new Message<string, byte[]> { Value = batch.ToByteArray(), Headers = WireHeaders.For(Note(KafkaTracing.StartSend(topic))) });
         }
 
         /// <summary>Completes when all records are acknowledged.</summary>
@@ -148,55 +148,16 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             return _done.Task;
         }
 
-        public void Produce(string topic, Message<string, byte[]> message)
+        public void ProduceEvent(Message<string, byte[]> message)
         {
-            if (topic == Topics.Events && publisher._failure is { } failure)
+            if (publisher._failure is { } failure)
             {
                 // Events published after a failed one would arrive before it.
                 publisher._eventTurns.End();
                 End(failure);
                 return;
             }
-            var producer = topic == Topics.Events ? publisher._events : publisher._replies;
-            try
-            {
-                var since = MessagingMetrics.Now;
-                producer.Produce(topic, message, report =>
-                {
-                    MessagingMetrics.Sent(topic, since, report.Error.IsError ? report.Error.Code.ToString() : null);
-                    Acknowledge(topic, message, report.Error);
-                });
-            }
-            catch (ProduceException<string, byte[]> e)
-            {
-                Acknowledge(topic, message, e.Error);
-            }
-        }
-
-        private void Acknowledge(string topic, Message<string, byte[]> message, Confluent.Kafka.Error error)
-        {
-            if (topic == Topics.Events)
-            {
-                AcknowledgeEvent(error);
-            }
-            else if (!error.IsError)
-            {
-                Close();
-            }
-            else if (error.IsFatal || cancellationToken.IsCancellationRequested)
-            {
-                End(new KafkaException(error));
-            }
-            else if (IsPermanent(error))
-            {
-                KafkaLog.ReplyDropped(publisher._logger, topic, error.Reason);
-                Close();
-            }
-            else
-            {
-                KafkaLog.SendingAgain(publisher._logger, topic, error.Reason);
-                _ = ProduceLaterAsync(topic, message);
-            }
+            Produce(publisher._events, Topics.Events, message, AcknowledgeEvent);
         }
 
         private void AcknowledgeEvent(Confluent.Kafka.Error error)
@@ -216,12 +177,55 @@ public sealed class KafkaAnswerPublisher : IAnswerPublisher, IDisposable
             publisher._eventTurns.End();
         }
 
+        private void ProduceReplies(string topic, Message<string, byte[]> message) =>
+            Produce(publisher._replies, topic, message, error => AcknowledgeReplies(topic, message, error));
+
+        private void AcknowledgeReplies(string topic, Message<string, byte[]> message, Confluent.Kafka.Error error)
+        {
+            if (!error.IsError)
+            {
+                Close();
+            }
+            else if (error.IsFatal || cancellationToken.IsCancellationRequested)
+            {
+                End(new KafkaException(error));
+            }
+            else if (IsPermanent(error))
+            {
+                KafkaLog.ReplyDropped(publisher._logger, topic, error.Reason);
+                Close();
+            }
+            else
+            {
+                KafkaLog.SendingAgain(publisher._logger, topic, error.Reason);
+                _ = ProduceLaterAsync(topic, message);
+            }
+        }
+
+        private static void Produce(
+            IProducer<string, byte[]> producer, string topic, Message<string, byte[]> message, Action<Confluent.Kafka.Error> acknowledge)
+        {
+            try
+            {
+                var since = MessagingMetrics.Now;
+                producer.Produce(topic, message, report =>
+                {
+                    MessagingMetrics.Sent(topic, since, report.Error.IsError ? report.Error.Code.ToString() : null);
+                    acknowledge(report.Error);
+                });
+            }
+            catch (ProduceException<string, byte[]> e)
+            {
+                acknowledge(e.Error);
+            }
+        }
+
         private async Task ProduceLaterAsync(string topic, Message<string, byte[]> message)
         {
             try
             {
                 await Task.Delay(RetryDelay, publisher._time, cancellationToken);
-                Produce(topic, message);
+                ProduceReplies(topic, message);
             }
             catch (Exception e)
             {

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using Billing.Cli.Arguments;
 using Billing.Measuring.Scenarios;
 using Billing.ScenarioFiles;
@@ -16,10 +15,10 @@ internal sealed class LoadFlags
 
     private readonly Option<double?>[] _thresholds =
     [
-        Limit(Threshold.MaxErrorPercent, "The run fails if a higher percentage of calls fails; 1 if no threshold is given", 100),
-        Limit(Threshold.MaxP50Ms, "The run fails if the median latency is higher, in ms", 60_000),
-        Limit(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latency is higher, in ms", 60_000),
-        Limit(Threshold.MinRps, "The run fails if fewer calls per second are answered", 1_000_000),
+        Flags.Decimal(Threshold.MaxErrorPercent, "The run fails if a higher percentage of calls fails; 1 if no threshold is given", 0, 100),
+        Flags.Decimal(Threshold.MaxP50Ms, "The run fails if the median latency is higher, in ms", 0, 60_000),
+        Flags.Decimal(Threshold.MaxP99Ms, "The run fails if the 99th percentile of the latency is higher, in ms", 0, 60_000),
+        Flags.Decimal(Threshold.MinRps, "The run fails if fewer calls per second are answered", 0, 1_000_000),
     ];
 
     public void AddTo(Command command)
@@ -44,19 +43,4 @@ internal sealed class LoadFlags
 
     private IReadOnlyList<Threshold> ThresholdsOf(ParseResult parsed) =>
         [.. _thresholds.Where(t => parsed.GetValue(t) is not null).Select(t => new Threshold(t.Name, parsed.GetValue(t)!.Value))];
-
-    private static Option<double?> Limit(string name, string description, double max) => new(name)
-    {
-        Description = description,
-        HelpName = "X",
-        CustomParser = result =>
-        {
-            var text = result.Tokens[0].Value;
-            if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value) || value is not >= 0 || value > max)
-            {
-                result.AddError($"{name} must be between 0 and {max}; it is '{text}'.");
-            }
-            return value;
-        },
-    };
 }
