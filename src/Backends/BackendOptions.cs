@@ -26,6 +26,11 @@ public sealed class BackendOptions
     [Range(1, 10_000_000)]
     public int CachedAccountsMax { get; set; } = 200_000;
 
+    /// <summary>The most accounts in the view of a balance backend, of about 300 bytes each. If there are more, those used last are in
+    /// it, and a check of any other reads the event store.</summary>
+    [Range(3, 100_000_000)]
+    public int ViewAccountsMax { get; set; } = 1_000_000;
+
     /// <summary>How long the event store may be unavailable before callers that have waited that long are answered
     /// UNAVAILABLE. Their commands stay in flight and may still be recorded; a retry with the same transaction id shows
     /// the result.</summary>

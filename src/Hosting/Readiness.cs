@@ -8,7 +8,7 @@ namespace Billing.Hosting;
 public interface IReadyPart
 {
     /// <summary>Why no work can be accepted, as text for operators without a full stop, e.g.
-    /// <c>the view of the balances is being built from the event store</c>; null if the part is ready.</summary>
+    /// <c>the end of the events is not known yet</c>; null if the part is ready.</summary>
     string? NotReadyReason { get; }
 }
 

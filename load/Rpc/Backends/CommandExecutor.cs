@@ -11,7 +11,7 @@ using Microsoft.Extensions.Options;
 namespace Billing.Rpc.Backends;
 
 /// <summary>Executes commands for every protocol of the direct transport: checks a command, has it processed in this process,
-/// and returns the answer. Until the view of the balances is built, it answers UNAVAILABLE.</summary>
+/// and returns the answer. Until the processors have started, it answers UNAVAILABLE.</summary>
 public sealed partial class CommandExecutor(
     EmbeddedTransport processors, IOptions<BackendOptions> options, Supervisor supervisor, ILogger<CommandExecutor> logger)
     : Worker(supervisor), IReadyPart
@@ -21,7 +21,7 @@ public sealed partial class CommandExecutor(
     private volatile bool _ready;
 
     /// <inheritdoc/>
-    public string? NotReadyReason => _ready ? null : "the view of the balances is being built, or the backend is stopping";
+    public string? NotReadyReason => _ready ? null : "the backend is starting or stopping";
 
     /// <summary>Processes a command, whether or not its sender still waits. The command's deadline ends the wait for the
     /// answer.</summary>
@@ -68,7 +68,7 @@ public sealed partial class CommandExecutor(
     /// <inheritdoc/>
     public override async Task RunAsync(CancellationToken stopping)
     {
-        // Not in StartAsync: while the view is built, the process already reports that it is live, and not ready.
+        // Not in StartAsync: while the processors start, the process already reports that it is live, and not ready.
         await processors.StartAsync(stopping);
         _ready = true;
         await Task.Delay(Timeout.InfiniteTimeSpan, stopping);

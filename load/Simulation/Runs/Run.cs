@@ -323,7 +323,10 @@ internal sealed class Run
         {
             foreach (var backend in _platform.Balances)
             {
-                _model.Viewed(stream, backend.View.Get(stream));
+                if (backend.View.Find(stream) is { } account)
+                {
+                    _model.Viewed(stream, account);
+                }
             }
         }
     }

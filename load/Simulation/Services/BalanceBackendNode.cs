@@ -11,7 +11,7 @@ using Confluent.Kafka;
 
 namespace Billing.Simulation.Services;
 
-/// <summary>A balance backend. It builds its view and follows the events before it joins its consumer group.</summary>
+/// <summary>A balance backend. It follows the events before it joins its consumer group.</summary>
 internal sealed class BalanceBackendNode : BackendNode
 {
     private readonly BalanceReadModel _model;
@@ -20,7 +20,7 @@ internal sealed class BalanceBackendNode : BackendNode
     private readonly TurnLoop _following;
     private readonly List<TopicPartition> _partitions;
     private readonly Action _join;
-    private bool _built;
+    private bool _follows;
     private bool _joined;
 
     public BalanceBackendNode(Node node, Brokers brokers, StoreServer store, Settings settings)
@@ -28,9 +28,9 @@ internal sealed class BalanceBackendNode : BackendNode
     {
         var client = new StoreClient(node, store);
         var retry = new EventStoreRetry(node.Time, new Random(brokers.Dice.Seed()));
-        View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), node.Time);
+        View = new BalanceView(Account.Opened(Settings.DefaultCreditLimit), settings.ViewAccountsMax, node.Time);
         _model = new BalanceReadModel(
-            View, client, client, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
+            View, client, retry, settings.Backend, node.Supervisor, node.Time, PointLog<BalanceReadModel>.Instance);
         var balances = new BalanceProcessor(
             View, client, new SimulatedCardNetwork(settings.CardNetwork, node.Time), Replier, retry, settings.Backend, node.Supervisor,
             node.Time, PointLog<BalanceProcessor>.Instance);
@@ -42,21 +42,21 @@ internal sealed class BalanceBackendNode : BackendNode
         _following = new TurnLoop(brokers.Scheduler, brokers.Dice, node, RunTurn);
         _events = new ModelConsumer(brokers, node, _following.Wake);
         _join = () => Join(Topics.AllBalances, Groups.Balances, settings.InFlightMax, processor);
-        _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
+        _ = Node.Supervisor.RunAsync("Following", _ => FollowAsync(), Stopping);
     }
 
     /// <summary>The backend's view of the balances.</summary>
     public BalanceView View { get; }
 
-    private async Task BuildAsync()
+    private async Task FollowAsync()
     {
         while (!TryNoteEnds())
         {
             await Task.Delay(TimeSpan.FromSeconds(1), Node.Time);
         }
-        await _model.RebuildAsync(Stopping);
+        _model.Reset();
         _reader.Assign(_events);
-        _built = true;
+        _follows = true;
         _following.Wake();
         if (!_joined)
         {
@@ -82,12 +82,12 @@ internal sealed class BalanceBackendNode : BackendNode
 
     private TimeSpan RunTurn()
     {
-        if (_built && !_reader.RunTurn(_events))
+        if (_follows && !_reader.RunTurn(_events))
         {
-            _built = false;
+            _follows = false;
             _events.Unassign();
-            _ = Node.Supervisor.RunAsync("Building", _ => BuildAsync(), Stopping);
+            _ = Node.Supervisor.RunAsync("Following", _ => FollowAsync(), Stopping);
         }
-        return TimeSpan.FromMilliseconds(_built && _events.HasMore ? 1 : 500);
+        return TimeSpan.FromMilliseconds(_follows && _events.HasMore ? 1 : 500);
     }
 }

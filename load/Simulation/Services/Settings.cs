@@ -18,6 +18,9 @@ internal sealed record Settings(
     /// <summary>Whether the processes have the services' steady clocks, since wall clocks are set.</summary>
     public bool IsSteady { get; init; }
 
+    /// <summary>The most accounts in a view of the balances.</summary>
+    public int ViewAccountsMax => Seed % 3 == 0 ? 3 : 1000;
+
     /// <summary>The limit of commands in flight that no run reaches.</summary>
     public const int InFlightUsual = 50_000;
 
@@ -25,13 +28,14 @@ internal sealed record Settings(
     public const decimal DefaultCreditLimit = 100;
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off");
+        $"{Proxies} proxies, {PaymentBackends} payment backends, {BalanceBackends} balance backends, {Partitions} partitions, batches of {BatchMax}, {InFlightMax} in flight, {CachedAccountsMax} cached and {ViewAccountsMax} viewed accounts, jitter {(Jitter ? "on" : "off")}, {LatencyMs} ms to the brokers, clocks up to {ClockSkewMs} ms off");
 
     public IOptions<BackendOptions> Backend => Options.Create(new BackendOptions
     {
         BatchMax = Math.Min(BatchMax, InFlightMax),
         InFlightMax = InFlightMax,
         CachedAccountsMax = CachedAccountsMax,
+        ViewAccountsMax = ViewAccountsMax,
         DefaultCreditLimit = DefaultCreditLimit,
         StoreUnavailableMax = TimeSpan.FromSeconds(2),
     });

@@ -1,4 +1,3 @@
-using System.Text;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
 using Billing.Messaging;
@@ -6,7 +5,7 @@ using Billing.Messaging;
 namespace Billing.Simulation.Store;
 
 /// <summary>The event store as one process sees it.</summary>
-internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore, IEventScan
+internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
 {
     public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
@@ -38,18 +37,6 @@ internal sealed class StoreClient(Node node, StoreServer server) : IAccountStore
         return server.AskAsync(node, request, () => server.Append(batch, owned));
     }
 
-    public Task<long> LastAsync(CancellationToken cancellationToken) =>
-        server.AskAsync(node, new StoreRequest(Writes: false), () => (long)server.Events.Count);
-
-    public async Task<(int Count, long Last)> ReadPageAsync(
-        long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken)
-    {
-        var page = await server.AskAsync(node, new StoreRequest(Writes: false), () => server.Page(after, limit));
-        foreach (var stored in page)
-        {
-            var (type, _, json) = EventTypes.Write(stored.Fact);
-            take(new StoredEvent(stored.StreamId, stored.Version, type, Encoding.UTF8.GetBytes(json)));
-        }
-        return (page.Count, page.Count == 0 ? after : page[^1].Sequence);
-    }
+    public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) =>
+        server.AskAsync(node, new StoreRequest(Writes: false), () => server.List(after, limit));
 }

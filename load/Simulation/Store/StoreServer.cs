@@ -6,7 +6,7 @@ using Npgsql;
 namespace Billing.Simulation.Store;
 
 /// <summary>One event in the model of the event store.</summary>
-internal sealed record Stored(long Sequence, string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded);
+internal sealed record Stored(string StreamId, long Version, AccountEvent Fact, Wire.V1.Event Recorded);
 
 /// <summary>A model of the event store: streams, receipts, and the ways in which PostgreSQL may fail. A request continues in the
 /// store even if the process that sent it has crashed.</summary>
@@ -172,7 +172,7 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
                 _streams[added.Recorded.StreamId] = stream = [];
             }
             // The version is the store's own count, whatever version the batch states.
-            var stored = new Stored(Events.Count + 1, added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
+            var stored = new Stored(added.Recorded.StreamId, stream.Count + 1, added.Fact, added.Recorded.Clone());
             stream.Add(stored);
             Events.Add(stored);
             Appended?.Invoke(stored);
@@ -190,7 +190,8 @@ internal sealed class StoreServer(Scheduler scheduler, Dice dice)
     public Dictionary<Guid, Wire.V1.Event> Find(Guid[] transactionIds) => transactionIds.Distinct()
         .Where(_receipts.ContainsKey).ToDictionary(id => id, id => _receipts[id].Clone());
 
-    public List<Stored> Page(long after, int limit) => [.. Events.Where(e => e.Sequence > after).Take(limit)];
+    public string[] List(string after, int limit) =>
+        [.. _streams.Keys.Where(id => string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)];
 
     private T Do<T>(StoreRequest request, Func<T> work)
     {

@@ -3,6 +3,7 @@ using System.Threading.Channels;
 using Billing.Backends.CardNetwork;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.Hosting;
 using Billing.Messaging;
@@ -17,8 +18,8 @@ namespace Billing.Backends.Balances;
 
 /// <summary>Answers balance checks. All card-network enquiries run concurrently; the checks that are ready at the
 /// same time are answered together, from the view. A check for a version that the view has not reached waits without holding
-/// up the others; if the version does not arrive in time, the event store is read, once for all such checks.
-/// </summary>
+/// up the others; if the version does not arrive in time, or the view does not know the account, the event store is read, once for
+/// all such checks.</summary>
 internal sealed partial class BalanceProcessor(
     BalanceView view, IAccountStore store, SimulatedCardNetwork network, Replier replier, EventStoreRetry retry,
     IOptions<BackendOptions> options, Supervisor supervisor, TimeProvider time, ILogger<BalanceProcessor> logger) : IReadKind
@@ -26,7 +27,7 @@ internal sealed partial class BalanceProcessor(
     private readonly Channel<Delivery> _ready =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
 
-    private readonly Channel<Delivery> _ahead =
+    private readonly Channel<Delivery> _unknown =
         Channel.CreateUnbounded<Delivery>(new UnboundedChannelOptions { SingleReader = true });
 
     private readonly BackendOptions _options = options.Value;
@@ -39,7 +40,7 @@ internal sealed partial class BalanceProcessor(
     // None of these ends by itself: the first one to end was cancelled or has failed.
     public async Task RunAsync(CancellationToken stopping) => await await Task.WhenAny(
         AnswerAsync(_ready, FromView, stopping),
-        AnswerAsync(_ahead, batch => FromStoreAsync(batch, stopping), stopping));
+        AnswerAsync(_unknown, batch => FromStoreAsync(batch, stopping), stopping));
 
     private async Task EnquireAsync(Delivery delivery)
     {
@@ -77,7 +78,12 @@ internal sealed partial class BalanceProcessor(
             {
                 answered.Add((delivery, Expiry.Reply(command)));
             }
-            else if (view.Get(Stream(command)) is var account && account.Version >= command.Balance.MinVersion)
+            else if (view.Find(Stream(command)) is not { } account)
+            {
+                BackendMetrics.ViewMisses.Add(1);
+                _unknown.Writer.TryWrite(delivery);
+            }
+            else if (account.Version >= command.Balance.MinVersion)
             {
                 answered.Add((delivery, Answer(command, account, asOf)));
             }
@@ -101,23 +107,18 @@ internal sealed partial class BalanceProcessor(
             wait = TimeSpan.FromMicroseconds(halfLeftUs);
         }
         var reached = await view.WaitAsync(Stream(command), command.Balance.MinVersion, wait);
-        (reached ? _ready : _ahead).Writer.TryWrite(delivery);
+        (reached ? _ready : _unknown).Writer.TryWrite(delivery);
     }
 
     private async ValueTask<List<(Delivery, Reply?)>> FromStoreAsync(List<Delivery> batch, CancellationToken cancellationToken)
     {
         try
         {
-            var opened = Account.Opened(_options.DefaultCreditLimit);
             // Taken before the read, so that what is read is at least this recent.
             var asOf = time.GetUtcNow();
             var streamIds = batch.Select(d => Stream(d.Command)).Distinct(StringComparer.Ordinal).ToArray();
             var accounts = await _retry.ExecuteAsync(
-                async token => await store.LoadAsync(streamIds, opened, token), cancellationToken);
-            foreach (var (streamId, account) in accounts)
-            {
-                view.Put(streamId, account);
-            }
+                async token => await view.ReadAsync(store, streamIds, token), cancellationToken);
             return batch.ConvertAll<(Delivery, Reply?)>(d => (d, FromStore(d.Command, accounts[Stream(d.Command)], asOf)));
         }
         catch (Exception e) when (!cancellationToken.IsCancellationRequested && batch.Count > 1 && EventStoreFailure.IsOfSomeRows(e))

@@ -5,32 +5,67 @@ using Billing.Backends.Telemetry;
 using Billing.Contracts;
 using Billing.V1;
 using Billing.Wire.V1;
+using BitFaster.Caching.Lru;
 
 namespace Billing.Backends.Balances;
 
-/// <summary>All accounts, each as of its last known event. Events may arrive more than once: an event at or below the account's
-/// version is ignored, the next one is applied, and one that skips a version is reported as a gap, so that the caller
-/// reloads the account from the event store. An event that repeats the account's version with different contents is reported
-/// too: one of the two is not from a backend, and until it is reloaded the account takes no further events. An account takes
-/// about 170 bytes: 64 for its state, 22 plus two per character for its stream id, 36 for its place in the hash table, which
-/// may be up to half empty. Thread-safe.</summary>
-internal sealed class BalanceView(Account opened, TimeProvider time)
+/// <summary>Accounts, each as of its last known event; if there are more than the view may hold, those used last. Events may arrive more
+/// than once: an event at or below the account's version is ignored, the next one is applied, and one that skips a version is
+/// reported, so that the caller reads the account from the event store. An event that repeats the account's version with different
+/// contents is reported too: one of the two is not from a backend, and until it is read the account takes no further events. Events
+/// of accounts that are not held are reported while there is room for these, and otherwise ignored. An account takes about 300 bytes
+/// (docs/operations.md). Thread-safe.</summary>
+internal sealed class BalanceView
 {
+    private readonly Account _opened;
+    private readonly int _capacity;
+    private readonly TimeProvider _time;
     private readonly Lock _gate = new();
-    private readonly Dictionary<string, Entry> _accounts = new(StringComparer.Ordinal);
+    private readonly ConcurrentLru<string, Entry> _accounts;
     private readonly Dictionary<string, List<Waiter>> _waiters = new(StringComparer.Ordinal);
+
+    // What is being read from the event store: the accounts of which no event has passed by since the read began.
+    private readonly List<HashSet<string>> _reads = [];
 
     // Accounts share the few currencies there are, instead of each keeping the copy that came with its first event.
     private readonly Dictionary<string, string> _currencies = new(StringComparer.Ordinal);
 
-    /// <summary>Number of accounts with events.</summary>
+    private int _count;
+    private bool _hasDropped;
+    private bool _hasMissed;
+    private bool _isComplete;
+
+    /// <summary>Creates an empty view.</summary>
+    /// <param name="opened">The state of an account without events.</param>
+    /// <param name="capacity">The most accounts to hold, at least 3.</param>
+    /// <param name="time">For waits.</param>
+    public BalanceView(Account opened, int capacity, TimeProvider time)
+    {
+        (_opened, _capacity, _time) = (opened, capacity, time);
+        _accounts = new ConcurrentLru<string, Entry>(concurrencyLevel: 1, capacity, StringComparer.Ordinal);
+        _accounts.Events.Value!.ItemRemoved += (_, removed) => Drop(removed.Key!);
+    }
+
+    /// <summary>Number of accounts held, all of which have events.</summary>
     public int Count
     {
         get
         {
             lock (_gate)
             {
-                return _accounts.Count;
+                return _count;
+            }
+        }
+    }
+
+    /// <summary>Whether no more accounts are read for the view until they are asked for.</summary>
+    public bool IsFull
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _hasDropped || _count >= _capacity;
             }
         }
     }
@@ -47,17 +82,52 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
         }
     }
 
-    public Account Get(string streamId)
+    /// <summary>The state of an account.</summary>
+    /// <returns>Null if the view does not know it; the event store does.</returns>
+    public Account? Find(string streamId)
     {
         lock (_gate)
         {
-            return Known(streamId);
+            return _accounts.TryGet(streamId, out var entry) ? entry.Account : _isComplete ? _opened : null;
+        }
+    }
+
+    /// <summary>Whether an account is held.</summary>
+    public bool Holds(string streamId) => _accounts.TryGet(streamId, out _);
+
+    /// <summary>Forgets all accounts: events may have passed by unseen.</summary>
+    public void Reset()
+    {
+        lock (_gate)
+        {
+            _accounts.Clear();
+            _reads.Clear();
+            _hasDropped = _hasMissed = _isComplete = false;
+        }
+    }
+
+    /// <summary>States that every account with events has been read. From now on one that the view does not hold has none, until
+    /// accounts are dropped, or <see cref="Miss"/> is called.</summary>
+    public void Complete()
+    {
+        lock (_gate)
+        {
+            _isComplete = !_hasMissed && !_hasDropped;
+        }
+    }
+
+    /// <summary>States that an account could not be read.</summary>
+    public void Miss()
+    {
+        lock (_gate)
+        {
+            (_hasMissed, _isComplete) = (true, false);
         }
     }
 
     /// <summary>Applies published events.</summary>
-    /// <returns>The streams of the accounts that need to be reloaded from the event store, without duplicates: an event is
-    /// missing, contradicts a known one, or does not lead to the balance that it states.</returns>
+    /// <returns>The streams of the accounts that should be read from the event store, without duplicates: one is not held and there is
+    /// room for it, or an event is missing, contradicts a known one, or does not lead to the balance that it states.</returns>
     public IReadOnlyCollection<string> Apply(IReadOnlyList<Event> events)
     {
         HashSet<string>? gaps = null;
@@ -71,30 +141,35 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
         return gaps is null ? [] : gaps;
     }
 
-    /// <summary>Applies one event read from the event store.</summary>
-    /// <returns>False if an event before it is missing.</returns>
-    public bool Apply(string streamId, long version, AccountEvent fact)
+    /// <summary>Reads accounts from the event store and holds those with events, unless what the view knows by then is newer.</summary>
+    /// <returns>What was read: every account, by its stream id.</returns>
+    /// <exception cref="Exception">The event store failed.</exception>
+    public async Task<Dictionary<string, Account>> ReadAsync(
+        IAccountStore store, string[] streamIds, CancellationToken cancellationToken)
     {
+        var read = new HashSet<string>(streamIds, StringComparer.Ordinal);
         lock (_gate)
         {
-            var known = Known(streamId);
-            if (version == known.Version + 1)
-            {
-                Set(streamId, new Entry(known.Apply(fact)));
-            }
-            return version <= known.Version + 1;
+            _reads.Add(read);
         }
-    }
-
-    /// <summary>Replaces an account by the one read from the event store, unless the known one is as new and not in doubt.
-    /// </summary>
-    public void Put(string streamId, Account account)
-    {
-        lock (_gate)
+        try
         {
-            if (account.Version > Known(streamId).Version || IsInDoubt(streamId))
+            var accounts = await store.LoadAsync(streamIds, _opened, cancellationToken);
+            lock (_gate)
             {
-                Set(streamId, new Entry(account));
+                // One account may be dropped for another of them.
+                foreach (var streamId in _reads.Contains(read) ? streamIds.Where(read.Contains) : [])
+                {
+                    Put(streamId, accounts[streamId]);
+                }
+            }
+            return accounts;
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _reads.Remove(read);
             }
         }
     }
@@ -105,14 +180,15 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
     {
         lock (_gate)
         {
-            if (Known(streamId).Version >= version || atMost <= TimeSpan.Zero)
+            var isReached = Known(streamId).Version >= version;
+            if (isReached || atMost <= TimeSpan.Zero)
             {
-                return Task.FromResult(Known(streamId).Version >= version);
+                return Task.FromResult(isReached);
             }
             var waiter = new Waiter(version);
             ref var waiters = ref CollectionsMarshal.GetValueRefOrAddDefault(_waiters, streamId, out _);
             (waiters ??= []).Add(waiter);
-            waiter.Bound = time.CreateTimer(_ => TimeOut(streamId, waiter), null, atMost, Timeout.InfiniteTimeSpan);
+            waiter.Bound = _time.CreateTimer(_ => TimeOut(streamId, waiter), null, atMost, Timeout.InfiniteTimeSpan);
             return waiter.Task;
         }
     }
@@ -121,16 +197,20 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
     {
         lock (_gate)
         {
-            var known = Known(recorded.StreamId);
+            if (!_accounts.TryGet(recorded.StreamId, out var entry) && !_isComplete)
+            {
+                return LetPass(recorded.StreamId);
+            }
+            var known = entry?.Account ?? _opened;
             if (recorded.Version < known.Version)
             {
                 return true;
             }
-            if (recorded.Version == known.Version)
+            if (entry is not null && recorded.Version == known.Version)
             {
-                return Repeats(recorded, known);
+                return Repeats(recorded, entry);
             }
-            if (recorded.Version != known.Version + 1 || IsInDoubt(recorded.StreamId) || recorded.ToFact() is not { } fact)
+            if (recorded.Version != known.Version + 1 || entry is { IsInDoubt: true } || recorded.ToFact() is not { } fact)
             {
                 return false;
             }
@@ -140,20 +220,26 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
             {
                 return false;
             }
-            Set(recorded.StreamId, new Entry(after, Fingerprint(fact, recorded.Balance)));
+            Set(recorded.StreamId, after, Fingerprint(fact, recorded.Balance));
             return true;
         }
     }
 
+    // The account may have had events before this one, and may be dropped between the two: nothing is known of it.
+    private bool LetPass(string streamId)
+    {
+        _reads.ForEach(read => read.Remove(streamId));
+        return (_hasDropped || _count >= _capacity) && !_waiters.ContainsKey(streamId);
+    }
+
     /// <summary>Whether an event at the known version has the same contents as the one that led to that version; if not, marks
     /// the account as in doubt.</summary>
-    private bool Repeats(Event recorded, Account known)
+    private static bool Repeats(Event recorded, Entry entry)
     {
-        ref var entry = ref CollectionsMarshal.GetValueRefOrNullRef(_accounts, recorded.StreamId);
         // An account from the store has no fingerprint: only the balance that the event states can be compared.
         var same = entry.Fingerprint != 0
             ? entry.Fingerprint == Fingerprint(recorded.ToFact(), recorded.Balance)
-            : recorded.Balance is { } balance && balance.ToDecimal() == known.Balance;
+            : recorded.Balance is { } balance && balance.ToDecimal() == entry.Account.Balance;
         entry.IsInDoubt |= !same;
         return same;
     }
@@ -161,25 +247,46 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
     // A hash of the event's contents; never 0.
     private static int Fingerprint(AccountEvent? fact, Money? balance) => HashCode.Combine(fact, balance) is not 0 and var hash ? hash : 1;
 
-    private bool IsInDoubt(string streamId) => _accounts.TryGetValue(streamId, out var entry) && entry.IsInDoubt;
+    private Account Known(string streamId) => _accounts.TryGet(streamId, out var entry) ? entry.Account : _opened;
 
-    private Account Known(string streamId) => _accounts.TryGetValue(streamId, out var entry) ? entry.Account : opened;
-
-    private void Set(string streamId, Entry entry)
+    // An account from the store, unless the known one is as new and not in doubt.
+    private void Put(string streamId, Account account)
     {
-        ref var known = ref CollectionsMarshal.GetValueRefOrAddDefault(_accounts, streamId, out var isKnown);
-        if (!isKnown)
+        if (account.Version > Known(streamId).Version || (_accounts.TryGet(streamId, out var entry) && entry.IsInDoubt))
         {
-            BackendMetrics.ViewAccounts.Add(1);
+            Set(streamId, account, fingerprint: 0);
         }
-        var account = entry.Account.Currency is { } currency && !ReferenceEquals(currency, known.Account?.Currency)
-            ? entry.Account with { Currency = Shared(currency) }
-            : entry.Account;
-        known = entry with { Account = account };
+    }
+
+    private void Set(string streamId, Account account, int fingerprint)
+    {
+        if (account.Currency is { } currency && Shared(currency) is var shared && !ReferenceEquals(shared, currency))
+        {
+            account = account with { Currency = shared };
+        }
+        if (_accounts.TryGet(streamId, out var entry))
+        {
+            (entry.Account, entry.Fingerprint, entry.IsInDoubt) = (account, fingerprint, false);
+        }
+        else
+        {
+            _count++;
+            BackendMetrics.ViewAccounts.Add(1);
+            _accounts.AddOrUpdate(streamId, new Entry { Account = account, Fingerprint = fingerprint });
+        }
         if (_waiters.Count > 0 && _waiters.TryGetValue(streamId, out var waiters))
         {
             Complete(streamId, waiters, account.Version);
         }
+    }
+
+    // Called while an account is added, and when all are forgotten. What is being read of it may be older than what was dropped.
+    private void Drop(string streamId)
+    {
+        _count--;
+        BackendMetrics.ViewAccounts.Add(-1);
+        (_hasDropped, _isComplete) = (true, false);
+        _reads.ForEach(read => read.Remove(streamId));
     }
 
     private string Shared(string currency)
@@ -216,9 +323,13 @@ internal sealed class BalanceView(Account opened, TimeProvider time)
         waiter.End(false);
     }
 
-    /// <summary>The fingerprint is the hash of the event that led to the account; 0 if the account came from the event store.</summary>
-    private record struct Entry(Account Account, int Fingerprint = 0)
+    private sealed class Entry
     {
+        public required Account Account { get; set; }
+
+        /// <summary>The hash of the event that led to the account; 0 if the account came from the event store.</summary>
+        public int Fingerprint { get; set; }
+
         /// <summary>Whether two events claimed the account's version.</summary>
         public bool IsInDoubt { get; set; }
     }

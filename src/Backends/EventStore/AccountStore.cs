@@ -42,6 +42,15 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
         return accounts;
     }
 
+    public async Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken)
+    {
+        await using var command = database.CreateCommand(
+            $"select array(select id from {_options.Schema}.mt_streams where id > $1 and version > 0 order by id limit $2)");
+        command.Parameters.Add(new NpgsqlParameter<string> { TypedValue = after, NpgsqlDbType = NpgsqlDbType.Varchar });
+        command.Parameters.Add(new NpgsqlParameter<int> { TypedValue = limit });
+        return (string[])(await command.ExecuteScalarAsync(cancellationToken))!;
+    }
+
     public async Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(
         Guid[] transactionIds, CancellationToken cancellationToken)
     {

@@ -11,7 +11,7 @@ namespace Billing.Backends.EventStore;
 /// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be
 /// read from its start; epochs number the owners of each partition, so that a former one cannot append.</summary>
 public sealed class EventStoreSchema(
-    Lazy<IDocumentStore> store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
+    IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
 {
     // The key of the advisory lock that lets services that start together take turns; any constant will do.
     private const long SchemaLock = 0x42494C4C;
@@ -36,7 +36,7 @@ public sealed class EventStoreSchema(
     /// <exception cref="StartupException">PostgreSQL cannot be reached, or refuses a statement.</exception>
     public async Task EnsureAsync(CancellationToken cancellationToken)
     {
-        AppendRequirements.Check(store.Value.Options);
+        AppendRequirements.Check(store.Options);
         var sql = Sql(options.Value.Schema);
         var mark = new SchemaMark(options.Value.Schema, sql);
         try
@@ -79,7 +79,7 @@ public sealed class EventStoreSchema(
                 cancellationToken);
             if (!await mark.IsThereAsync(connection, cancellationToken))
             {
-                await store.Value.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
+                await store.Storage.ApplyAllConfiguredChangesToDatabaseAsync(AutoCreate.CreateOrUpdate);
                 await ExecuteAsync(connection, sql, cancellationToken);
                 await mark.SetAsync(connection, cancellationToken);
             }

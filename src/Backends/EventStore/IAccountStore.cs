@@ -25,6 +25,13 @@ public interface IAccountStore
     /// <returns>Every requested account, by its stream id.</returns>
     Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken);
 
+    /// <summary>Lists accounts with events, in a fixed order.</summary>
+    /// <param name="after">The stream of the last account that is known already; empty to begin.</param>
+    /// <param name="limit">The most accounts to list.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The streams of the next accounts; fewer than the limit if there are no more.</returns>
+    Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken);
+
     /// <summary>Finds the receipts of transactions.</summary>
     /// <returns>The recorded event of each transaction id that has one; an event without a fact for an id that is closed.</returns>
     Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken);

@@ -37,17 +37,12 @@ public static class BackendServices
             options.AutoCreateSchemaObjects = AutoCreate.None;
             return options;
         });
-        // Lazy: a service that only reads with SQL never creates it.
-        services.AddSingleton(provider => new Lazy<IDocumentStore>(provider.GetRequiredService<IDocumentStore>));
         return services
             .AddSingleton<EventStoreSchema>()
             .AddSingleton<IAccountStore, AccountStore>()
             .AddSingleton<EventStoreRetry>()
             .AddSingleton<SimulatedCardNetwork>()
-            .AddSingleton(provider => new BalanceView(
-                Account.Opened(provider.GetRequiredService<IOptions<BackendOptions>>().Value.DefaultCreditLimit),
-                provider.GetRequiredService<TimeProvider>()))
-            .AddSingleton<IEventScan, EventScan>()
+            .AddSingleton(NewView)
             .AddSingleton<BalanceReadModel>()
             .AddSingleton<StatementReader>()
             .AddHostedService<SchemaAtStart>();
@@ -77,15 +72,13 @@ public static class BackendServices
         return services.AddSingleton<CommandConsumer>().AddAs<IReadyPart, CommandConsumer>().AddHosted<CommandConsumer>();
     }
 
-    /// <summary>Builds the view of the balances from the event store, as a balance backend does when it starts.</summary>
+    /// <summary>Fills the view of the balances from the event store, as a balance backend does after its start.</summary>
     /// <param name="services">The services of <see cref="AddBackendCore"/>.</param>
-    /// <param name="report">Receives the progress after each page of events.</param>
-    /// <param name="cancellationToken">Ends the rebuild at once.</param>
-    /// <returns>The final progress.</returns>
-    /// <exception cref="InvalidOperationException">The store holds an event that this program does not know.</exception>
-    public static Task<RebuildProgress> RebuildBalancesAsync(
-        this IServiceProvider services, Action<RebuildProgress> report, CancellationToken cancellationToken) =>
-        services.GetRequiredService<BalanceReadModel>().RebuildAsync(report, cancellationToken);
+    /// <param name="report">Receives the number of accounts in the view after each page.</param>
+    /// <param name="cancellationToken">Ends it at once.</param>
+    /// <returns>The number of accounts in the view.</returns>
+    public static Task<int> FillBalancesAsync(this IServiceProvider services, Action<int> report, CancellationToken cancellationToken) =>
+        services.GetRequiredService<BalanceReadModel>().FillAsync(report, cancellationToken);
 
     /// <summary>The write side, which publishes its answers with a publisher of its own.</summary>
     internal static PaymentProcessor NewPaymentProcessor(this IServiceProvider provider, IAnswerPublisher publisher) =>
@@ -97,6 +90,13 @@ public static class BackendServices
         var replier = provider.New<Replier>(publisher);
         IReadKind[] kinds = [provider.New<BalanceProcessor>(replier), provider.New<StatementProcessor>(replier)];
         return provider.New<ReadProcessor>(kinds, replier);
+    }
+
+    private static BalanceView NewView(IServiceProvider provider)
+    {
+        var options = provider.GetRequiredService<IOptions<BackendOptions>>().Value;
+        return new BalanceView(
+            Account.Opened(options.DefaultCreditLimit), options.ViewAccountsMax, provider.GetRequiredService<TimeProvider>());
     }
 
     private static T New<T>(this IServiceProvider provider, params object[] given) => ActivatorUtilities.CreateInstance<T>(provider, given);

@@ -34,6 +34,9 @@ internal static class BackendMetrics
     public static readonly Counter<long> ViewGaps = Meter.CreateCounter<long>(
         "billing.balance_view.gaps", "{account}", "Accounts that missed an event and were read from the event store.");
 
+    public static readonly Counter<long> ViewMisses = Meter.CreateCounter<long>(
+        "billing.balance_view.misses", "{command}", "Balance checks of accounts that the view did not hold, answered from the event store.");
+
     public static readonly Counter<long> StoreRetries = Meter.CreateCounter<long>(
         "billing.event_store.retries", "{attempt}", "Retries because the event store was unavailable or the version of a stream had changed.");
 
@@ -71,6 +74,7 @@ internal static class BackendMetrics
         CachedAccounts.Add(0);
         ViewAccounts.Add(0);
         ViewGaps.Add(0);
+        ViewMisses.Add(0);
         StoreRetries.Add(0);
     }
 

@@ -70,13 +70,10 @@ public sealed class EmbeddedTransport : Worker, IRequestTransport, IAnswerPublis
         return Task.CompletedTask;
     }
 
-    /// <summary>Builds the read models, then starts the handlers, then their queues.</summary>
+    /// <summary>Resets the read models, then starts the handlers, then their queues.</summary>
     public override async Task StartAsync(CancellationToken cancellationToken)
     {
-        foreach (var model in _readModels)
-        {
-            await model.RebuildAsync(cancellationToken);
-        }
+        _readModels.ForEach(model => model.Reset());
         foreach (var handler in HostedHandlers)
         {
             await handler.StartAsync(cancellationToken);

@@ -23,7 +23,7 @@ public sealed class CommandConsumer(
 
     /// <inheritdoc/>
     public string? NotReadyReason => _intake.HasJoined ? null
-        : follower?.Built.IsCompleted == false ? "the view of the balances is being built from the event store"
+        : follower?.Following.IsCompleted == false ? "the end of the events is not known yet"
         : $"the consumer has not joined its group {subscription.Group}";
 
     /// <summary>Creates the missing topics and joins the group as soon as the read model is built.</summary>
@@ -40,7 +40,7 @@ public sealed class CommandConsumer(
 
     private void Run(CancellationToken stopping)
     {
-        follower?.Built.Wait(stopping);
+        follower?.Following.Wait(stopping);
         using var consumer = KafkaClients.Consumer<byte[], byte[]>(
             options.Value.GroupMember(subscription.Group, subscription.Group), e => KafkaLog.Error(logger, e), logger,
             builder => builder

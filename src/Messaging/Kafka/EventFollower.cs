@@ -6,9 +6,9 @@ using Microsoft.Extensions.Options;
 
 namespace Billing.Messaging.Kafka;
 
-/// <summary>Keeps a read model up to date, on its own thread: queries the end offsets of the event topic, rebuilds the model, and
-/// then applies every event from these offsets on, so that no event published during the rebuild is missed. If the topic no
-/// longer contains the next event, because the follower lagged by more than the retention time, the model is rebuilt again.
+/// <summary>Keeps a read model up to date, on its own thread: queries the end offsets of the event topic, resets the model, and
+/// then applies every event from these offsets on. What was published before is in the event store when the model reads it. If the
+/// topic no longer contains the next event, because the follower lagged by more than the retention time, all that begins again.
 /// </summary>
 public sealed class EventFollower(
     IOptions<KafkaOptions> options, IReadModel model, KafkaTopics topics, Supervisor supervisor, TimeProvider time, ILogger<EventFollower> logger)
@@ -18,16 +18,15 @@ public sealed class EventFollower(
     private static readonly TimeSpan QueryTimeout = TimeSpan.FromSeconds(5);
 
     private readonly EventReader _reader = new(model, logger);
-    private readonly TaskCompletionSource _built = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _following = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>How often the follower checks for new partitions of the topic.</summary>
     public TimeSpan PartitionsInterval { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Completes when the model is built and events are being applied; never, if the follower is stopped before.
-    /// </summary>
-    public Task Built => _built.Task;
+    /// <summary>Completes when events are being applied; never, if the follower is stopped before.</summary>
+    public Task Following => _following.Task;
 
-    /// <summary>Creates the missing topics and starts to build the model.</summary>
+    /// <summary>Creates the missing topics and starts to follow the events.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
     public override async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -45,9 +44,9 @@ public sealed class EventFollower(
         while (true)
         {
             StoreEndOffsets(consumer, admin, stopping);
-            model.RebuildAsync(stopping).GetAwaiter().GetResult();
+            model.Reset();
             _reader.Assign(consumer);
-            _built.TrySetResult();
+            _following.TrySetResult();
             FollowUntilEventsAreLost(consumer, admin, stopping);
             consumer.Unassign();
         }

@@ -29,8 +29,8 @@ internal sealed class EventReader(IReadModel model, ILogger logger)
     }
 
     // Every replica answers queries about all accounts, so every replica needs all partitions. A common group would distribute
-    // them; a group per replica would leave offsets on the brokers that nothing uses, because after a restart the model is
-    // built from the event store.
+    // them; a group per replica would leave offsets on the brokers that nothing uses, because after a restart the model
+    // begins anew.
 
     /// <summary>Assigns the partitions to the client, from the next offsets on.</summary>
     public void Assign(IConsumer<byte[], byte[]> consumer)

@@ -86,25 +86,21 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task Events_published_during_the_build_are_applied_after_it_and_earlier_ones_are_not()
+    public async Task Events_published_after_the_reset_are_applied_and_earlier_ones_are_not()
     {
         await ProduceAsync(Event("visa/before", 1));
 
-        var build = await StartBuildingAsync();
-        await ProduceAsync(Event("visa/during", 1));
-        Assert.False(_follower.Built.IsCompleted);
-        build.SetResult();
-        await _follower.Built.WaitAsync(_patience.Token);
+        await FollowAsync();
         await ProduceAsync(Event("visa/after", 1));
 
-        Assert.Equal(["visa/after", "visa/during"], await AppliedAsync(2));
+        Assert.Equal(["visa/after"], await AppliedAsync(1));
+        Assert.Equal(1, _model.Resets);
     }
 
     [Fact]
     public async Task Invalid_records_are_skipped()
     {
-        (await StartBuildingAsync()).SetResult();
-        await _follower.Built.WaitAsync(_patience.Token);
+        await FollowAsync();
 
         await ProduceAsync("visa/a", Encoding.UTF8.GetBytes("this is not an event"), "1");
         await ProduceAsync("visa/a", [], "1");
@@ -117,16 +113,19 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     }
 
     [Fact]
-    public async Task The_model_is_rebuilt_if_the_topic_has_lost_the_next_events()
+    public async Task The_model_is_reset_if_the_topic_has_lost_the_next_events()
     {
-        var build = await StartBuildingAsync();
-        var lost = await ProduceAsync(Event("visa/lost", 1));
-        await DeleteUpToAsync(lost);
-
-        build.SetResult();
-        var again = await _model.Builds.ReadAsync(_patience.Token);
+        // After the end offsets are noted, and before the follower reads on from them.
+        _model.OnReset = () =>
+        {
+            if (_model.Resets == 1)
+            {
+                DeleteUpToAsync(ProduceAsync(Event("visa/lost", 1)).GetAwaiter().GetResult()).GetAwaiter().GetResult();
+            }
+        };
+        await FollowAsync();
+        await _model.WaitForResetsAsync(2, _patience.Token);
         await ProduceAsync(Event("visa/lost", 2));
-        again.SetResult();
 
         Assert.Equal(["visa/lost"], await AppliedAsync(1));
         Assert.Equal(2, Assert.Single(_model.Applied).Version);
@@ -135,8 +134,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     [Fact]
     public async Task Partitions_added_later_are_followed_from_their_beginning()
     {
-        (await StartBuildingAsync()).SetResult();
-        await _follower.Built.WaitAsync(_patience.Token);
+        await FollowAsync();
         using var admin = Admin();
 
         await admin.CreatePartitionsAsync([new PartitionsSpecification { Topic = Topics.Events, IncreaseTo = 6 }]);
@@ -150,8 +148,7 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
     [Fact]
     public async Task No_event_is_lost_when_a_broker_is_killed_and_restarted()
     {
-        (await StartBuildingAsync()).SetResult();
-        await _follower.Built.WaitAsync(_patience.Token);
+        await FollowAsync();
         await ProduceAsync(Event("visa/a", 1));
         await AppliedAsync(1);
 
@@ -164,36 +161,10 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
         Assert.False(_lifetime.ApplicationStopping.IsCancellationRequested);
     }
 
-    [Fact]
-    public async Task A_stop_during_a_build_cancels_the_build()
-    {
-        var build = await StartBuildingAsync();
-
-        await _follower.StopAsync(CancellationToken.None);
-
-        Assert.True(build.Task.IsCanceled);
-        Assert.False(_follower.Built.IsCompleted);
-        Assert.False(_lifetime.ApplicationStopping.IsCancellationRequested);
-    }
-
-    [Fact]
-    public async Task A_build_that_fails_stops_the_service()
-    {
-        var build = await StartBuildingAsync();
-        using var stopping = new SemaphoreSlim(0);
-        _lifetime.ApplicationStopping.Register(() => stopping.Release());
-
-        build.SetException(new InvalidOperationException("The event store holds an event of an unknown type."));
-
-        await stopping.WaitAsync(_patience.Token);
-        Assert.False(_follower.Built.IsCompleted);
-        Environment.ExitCode = 0;
-    }
-
-    private async Task<TaskCompletionSource> StartBuildingAsync()
+    private async Task FollowAsync()
     {
         await _follower.StartAsync(CancellationToken.None);
-        return await _model.Builds.ReadAsync(_patience.Token);
+        await _follower.Following.WaitAsync(_patience.Token);
     }
 
     private async Task<IEnumerable<string>> AppliedAsync(int count)
@@ -244,14 +215,14 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
 
     private static Event Event(string streamId, long version) => new() { StreamId = streamId, Version = version };
 
-    /// <summary>A model whose builds end when the test completes them.</summary>
     private sealed class RecordingModel : IReadModel
     {
-        private readonly Channel<TaskCompletionSource> _builds = Channel.CreateUnbounded<TaskCompletionSource>();
-        private readonly Channel<int> _batches = Channel.CreateUnbounded<int>();
+        private readonly Channel<bool> _changes = Channel.CreateUnbounded<bool>();
         private readonly List<Event> _applied = [];
 
-        public ChannelReader<TaskCompletionSource> Builds => _builds.Reader;
+        public Action OnReset { get; set; } = () => { };
+
+        public int Resets { get; private set; }
 
         public IReadOnlyList<Event> Applied
         {
@@ -264,12 +235,11 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
             }
         }
 
-        public async Task RebuildAsync(CancellationToken cancellationToken)
+        public void Reset()
         {
-            var build = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            await using var registration = cancellationToken.Register(() => build.TrySetCanceled(cancellationToken));
-            await _builds.Writer.WriteAsync(build, cancellationToken);
-            await build.Task;
+            Resets++;
+            OnReset();
+            _changes.Writer.TryWrite(true);
         }
 
         public void Apply(IReadOnlyList<Event> events)
@@ -278,14 +248,18 @@ public sealed class EventFollowing : IClassFixture<TopicsFixture>, IAsyncDisposa
             {
                 _applied.AddRange(events);
             }
-            _batches.Writer.TryWrite(events.Count);
+            _changes.Writer.TryWrite(true);
         }
 
-        public async Task WaitForAsync(int count, CancellationToken cancellationToken)
+        public Task WaitForAsync(int count, CancellationToken cancellationToken) => WaitAsync(() => Applied.Count >= count, cancellationToken);
+
+        public Task WaitForResetsAsync(int count, CancellationToken cancellationToken) => WaitAsync(() => Resets >= count, cancellationToken);
+
+        private async Task WaitAsync(Func<bool> holds, CancellationToken cancellationToken)
         {
-            while (Applied.Count < count)
+            while (!holds())
             {
-                await _batches.Reader.ReadAsync(cancellationToken);
+                await _changes.Reader.ReadAsync(cancellationToken);
             }
         }
     }

@@ -1,16 +1,17 @@
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
+using Billing.Backends.Hosting;
 using Billing.LocalStack.Processes;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Billing.IntegrationTests.Services;
 
-/// <summary>The balance view, built from a real event store.</summary>
-public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+/// <summary>The balance view, filled from a real event store.</summary>
+public sealed class ViewFilling(EventStoreFixture store) : IClassFixture<EventStoreFixture>
 {
     [Fact]
-    public async Task After_a_rebuild_every_account_has_the_state_that_its_events_give()
+    public async Task When_it_is_filled_every_account_has_the_state_that_its_events_give()
     {
         var expected = new Dictionary<string, Account>();
         for (var n = 0; n < 40; n++)
@@ -19,31 +20,15 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
             expected[stream] = await store.AppendAsync(stream, EventStoreFixture.Facts(1 + (n * 13), seed: n));
         }
         var backend = store.NewBackend();
-        var reports = new List<RebuildProgress>();
+        var reports = new List<int>();
 
-        var done = await backend.GetRequiredService<BalanceReadModel>().RebuildAsync(reports.Add, CancellationToken.None);
+        var accounts = await backend.FillBalancesAsync(reports.Add, CancellationToken.None);
 
         var view = backend.GetRequiredService<BalanceView>();
-        Assert.All(expected, e => Assert.Equal(e.Value, view.Get(e.Key)));
-        Assert.Equal(view.Count, done.Accounts);
-        Assert.Equal(done, reports[^1]);
-        Assert.Equal(done.Events, done.EventsEstimate);
-        Assert.Equal(reports.Select(r => r.Events).Order(), reports.Select(r => r.Events));
-    }
-
-    [Fact]
-    public async Task No_event_is_lost_if_sequence_numbers_are_not_in_the_order_of_the_versions()
-    {
-        var stream = NewStream();
-        var expected = await store.AppendAsync(stream, EventStoreFixture.Facts(9));
-        await store.ExecuteAsync($"""
-            update billing.mt_events set seq_id = seq_id + 1000000 where stream_id = '{stream}' and version in (2, 5)
-            """);
-        var backend = store.NewBackend();
-
-        await backend.GetRequiredService<BalanceReadModel>().RebuildAsync(_ => { }, CancellationToken.None);
-
-        Assert.Equal(expected, backend.GetRequiredService<BalanceView>().Get(stream));
+        Assert.All(expected, e => Assert.Equal(e.Value, view.Find(e.Key)));
+        Assert.Equal(EventStoreFixture.Opened, view.Find("visa/none"));
+        Assert.Equal(view.Count, accounts);
+        Assert.Equal(accounts, reports[^1]);
     }
 
     [Fact]
@@ -58,9 +43,9 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
             """);
         var backend = store.NewBackend();
 
-        await backend.GetRequiredService<BalanceReadModel>().RebuildAsync(_ => { }, CancellationToken.None);
+        await backend.FillBalancesAsync(_ => { }, CancellationToken.None);
 
-        Assert.Equal(new Account(1, 0, 77, "CHF"), backend.GetRequiredService<BalanceView>().Get(stream));
+        Assert.Equal(new Account(1, 0, 77, "CHF"), backend.GetRequiredService<BalanceView>().Find(stream));
     }
 
     [Fact]
@@ -76,23 +61,12 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
         model.Apply([RecordedEvent.ToWire(stream, EventStoreFixture.Facts(1).Single(), account)]);
 
         Assert.True(await waiting);
-        Assert.Equal(account, view.Get(stream));
+        Assert.Equal(account, view.Find(stream));
         await model.StopAsync(CancellationToken.None);
     }
 
     [Fact]
-    public async Task A_rebuild_can_be_cancelled()
-    {
-        await store.AppendAsync(NewStream(), EventStoreFixture.Facts(1));
-        using var stopping = new CancellationTokenSource();
-        await stopping.CancelAsync();
-
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() =>
-            store.NewBackend().GetRequiredService<BalanceReadModel>().RebuildAsync(stopping.Token));
-    }
-
-    [Fact]
-    public async Task The_rebuild_command_reports_the_accounts_the_events_and_the_size_of_the_view()
+    public async Task The_rebuild_command_reports_the_accounts_and_the_size_of_the_view()
     {
         await store.AppendAsync(NewStream(), EventStoreFixture.Facts(7));
         await using var folder = StackFolder.Create();
@@ -101,7 +75,7 @@ public sealed class ViewRebuilding(EventStoreFixture store) : IClassFixture<Even
 
         Assert.Equal(0, exitCode);
         Assert.Matches(
-            @"^[\d,]+ accounts from [\d,]+ events in \d+\.\d+ s, [\d,]+ events/s; the view takes \d+\.\d MB, [\d,]+ bytes per account\.$",
+            @"^[\d,]+ accounts in \d+\.\d+ s, [\d,]+ a second; the view takes \d+\.\d MB, [\d,]+ bytes for each account\.$",
             output.Split('\n').Last(line => line.Length > 0));
     }
 

@@ -76,6 +76,8 @@ public sealed class BackendAllocationTests
         public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
             Task.FromResult(streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal));
 
+        public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>([]);
+
         public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) => Nothing;
 
         public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) => Nothing;

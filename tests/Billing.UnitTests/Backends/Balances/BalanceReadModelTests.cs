@@ -2,7 +2,7 @@ using Billing.Backends;
 using Billing.Backends.Balances;
 using Billing.Backends.Domain;
 using Billing.Backends.EventStore;
-using Billing.Messaging;
+using Billing.UnitTests.Backends.EventStore;
 using Billing.UnitTests.Testing;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
@@ -19,15 +19,16 @@ public sealed class BalanceReadModelTests : IDisposable
 
     private readonly ManualTime _time = new();
     private readonly CancellationTokenSource _stop = new();
-    private readonly StoreOfOne _store = new();
+    private readonly FakeAccountStore _store = new();
     private readonly BalanceView _view;
     private readonly BalanceReadModel _model;
 
     public BalanceReadModelTests()
     {
-        _view = new BalanceView(Opened, _time);
+        _store.Accounts[Stream] = Stored;
+        _view = new BalanceView(Opened, capacity: 10, _time);
         _model = new BalanceReadModel(
-            _view, _store, _store, new EventStoreRetry(_time), Options.Create(new BackendOptions()), Supervision.New(), _time,
+            _view, _store, new EventStoreRetry(_time), Options.Create(new BackendOptions { BatchMax = 4 }), Supervision.New(), _time,
             NullLogger<BalanceReadModel>.Instance);
     }
 
@@ -40,34 +41,88 @@ public sealed class BalanceReadModelTests : IDisposable
     [Fact]
     public async Task An_account_that_misses_an_event_is_read_from_the_store()
     {
+        _view.Complete();
         var running = _model.RunAsync(_stop.Token);
         _model.Apply([History.Of(Stream, 10, 20, 30)[2]]);
 
-        await UntilReadAsync();
+        await UntilAsync(() => _view.Find(Stream) == Stored);
 
-        Assert.Equal(Stored, _view.Get(Stream));
         await EndAsync(running);
     }
 
     [Fact]
     public async Task An_unavailable_store_is_queried_until_it_answers()
     {
-        _store.Failures = 30;
+        var failures = 30;
+        _store.Loading = _ => failures-- > 0 ? new NpgsqlException("unavailable", new IOException()) : null;
         var running = _model.RunAsync(_stop.Token);
         _model.Apply([History.Of(Stream, 10, 20, 30)[2]]);
 
-        await UntilReadAsync();
+        await UntilAsync(() => _view.Find(Stream) == Stored);
 
-        Assert.Equal(Stored, _view.Get(Stream));
-        Assert.Equal(0, _store.Failures);
         await EndAsync(running);
     }
 
+    [Fact]
+    public async Task After_a_reset_all_accounts_are_read_and_others_are_then_known_to_have_no_events()
+    {
+        AddAccounts(8);
+        var running = _model.RunAsync(_stop.Token);
+        _model.Reset();
+
+        await UntilAsync(() => _view.Find("visa/none") == Opened);
+
+        Assert.All(_store.Accounts, stored => Assert.Equal(stored.Value, _view.Find(stored.Key)));
+        await EndAsync(running);
+    }
+
+    [Fact]
+    public async Task A_full_view_reads_no_more_accounts()
+    {
+        AddAccounts(30);
+        var running = _model.RunAsync(_stop.Token);
+        _model.Reset();
+
+        await UntilAsync(() => _view.IsFull);
+        _model.Reset();
+        await UntilAsync(() => _view.IsFull);
+
+        Assert.InRange(_view.Count, 8, 10);
+        Assert.Null(_view.Find("visa/none"));
+        await EndAsync(running);
+    }
+
+    [Fact]
+    public async Task If_one_account_cannot_be_read_the_others_are_and_those_not_held_stay_unknown()
+    {
+        AddAccounts(6);
+        _store.Loading = ids => ids.Contains("visa/3") ? new PostgresException("invalid page", "ERROR", "ERROR", PostgresErrorCodes.DataCorrupted) : null;
+        var running = _model.RunAsync(_stop.Token);
+        _model.Reset();
+
+        await UntilAsync(() => _view.Count == 6);
+        _store.Accounts["visa/last"] = Stored;
+        _model.Apply([History.Of("visa/last", 10, 20, 30)[2]]);
+        await UntilAsync(() => _view.Find("visa/last") == Stored);
+
+        Assert.Null(_view.Find("visa/3"));
+        Assert.Null(_view.Find("visa/none"));
+        await EndAsync(running);
+    }
+
+    private void AddAccounts(int count)
+    {
+        foreach (var n in Enumerable.Range(1, count))
+        {
+            _store.Accounts[$"visa/{n}"] = new Account(n, n, 1000, "USD");
+        }
+    }
+
     // It takes milliseconds; without a bound, a model that never reads would hang the test instead of failing it.
-    private async Task UntilReadAsync()
+    private async Task UntilAsync(Func<bool> holds)
     {
         using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1), TimeProvider.System);
-        while (_view.Get(Stream).Version < Stored.Version)
+        while (!holds())
         {
             patience.Token.ThrowIfCancellationRequested();
             _time.Advance(TimeSpan.FromSeconds(1));
@@ -79,34 +134,5 @@ public sealed class BalanceReadModelTests : IDisposable
     {
         await _stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => running);
-    }
-
-    private sealed class StoreOfOne : IAccountStore, IEventScan
-    {
-        /// <summary>Number of calls that still fail.</summary>
-        public int Failures { get; set; }
-
-        public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
-            Failures > 0 && Failures-- > 0
-                ? Task.FromException<Dictionary<string, Account>>(new NpgsqlException("unavailable", new IOException()))
-                : Task.FromResult(streamIds.ToDictionary(id => id, _ => Stored, StringComparer.Ordinal));
-
-        public Task<Dictionary<Guid, Wire.V1.Event>> FindReceiptsAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-            throw new NotSupportedException();
-
-        public Task<Dictionary<Guid, Wire.V1.Event>> CloseAsync(Guid[] transactionIds, CancellationToken cancellationToken) =>
-            throw new NotSupportedException();
-
-        public Task<Dictionary<SourcePartition, long>> BeginEpochsAsync(
-            IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) => throw new NotSupportedException();
-
-        public Task AppendAsync(
-            IReadOnlyList<NewEvent> batch, IReadOnlyCollection<PartitionEpoch> owned, CancellationToken cancellationToken) =>
-            throw new NotSupportedException();
-
-        public Task<long> LastAsync(CancellationToken cancellationToken) => throw new NotSupportedException();
-
-        public Task<(int Count, long Last)> ReadPageAsync(
-            long after, int limit, Action<StoredEvent> take, CancellationToken cancellationToken) => throw new NotSupportedException();
     }
 }

@@ -3,7 +3,7 @@ using Billing.Backends.EventStore;
 using Billing.Messaging;
 using Npgsql;
 
-namespace Billing.UnitTests.Backends.Payments;
+namespace Billing.UnitTests.Backends.EventStore;
 
 /// <summary>An event store in memory that fails or waits as configured.</summary>
 internal sealed class FakeAccountStore : IAccountStore
@@ -21,9 +21,28 @@ internal sealed class FakeAccountStore : IAccountStore
     /// <summary>Returns the error with which accounts cannot be read; null if they can.</summary>
     public Func<string[], Exception?> Loading { get; set; } = _ => null;
 
-    public Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken) =>
-        Loading(streamIds) is { } failure ? Task.FromException<Dictionary<string, Account>>(failure) : Task.FromResult(streamIds.ToDictionary(
-            id => id, id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(opened), StringComparer.Ordinal));
+    /// <summary>Accounts that are stored without events.</summary>
+    public Dictionary<string, Account> Accounts { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>What a read of accounts waits for after they were read.</summary>
+    public Func<Task> Answering { get; set; } = () => Task.CompletedTask;
+
+    public async Task<Dictionary<string, Account>> LoadAsync(string[] streamIds, Account opened, CancellationToken cancellationToken)
+    {
+        if (Loading(streamIds) is { } failure)
+        {
+            throw failure;
+        }
+        var accounts = streamIds.ToDictionary(
+            id => id,
+            id => Appended.Where(e => e.Recorded.StreamId == id).Select(e => e.After).LastOrDefault(Accounts.GetValueOrDefault(id, opened)),
+            StringComparer.Ordinal);
+        await Answering().WaitAsync(cancellationToken);
+        return accounts;
+    }
+
+    public Task<string[]> ListAsync(string after, int limit, CancellationToken cancellationToken) => Task.FromResult<string[]>(
+        [.. Accounts.Keys.Where(id => string.CompareOrdinal(id, after) > 0).Order(StringComparer.Ordinal).Take(limit)]);
 
     /// <summary>What a search for receipts waits for, with the ids that are searched for.</summary>
     public Func<IReadOnlyList<Guid>, Task> Searching { get; set; } = _ => Task.CompletedTask;

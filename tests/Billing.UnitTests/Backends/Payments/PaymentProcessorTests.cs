@@ -5,6 +5,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.UnitTests.Backends.EventStore;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Billing.Wire.V1;
@@ -99,6 +100,22 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.Equal(1, (await ReplyToAsync(again)).Payment.Version);
         Assert.Single(_store.Appended);
         Assert.Equal(2, _answers.Events.Count);
+    }
+
+    [Fact]
+    public async Task Events_of_payments_that_come_again_in_another_order_are_published_in_that_of_their_versions()
+    {
+        var (first, second) = (Payment("acct-1"), Payment("acct-1"));
+        await ReplyToAsync(first);
+        await ReplyToAsync(second);
+        RecordingDelivery[] again = [CopyOf(second), CopyOf(first)];
+        _processor.Accept(again);
+        foreach (var copy in again)
+        {
+            await ReplyOfAsync(copy);
+        }
+
+        Assert.Equal([1L, 2L, 1L, 2L], _answers.Events.Select(published => published.Version));
     }
 
     [Fact]

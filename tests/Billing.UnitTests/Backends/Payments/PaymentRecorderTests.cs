@@ -3,6 +3,7 @@ using Billing.Backends.EventStore;
 using Billing.Backends.Payments;
 using Billing.Contracts;
 using Billing.Messaging;
+using Billing.UnitTests.Backends.EventStore;
 using Billing.UnitTests.Testing;
 using Billing.V1;
 using Microsoft.Extensions.Logging.Abstractions;

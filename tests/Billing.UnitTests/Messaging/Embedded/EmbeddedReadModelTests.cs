@@ -21,7 +21,7 @@ public sealed class EmbeddedReadModelTests : IDisposable
             return new EmbeddedHandlers([created], [created], [_model]);
         }, Supervision.New());
         _handler = created!;
-        _model.OnRebuild = () => Assert.False(_handler.IsRunning);
+        _model.OnReset = () => Assert.False(_handler.IsRunning);
     }
 
     public void Dispose()
@@ -31,11 +31,11 @@ public sealed class EmbeddedReadModelTests : IDisposable
     }
 
     [Fact]
-    public async Task A_read_model_is_built_before_the_handlers_start()
+    public async Task A_read_model_is_reset_before_the_handlers_start()
     {
         await _transport.StartAsync(CancellationToken.None);
 
-        Assert.Equal(1, _model.Rebuilt);
+        Assert.Equal(1, _model.Resets);
         Assert.True(_handler.IsRunning);
         await _transport.StopAsync(CancellationToken.None);
     }
@@ -72,19 +72,18 @@ public sealed class EmbeddedReadModelTests : IDisposable
     {
         private int _concurrent;
 
-        public int Rebuilt { get; private set; }
+        public int Resets { get; private set; }
 
         public List<Event> Applied { get; } = [];
 
-        public Action OnRebuild { get; set; } = () => { };
+        public Action OnReset { get; set; } = () => { };
 
         public Action OnApply { get; set; } = () => { };
 
-        public Task RebuildAsync(CancellationToken cancellationToken)
+        public void Reset()
         {
-            OnRebuild();
-            Rebuilt++;
-            return Task.CompletedTask;
+            OnReset();
+            Resets++;
         }
 
         public void Apply(IReadOnlyList<Event> events)
