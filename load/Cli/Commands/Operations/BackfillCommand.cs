@@ -1,0 +1,85 @@
+using System.CommandLine;
+using System.Globalization;
+using Billing.Backends;
+using Billing.Backends.Domain;
+using Billing.Backends.EventStore;
+using Billing.Cli.Arguments;
+using Billing.Cli.Background;
+using Billing.Contracts;
+using Billing.Driver;
+using Npgsql;
+using Spectre.Console;
+
+namespace Billing.Cli.Commands.Operations;
+
+/// <summary>Stores payments of the past, as years of use would have left them, so that what depends on the history can be measured:
+/// with the appends of a payment backend, but without waiting for the disk, on all processors.</summary>
+internal static class BackfillCommand
+{
+    private const string Currency = "USD";
+    private const int BatchMax = 2500;
+
+    private static readonly decimal DefaultLimit = new BackendOptions().DefaultCreditLimit;
+
+    // So small that no account reaches its limit.
+    private const decimal Amount = 0.01m;
+
+    public static Command Create(IAnsiConsole console)
+    {
+        var events = Flags.Number("--events", "Payments to store", 1_000_000, 1, 2_000_000_000);
+        var accounts = Flags.Number("--accounts", "Accounts to store them for, evenly, of all payment types: those that the load of the measurements uses", 100_000, 1, 100_000_000);
+        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
+        var command = new Command("backfill", "Stores payments of the past, as years of use would have, to measure what depends on the history.")
+        {
+            events, accounts, postgres,
+        };
+        return command.Does(async (parsed, cancellationToken) =>
+        {
+            var connection = new NpgsqlConnectionStringBuilder(await StackState.ConnectionStringAsync(parsed.GetValue(postgres)));
+            connection.Options = $"-c synchronous_commit=off {connection.Options}".TrimEnd();
+            await using var services = SchemaCommand.Services(connection.ConnectionString);
+            await services.GetRequiredService<EventStoreSchema>().EnsureAsync(cancellationToken);
+            var start = TimeProvider.System.GetTimestamp();
+            var (count, over) = (parsed.GetValue(events), parsed.GetValue(accounts));
+            await console.Progress().StartAsync(async progress =>
+            {
+                var bar = progress.AddTask("Payments", maxValue: count);
+                await StoreAsync(services.GetRequiredService<IAccountStore>(), count, over, bar.Increment, cancellationToken);
+            });
+            await using var database = NpgsqlDataSource.Create(connection);
+            await using var vacuum = database.CreateCommand("vacuum (analyze)");
+            vacuum.CommandTimeout = 0;
+            await vacuum.ExecuteNonQueryAsync(cancellationToken);
+            var seconds = TimeProvider.System.GetElapsedTime(start).TotalSeconds;
+            console.WriteLine($"{count:N0} payments of {Math.Min(count, over):N0} accounts in {seconds:0} s, {count / seconds:N0} a second.");
+            return 0;
+        });
+    }
+
+    // Every account gets its next payment before any gets the one after it: as in years of use, an account's events lie far apart.
+    private static async Task StoreAsync(
+        IAccountStore store, int events, int accounts, Action<double> stored, CancellationToken cancellationToken)
+    {
+        for (var first = 0L; first < events; first += accounts)
+        {
+            var (before, round) = (first / accounts, (int)Math.Min(accounts, events - first));
+            await Parallel.ForEachAsync(
+                Enumerable.Range(0, round).Chunk(BatchMax), cancellationToken,
+                async (chunk, token) =>
+                {
+                    await store.AppendAsync([.. chunk.Select(account => Payment(account, before))], [], token);
+                    stored(chunk.Length);
+                });
+        }
+    }
+
+    private static NewEvent Payment(int account, long before)
+    {
+        var (number, type) = Math.DivRem(account, PaymentTypes.All.Count);
+        var streamId = StreamId.For(PaymentTypes.All[type], RandomRequests.DefaultPrefix + number.ToString(CultureInfo.InvariantCulture));
+        var known = new Account(before, before * Amount, DefaultLimit, before == 0 ? null : Currency);
+        var fact = new Payment(Guid.NewGuid(), Amount, Currency).Decide(known, TimeProvider.System.GetUtcNow());
+        var after = known.Apply(fact);
+        return new NewEvent(fact, after, RecordedEvent.ToWire(streamId, fact, after));
+    }
+}
