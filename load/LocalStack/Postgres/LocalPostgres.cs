@@ -270,6 +270,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         wal_level = minimal
         max_wal_senders = 0
         wal_buffers = 16MB
+        wal_compression = lz4
         min_wal_size = 256MB
         max_wal_size = 2GB
         checkpoint_timeout = 15min

@@ -14,21 +14,21 @@ internal sealed class AccountStore(NpgsqlDataSource database, IOptions<EventStor
     private readonly string _hold = StoredFunction.HoldEpochs.Call(options.Value.Schema);
     private readonly string _append = StoredFunction.AppendEvents.Call(options.Value.Schema);
 
-    // Reads the last snapshots and the events after them in one statement, and so as of one moment.
+    // Reads the last snapshots and the events after them in one statement, and so as of one moment. The version to begin after stands
+    // in the condition of the join, for the index to begin there: as a filter it would have all of an account's events read.
     public async Task<Dictionary<string, Account>> LoadAsync(
         string[] streamIds, Account opened, CancellationToken cancellationToken)
     {
         var accounts = streamIds.ToDictionary(id => id, _ => opened, StringComparer.Ordinal);
         await using var command = database.CreateCommand($"""
-            with wanted as (select unnest($1) as id),
-                 known as (select s.* from wanted join {EventStoreSchema.Snapshots(_options.Schema)} s on s.stream_id = wanted.id)
-            select stream_id, version, balance, credit_limit, currency, null as type, null as data from known
+            with known as materialized (
+                select wanted.id, s.version, s.balance, s.credit_limit, s.currency
+                from unnest($1) as wanted(id) left join {EventStoreSchema.Snapshots(_options.Schema)} s on s.stream_id = wanted.id)
+            select id, version, balance, credit_limit, currency, null as type, null as data from known where version is not null
             union all
-            select e.stream_id, e.version, null, null, null, e.type, e.data
-            from wanted join {_options.Schema}.mt_events e on e.stream_id = wanted.id
-            left join known on known.stream_id = e.stream_id
-            where e.version > coalesce(known.version, 0)
-            order by stream_id, version
+            select k.id, e.version, null, null, null, e.type, e.data
+            from known k join {_options.Schema}.mt_events e on e.stream_id = k.id and e.version > coalesce(k.version, 0)
+            order by id, version
             """);
         command.Parameters.Add(Texts(streamIds));
         await using var rows = await command.ExecuteReaderAsync(cancellationToken);

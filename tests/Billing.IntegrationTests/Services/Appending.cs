@@ -39,6 +39,26 @@ public sealed class Appending(EventStoreFixture store)
     }
 
     [Fact]
+    public async Task Of_accounts_with_snapshots_only_the_events_after_them_are_read()
+    {
+        // One session, so that what it has counted can be read after it.
+        var backend = store.NewBackend($"{await store.NewDatabaseAsync()};Maximum Pool Size=1");
+        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(CancellationToken.None);
+        var accounts = backend.GetRequiredService<IAccountStore>();
+        var expected = new Dictionary<string, Account>();
+        foreach (var stream in (string[])["visa/a", "visa/b", "visa/c"])
+        {
+            expected[stream] = await EventStoreFixture.AppendAsync(accounts, stream, EventStoreFixture.Opened, EventStoreFixture.Facts(950));
+        }
+        var before = await EventsFetchedAsync(backend);
+
+        var loaded = await accounts.LoadAsync([.. expected.Keys], EventStoreFixture.Opened, CancellationToken.None);
+
+        Assert.Equal(expected, loaded);
+        Assert.Equal(3 * 50, await EventsFetchedAsync(backend) - before);
+    }
+
+    [Fact]
     public async Task An_append_at_an_outdated_version_is_reported_as_a_conflict_only()
     {
         var account = await store.AppendAsync(_stream, EventStoreFixture.Facts(3));
@@ -197,4 +217,13 @@ public sealed class Appending(EventStoreFixture store)
         var after = before.Apply(fact);
         return new NewEvent(fact, after, RecordedEvent.ToWire(_stream, fact, after));
     }
+    private static async Task<long> EventsFetchedAsync(ServiceProvider backend)
+    {
+        var database = backend.GetRequiredService<NpgsqlDataSource>();
+        await using var flush = database.CreateCommand("select pg_stat_force_next_flush()");
+        await flush.ExecuteNonQueryAsync();
+        await using var count = database.CreateCommand("select idx_tup_fetch from pg_stat_user_tables where relname = 'mt_events'");
+        return (long)(await count.ExecuteScalarAsync())!;
+    }
+
 }
