@@ -11,8 +11,8 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
 {
     private const int PageBytes = 8192;
 
-    // Enough events to fill pages of their own.
-    private const int Events = 100;
+    // Enough events to fill pages of their own, and too few for a snapshot, after which they would not be read any more.
+    private const int Events = 90;
 
     [Fact]
     public async Task A_damaged_page_delays_the_payments_of_its_account_and_no_others_and_never_changes_a_balance()
@@ -40,7 +40,7 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
         Conditions.AssertStoreUnavailable(failure);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(Events + 1, paid.Version);
-        Assert.Equal(1, paid.Balance.Units);
+        Assert.Equal(910_000_000, paid.Balance.Nanos);
         await traffic.EndCleanAsync();
     }
 

@@ -47,7 +47,8 @@ internal static class Flags
         CustomParser = result =>
         {
             var text = result.Tokens[0].Value;
-            if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value) || value < min || value > max)
+            if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
+                || !(value >= min && value <= max))
             {
                 result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
             }

@@ -299,15 +299,17 @@ internal sealed partial class PaymentProcessor(
 
     private void Publish(List<PendingCommand> done, long now)
     {
-        var answers = new List<(Delivery, Reply?)>(done.Count);
-        var events = new List<Event>(done.Count);
+        var (answers, events) = (new List<(Delivery, Reply?)>(done.Count), new List<Event>(done.Count));
         var abandoned = new List<Delivery>();
         foreach (var command in done)
         {
             switch (command.Result)
             {
                 case CommandResult.Abandoned:
-                    abandoned.AddRange(command.Deliveries);
+                    var left = command.Deliveries.ToLookup(delivery => delivery.Assignment.IsOver);
+                    abandoned.AddRange(left[true]);
+                    // Under a present assignment only questions are left, which have been answered while they waited.
+                    answers.AddRange(left[false].Select(delivery => (delivery, (Reply?)null)));
                     break;
                 case CommandResult.Rejected { Reason: var reason }:
                     foreach (var (delivery, reply) in command.Answers(now))
