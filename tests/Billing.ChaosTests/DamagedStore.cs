@@ -11,8 +11,8 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
 {
     private const int PageBytes = 8192;
 
-    // Enough events to fill pages of their own, and too few for a snapshot, after which they would not be read any more.
-    private const int Events = 90;
+    // Enough events to fill pages of their own; the last of them follow any snapshot, and so are read.
+    private const int Events = 99;
 
     [Fact]
     public async Task A_damaged_page_delays_the_payments_of_its_account_and_no_others_and_never_changes_a_balance()
@@ -40,17 +40,17 @@ public sealed class DamagedStore(BrokerStack stack) : StackFailures(stack)
         Conditions.AssertStoreUnavailable(failure);
         Assert.Equal(PaymentOutcome.Accepted, paid.Outcome);
         Assert.Equal(Events + 1, paid.Version);
-        Assert.Equal(910_000_000, paid.Balance.Nanos);
+        Assert.Equal(1, paid.Balance.Units);
         await traffic.EndCleanAsync();
     }
 
-    /// <summary>The file and the number of a page that has events of one account only.</summary>
+    /// <summary>The file and the number of a page that has events of one account only, its last ones.</summary>
     private async Task<(string File, long Page)> PageOfAsync(string account)
     {
         await using var database = NpgsqlDataSource.Create(Fixture.ConnectionString);
         await using var command = database.CreateCommand("""
             select current_setting('data_directory') || '/' || pg_relation_filepath('billing.mt_events'), (ctid::text::point)[0]::bigint as page
-            from billing.mt_events group by page having bool_and(stream_id = $1) limit 1
+            from billing.mt_events group by page having bool_and(stream_id = $1) order by max(version) desc limit 1
             """);
         command.Parameters.AddWithValue("visa/" + account);
         await using var rows = await command.ExecuteReaderAsync();
