@@ -307,31 +307,6 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
         Assert.Equal("visa/acct-2", Assert.Single(_store.Appended).Recorded.StreamId);
     }
 
-    [Fact]
-    public async Task A_question_that_was_answered_while_it_waited_is_settled_although_its_payment_is_left_to_the_next_owner()
-    {
-        var assignment = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
-        var (loading, back) = (new TaskCompletionSource(), new TaskCompletionSource());
-        _store.Answering = () =>
-        {
-            loading.TrySetResult();
-            return back.Task;
-        };
-        var (lost, kept) = (Payment("acct-1", assignment: assignment), Payment("acct-2"));
-        var question = QuestionAbout(lost, _time.Microseconds() + 3_600_000_000);
-        question.Command.DeadlineUnixUs = _time.Microseconds() + 3_600_000_000;
-        assignment.End();
-        _processor.Accept([lost, kept]);
-        await _time.RunToEndAsync(loading.Task);
-
-        Assert.Equal(ErrorReasons.EventStoreUnavailable, (await ReplyToAsync(question)).Error.Reason);
-        back.SetResult();
-        await ReplyOfAsync(kept);
-        await _time.RunToEndAsync(question.Ended);
-
-        Assert.True(question.IsSettled);
-    }
-
     private RecordingDelivery Payment(string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
     {
         var command = Samples.PaymentCommand(account, units, ++_lastCorrelationId);
