@@ -1,5 +1,7 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
 using System.Globalization;
+using System.Numerics;
 using Billing.Messaging.Kafka.Clients;
 
 namespace Billing.Cli.Arguments;
@@ -23,20 +25,16 @@ internal static class Flags
         return option.Refuse(text => values.Contains(text) ? null : $"{name} must be {string.Join(", ", values[..^1])} or {values[^1]}; it is {text}.");
     }
 
+    /// <summary>Creates the option for the event store of a command that works on one.</summary>
+    public static Option<string?> EventStore() =>
+        Text("--postgres", "Connection string of the event store; that of the stack in the background by default", "CONNECTION");
+
     public static Option<int> Number(string name, string description, int fallback, int min, int max) => new(name)
     {
         Description = description,
         DefaultValueFactory = _ => fallback,
         HelpName = "N",
-        CustomParser = result =>
-        {
-            var text = result.Tokens[0].Value;
-            if (!int.TryParse(text, out var value) || value < min || value > max)
-            {
-                result.AddError($"{name} must be between {min} and {max}; it is {text}.");
-            }
-            return value;
-        },
+        CustomParser = result => Within(result, name, NumberStyles.Integer, min, max),
     };
 
     /// <summary>Creates an option for a number that may have decimals; null unless it is given.</summary>
@@ -44,16 +42,7 @@ internal static class Flags
     {
         Description = description,
         HelpName = "X",
-        CustomParser = result =>
-        {
-            var text = result.Tokens[0].Value;
-            if (!double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out var value)
-                || !(value >= min && value <= max))
-            {
-                result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
-            }
-            return value;
-        },
+        CustomParser = result => Within(result, name, NumberStyles.AllowDecimalPoint, min, max),
     };
 
     /// <summary>Creates the option for the number of brokers of a stack. Two are not allowed: if one failed, there would be no
@@ -77,4 +66,16 @@ internal static class Flags
     }
 
     public static bool AreBrokers(string text) => text.Split(',').All(KafkaOptions.IsAddress);
+
+    // A number that is none is not between any two, either.
+    private static T Within<T>(ArgumentResult result, string name, NumberStyles styles, T min, T max)
+        where T : struct, INumber<T>
+    {
+        var text = result.Tokens[0].Value;
+        if (!T.TryParse(text, styles, CultureInfo.InvariantCulture, out var value) || !(value >= min && value <= max))
+        {
+            result.AddError(string.Create(CultureInfo.InvariantCulture, $"{name} must be between {min} and {max}; it is {text}."));
+        }
+        return value;
+    }
 }

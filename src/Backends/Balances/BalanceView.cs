@@ -180,7 +180,7 @@ internal sealed class BalanceView
     {
         lock (_gate)
         {
-            var isReached = Known(streamId).Version >= version;
+            var isReached = (_accounts.TryGet(streamId, out var entry) ? entry.Account : _opened).Version >= version;
             if (isReached || atMost <= TimeSpan.Zero)
             {
                 return Task.FromResult(isReached);
@@ -220,7 +220,7 @@ internal sealed class BalanceView
             {
                 return false;
             }
-            Set(recorded.StreamId, after, Fingerprint(fact, recorded.Balance));
+            Set(recorded.StreamId, entry, after, Fingerprint(fact, recorded.Balance));
             return true;
         }
     }
@@ -229,7 +229,7 @@ internal sealed class BalanceView
     private bool LetPass(string streamId)
     {
         _reads.ForEach(read => read.Remove(streamId));
-        return (_hasDropped || _count >= _capacity) && !_waiters.ContainsKey(streamId);
+        return IsFull && !_waiters.ContainsKey(streamId);
     }
 
     /// <summary>Whether an event at the known version has the same contents as the one that led to that version; if not, marks
@@ -247,24 +247,23 @@ internal sealed class BalanceView
     // A hash of the event's contents; never 0.
     private static int Fingerprint(AccountEvent? fact, Money? balance) => HashCode.Combine(fact, balance) is not 0 and var hash ? hash : 1;
 
-    private Account Known(string streamId) => _accounts.TryGet(streamId, out var entry) ? entry.Account : _opened;
-
     // An account from the store, unless the known one is as new and not in doubt.
     private void Put(string streamId, Account account)
     {
-        if (account.Version > Known(streamId).Version || (_accounts.TryGet(streamId, out var entry) && entry.IsInDoubt))
+        _accounts.TryGet(streamId, out var entry);
+        if (account.Version > (entry?.Account ?? _opened).Version || entry is { IsInDoubt: true })
         {
-            Set(streamId, account, fingerprint: 0);
+            Set(streamId, entry, account, fingerprint: 0);
         }
     }
 
-    private void Set(string streamId, Account account, int fingerprint)
+    private void Set(string streamId, Entry? entry, Account account, int fingerprint)
     {
         if (account.Currency is { } currency && Shared(currency) is var shared && !ReferenceEquals(shared, currency))
         {
             account = account with { Currency = shared };
         }
-        if (_accounts.TryGet(streamId, out var entry))
+        if (entry is not null)
         {
             (entry.Account, entry.Fingerprint, entry.IsInDoubt) = (account, fingerprint, false);
         }

@@ -26,7 +26,7 @@ public sealed class CommandConsumer(
         : follower?.Following.IsCompleted == false ? "the end of the events is not known yet"
         : $"the consumer has not joined its group {subscription.Group}";
 
-    /// <summary>Creates the missing topics and joins the group as soon as the read model is built.</summary>
+    /// <summary>Creates the missing topics and joins the group as soon as the read model follows the events.</summary>
     /// <exception cref="StartupException">No broker answers.</exception>
     public override async Task StartAsync(CancellationToken cancellationToken)
     {

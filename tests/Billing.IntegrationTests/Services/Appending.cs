@@ -217,6 +217,7 @@ public sealed class Appending(EventStoreFixture store)
         var after = before.Apply(fact);
         return new NewEvent(fact, after, RecordedEvent.ToWire(_stream, fact, after));
     }
+
     private static async Task<long> EventsFetchedAsync(ServiceProvider backend)
     {
         var database = backend.GetRequiredService<NpgsqlDataSource>();
@@ -225,5 +226,4 @@ public sealed class Appending(EventStoreFixture store)
         await using var count = database.CreateCommand("select idx_tup_fetch from pg_stat_user_tables where relname = 'mt_events'");
         return (long)(await count.ExecuteScalarAsync())!;
     }
-
 }

@@ -16,7 +16,7 @@ internal static class AuditCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var postgres = Flags.Text("--postgres", "Connection string of the event store; that of the stack in the background by default", "CONNECTION");
+        var postgres = Flags.EventStore();
         var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies whose balances are audited too");
         var openingLimit = new Option<decimal?>("--opening-limit")
         {

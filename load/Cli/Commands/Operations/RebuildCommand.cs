@@ -12,7 +12,7 @@ internal static class RebuildCommand
 {
     public static Command Create(IAnsiConsole console)
     {
-        var postgres = new Option<string?>("--postgres") { Description = "Connection string of the event store; that of the stack in the background by default" };
+        var postgres = Flags.EventStore();
         var command = new Command("rebuild", "Fills the view of the balances from the event store, as a balance backend does after its start, and prints the time and memory that it takes.") { postgres };
         return command.Does(async (parsed, cancellationToken) =>
         {

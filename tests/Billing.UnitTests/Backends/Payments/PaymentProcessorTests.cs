@@ -27,13 +27,8 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
 
     public PaymentProcessorTests()
     {
-        var supervisor = Supervision.New();
-        var retry = new EventStoreRetry(_time);
-        var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100 });
-        _network = new SimulatedCardNetwork(Options.Create(new JitterOptions { Enabled = true, Seed = 5 }), _time);
-        _processor = new PaymentProcessor(
-            _store, new PaymentRecorder(_store, retry, options, _time, NullLogger<PaymentRecorder>.Instance), _network,
-            new Replier(_answers, supervisor, NullLogger<Replier>.Instance), retry, options, supervisor, _time, NullLogger<PaymentProcessor>.Instance);
+        _network = NewNetwork(jitter: true);
+        _processor = NewProcessor(_network);
     }
 
     public async ValueTask InitializeAsync() => await _processor.StartAsync(CancellationToken.None);
@@ -305,6 +300,50 @@ public sealed class PaymentProcessorTests : IAsyncLifetime
 
         Assert.False(lost.IsSettled);
         Assert.Equal("visa/acct-2", Assert.Single(_store.Appended).Recorded.StreamId);
+    }
+
+    [Fact]
+    public async Task A_question_that_was_answered_while_it_waited_is_settled_although_its_payment_is_left_to_the_next_owner()
+    {
+        // Without jitter both payments are in one batch, in which the first is left to the next owner before the second is loaded.
+        using var network = NewNetwork(jitter: false);
+        using var processor = NewProcessor(network);
+        await processor.StartAsync(CancellationToken.None);
+        var (loading, back) = (new TaskCompletionSource(), new TaskCompletionSource());
+        _store.Answering = () =>
+        {
+            loading.TrySetResult();
+            return back.Task;
+        };
+        var assignment = new PartitionAssignment(new SourcePartition("billing.payments.visa", 0));
+        assignment.End();
+        var (lost, kept) = (Payment("acct-1", assignment: assignment), Payment("acct-2"));
+        var question = QuestionAbout(lost, lost.Command.DeadlineUnixUs);
+        question.Command.DeadlineUnixUs = lost.Command.DeadlineUnixUs;
+        processor.Accept([lost, kept]);
+        await loading.Task;
+        processor.Accept([question]);
+
+        Assert.Equal(ErrorReasons.EventStoreUnavailable, (await ReplyOfAsync(question)).Error.Reason);
+        back.SetResult();
+        await ReplyOfAsync(kept);
+        await _time.RunToEndAsync(question.Ended);
+
+        Assert.True(question.IsSettled);
+        Assert.False(lost.IsSettled);
+        await processor.StopAsync(CancellationToken.None);
+    }
+
+    private SimulatedCardNetwork NewNetwork(bool jitter) => new(Options.Create(new JitterOptions { Enabled = jitter, Seed = 5 }), _time);
+
+    private PaymentProcessor NewProcessor(SimulatedCardNetwork network)
+    {
+        var supervisor = Supervision.New();
+        var retry = new EventStoreRetry(_time);
+        var options = Options.Create(new BackendOptions { DefaultCreditLimit = 100 });
+        return new PaymentProcessor(
+            _store, new PaymentRecorder(_store, retry, options, _time, NullLogger<PaymentRecorder>.Instance), network,
+            new Replier(_answers, supervisor, NullLogger<Replier>.Instance), retry, options, supervisor, _time, NullLogger<PaymentProcessor>.Instance);
     }
 
     private RecordingDelivery Payment(string account = "acct-42", long units = 10, PartitionAssignment? assignment = null)
