@@ -8,6 +8,8 @@ shopt -s inherit_errexit
 BILLING_BOOTSTRAP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 # shellcheck source=deploy/bootstrap/common.sh
 . "$BILLING_BOOTSTRAP/common.sh"
+# shellcheck source=deploy/bootstrap/etcd.sh
+. "$BILLING_BOOTSTRAP/etcd.sh"
 
 # The services' accounts may not be allowed to enter the folder in which this is called.
 cd /
@@ -24,6 +26,7 @@ flock 9
 
 say "installing $BILLING_TIER of release $BILLING_VERSION on $BILLING_NAME"
 install_base
+install_etcd
 # shellcheck disable=SC1090 # One of the files in tiers/, which are checked separately.
 . "$tier"
 install_tier

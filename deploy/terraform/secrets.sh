@@ -17,7 +17,7 @@ USAGE
 
 all=(
   kafka/admin kafka/balance-backend kafka/operator kafka/payment-backend kafka/proxy
-  postgres/audit postgres/backend postgres/owner
+  postgres/audit postgres/backend postgres/owner postgres/patroni postgres/replication
 )
 prefix=/billing
 do="make"

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Billing.Chaos.Faults;
 using Billing.Driver;
 using Billing.Messaging;
 using Billing.Messaging.Kafka.Clients;

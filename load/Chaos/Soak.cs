@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Auditing;
+using Billing.Chaos.Faults;
 using Billing.LocalStack;
 
 namespace Billing.Chaos;
@@ -96,21 +97,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var directJournal = Path.ChangeExtension(journal, ".direct.csv");
         await using var direct = new DirectCommands(
             stack.BootstrapServers!, Math.Max(1, options.Rate / DirectDivisor), options.Seed, directJournal, time);
-        using var stopSending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var sending = direct.RunAsync(stopSending.Token);
         _start = time.GetTimestamp();
-        IReadOnlyList<InjectedFault> faults;
-        try
-        {
-            faults = await InjectAsync(schedule, injector, cancellationToken);
-        }
-        finally
-        {
-            await stopSending.CancelAsync();
-            await sending;
-        }
-        Say("all faults are repaired; waiting for the workers to finish");
-        var callers = await traffic.StopAsync(FinishBound);
+        var (faults, callers) = await UnderFaultsAsync(schedule, injector, traffic, direct, cancellationToken);
         var forgotten = await direct.MissingAsync(stack.ConnectionString, PublishBound, cancellationToken);
         var unpublished = await EventFeed.MissingAsync(
             stack.BootstrapServers!, stack.ConnectionString, PublishBound, time, cancellationToken);
@@ -130,11 +118,40 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             .Select(c => (time.GetElapsedTime(_start, c.Start), time.GetElapsedTime(c.Start, c.End), c.What)),
     ];
 
+    // Services that end by themselves are restarted until the last caller has its answer: a fault may show in them after its repair.
+    private async Task<(IReadOnlyList<InjectedFault> Faults, TrafficResult Callers)> UnderFaultsAsync(
+        IReadOnlyList<Fault> schedule, FaultInjector injector, Traffic traffic, DirectCommands direct, CancellationToken cancellationToken)
+    {
+        using var stopSending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        using var stopWatching = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var sending = direct.RunAsync(stopSending.Token);
+        var watching = injector.WatchAsync(stopWatching.Token);
+        try
+        {
+            IReadOnlyList<InjectedFault> faults;
+            try
+            {
+                faults = await InjectAsync(schedule, injector, cancellationToken);
+            }
+            finally
+            {
+                await stopSending.CancelAsync();
+                await sending;
+            }
+            Say("all faults are repaired; waiting for the workers to finish");
+            return (faults, await traffic.StopAsync(FinishBound));
+        }
+        finally
+        {
+            await stopWatching.CancelAsync();
+            await watching.ContinueWith(static _ => { }, TaskScheduler.Default);
+        }
+    }
+
     private async Task<IReadOnlyList<InjectedFault>> InjectAsync(
         IReadOnlyList<Fault> schedule, FaultInjector injector, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var watching = injector.WatchAsync(stop.Token);
         var injecting = new List<Task<InjectedFault>>();
         try
         {
@@ -155,7 +172,7 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         finally
         {
             await stop.CancelAsync();
-            await Task.WhenAll([watching, .. injecting]).ContinueWith(static _ => { }, TaskScheduler.Default);
+            await Task.WhenAll(injecting).ContinueWith(static _ => { }, TaskScheduler.Default);
         }
 
         // What cannot be repaired ends the soak: the repairs of others may wait for it for ever.

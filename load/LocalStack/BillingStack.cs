@@ -47,8 +47,14 @@ public sealed class BillingStack : IAsyncDisposable
     /// <summary>Npgsql's connection string of the event store.</summary>
     public string ConnectionString { get; private set; } = "";
 
-    /// <summary>The PostgreSQL server that the stack started; null if it uses another one.</summary>
+    /// <summary>The PostgreSQL server that the stack started, if it is a single one.</summary>
     public LocalPostgres? Postgres { get; private set; }
+
+    /// <summary>The PostgreSQL servers that the stack started, if there are several.</summary>
+    public ReplicatedPostgres? Replicas { get; private set; }
+
+    /// <summary>Whether the event store is the stack's own: nobody else has written to it.</summary>
+    public bool OwnsEventStore => Postgres is not null || Replicas is not null;
 
     /// <summary>How long each sync of PostgreSQL to its disk takes, in milliseconds, in addition; null if that is not adjustable.</summary>
     public PreloadedLibrary? PostgresDisk { get; private set; }
@@ -79,7 +85,8 @@ public sealed class BillingStack : IAsyncDisposable
     public IEnumerable<ChildProcess> Processes =>
         _services.Select(s => s.Process)
             .Concat(Kafka?.Processes ?? [])
-            .Concat(Postgres?.Process is { } postgres ? [postgres] : []);
+            .Concat(Postgres?.Process is { } postgres ? [postgres] : [])
+            .Concat(Replicas?.Processes ?? []);
 
     /// <summary>The services of one role.</summary>
     public IEnumerable<ServiceProcess> Of(ServiceRole role) => _services.Where(s => s.Role == role);
@@ -203,7 +210,8 @@ public sealed class BillingStack : IAsyncDisposable
             await service.Process.DisposeAsync();
         }
         await Task.WhenAll(
-            Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask);
+            Kafka?.DisposeAsync().AsTask() ?? Task.CompletedTask, Postgres?.DisposeAsync().AsTask() ?? Task.CompletedTask,
+            Replicas?.DisposeAsync().AsTask() ?? Task.CompletedTask);
         await Folder.DisposeAsync();
         _ports.Dispose();
     }
@@ -218,10 +226,14 @@ public sealed class BillingStack : IAsyncDisposable
             ConnectionString = _options.Postgres;
             return;
         }
-        if (_options.MayBeSlow)
+        if (_options.PostgresReplicas > 1)
         {
-            PostgresDisk = await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken);
+            Replicas = await ReplicatedPostgres.StartNewAsync(
+                Folder, _ports, _options.PostgresReplicas, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, cancellationToken);
+            ConnectionString = Replicas.ConnectionString;
+            return;
         }
+        PostgresDisk = _options.MayBeSlow ? await PreloadedLibrary.CompileAsync(Folder, "slow_disk.c", "SLOW_DISK", cancellationToken) : null;
         Postgres = await LocalPostgres.StartNewAsync(
             Folder, _ports, _options.Detached, progress, Credentials?.Postgres, _options.PostgresSettings, PostgresDisk?.Settings, cancellationToken);
         ConnectionString = Postgres.ConnectionString;
@@ -370,7 +382,7 @@ public sealed class BillingStack : IAsyncDisposable
         return new()
         {
             ["Billing__EventStore__ConnectionString"] = ConnectionString,
-            ["Billing__EventStore__StartTimeout"] = Postgres is null ? null : StartTimeout,
+            ["Billing__EventStore__StartTimeout"] = OwnsEventStore ? StartTimeout : null,
             ["Billing__Jitter__Enabled"] = _options.Jitter ? "true" : "false",
             ["Billing__Direct__Listen"] = role == ServiceRole.DirectBackend ? BackendAddresses[number - 1] : null,
             ["Billing__Embedded__PaymentBackends"] = isEmbedded ? _options.PaymentBackends.ToString() : null,

@@ -42,6 +42,10 @@ public sealed record StackOptions
     /// <summary><c>auto</c>, or the connection string of a running PostgreSQL.</summary>
     public string Postgres { get; init; } = "auto";
 
+    /// <summary>Number of PostgreSQL servers that the stack starts: several are a primary and standbys (<see cref="Billing.LocalStack.Postgres.ReplicatedPostgres"/>).
+    /// </summary>
+    public int PostgresReplicas { get; init; } = 1;
+
     /// <summary>Whether the simulated card network delays its answers.</summary>
     public bool Jitter { get; init; }
 

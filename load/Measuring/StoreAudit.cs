@@ -21,7 +21,7 @@ internal static class StoreAudit
     /// <param name="cancellationToken">Cancels the audit.</param>
     public static Task<AuditCounts> AuditAsync(
         BillingStack stack, IReadOnlyList<Fleet> fleets, IAnsiConsole console, CancellationToken cancellationToken) =>
-        AuditAsync(stack.ConnectionString, isOwn: stack.Postgres is not null, fleets, console, cancellationToken);
+        AuditAsync(stack.ConnectionString, isOwn: stack.OwnsEventStore, fleets, console, cancellationToken);
 
     /// <summary>Audits an event store.</summary>
     /// <param name="connectionString">Its connection string.</param>

@@ -4,7 +4,7 @@ using Spectre.Console;
 
 namespace Billing.Rehearsal;
 
-/// <summary>Rehearses a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, audit.</summary>
+/// <summary>Rehearses a deployment on one machine: first start, experiment, failures, upgrade, growth, restore, machines that burn, audit.</summary>
 internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 {
     private static readonly TimeSpan RestoredFor = TimeSpan.FromSeconds(12);
@@ -28,6 +28,7 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             await DeployAsync(platform!, cancellationToken);
             await MeasureAsync(platform!, cancellationToken);
             await OperateAsync(platform!, next, cancellationToken);
+            await BurnAsync(platform!, cancellationToken);
             await ConcludeAsync(platform!, cancellationToken);
         }
         catch (StackException e)
@@ -104,14 +105,26 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         });
         await StepAsync("back up the database", async () =>
         {
+            var before = await RestoreDrill.BackupsAsync(platform, cancellationToken);
             await RestoreDrill.BackUpAsync(platform, cancellationToken);
             var backups = await RestoreDrill.BackupsAsync(platform, cancellationToken);
-            Expect(backups == 2, $"there are {backups} base backups instead of two");
+            Expect(backups == before + 1, $"there are {backups} base backups instead of {before + 1}");
         });
         await StepAsync("restore the database to the current time, and replace the running one", async () =>
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
         await StepAsync("payments on the restored database", async () => Add(await experiment.PayingAsync(
             "restored", 501, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
+    }
+
+    private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)
+    {
+        var experiment = new Experiment(options, platform);
+        await StepAsync("burn the primary of the database with its disk while payments continue", async () => Add(await experiment.PayingAsync(
+            "primary", 601, platform.Tier("client"),
+            async () => await DatabaseMachines.BurnAsync(platform, await DatabaseMachines.PrimaryAsync(platform, cancellationToken), cancellationToken), cancellationToken)));
+        await StepAsync("burn its standby with its disk while payments continue", async () => Add(await experiment.PayingAsync(
+            "standby", 701, platform.Tier("client"),
+            async () => await DatabaseMachines.BurnAsync(platform, await DatabaseMachines.StandbyAsync(platform, cancellationToken), cancellationToken), cancellationToken)));
     }
 
     private async Task ConcludeAsync(Platform platform, CancellationToken cancellationToken)

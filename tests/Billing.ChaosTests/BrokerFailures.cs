@@ -1,4 +1,5 @@
 using Billing.Chaos;
+using Billing.Chaos.Faults;
 using Billing.Contracts;
 using Billing.LocalStack;
 using Billing.Messaging;

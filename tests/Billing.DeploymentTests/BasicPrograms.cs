@@ -9,7 +9,7 @@ public sealed class BasicPrograms : IDisposable
     private static readonly HashSet<string> Excluded = new(StringComparer.Ordinal)
     {
         "dotnet", "gcc", "cc", "make", "npm", "curl", "java", "xz", "sudo", "apt-get", "apt-cache", "dpkg-deb", "dnf", "pacman",
-        "pg_config", "postgres", "initdb", "node", "prometheus", "promtool", "readelf", "chromium",
+        "pg_config", "postgres", "initdb", "node", "prometheus", "promtool", "readelf", "chromium", "patroni", "etcd",
     };
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("billing-programs-");

@@ -34,7 +34,7 @@ public sealed class ComposeChecks
     [InlineData("DrainTimeout: \"00:00:20\"", "DrainTimeout: \"00:00:40\"", "stop_grace_period")]
     [InlineData("0.0.0.0:5001", "0.0.0.0:5002", "port 5002 is not one of its tier's")]
     [InlineData("5000-5002:5000", "5000-5002:5001", "port 5001 is not one of its tier's")]
-    [InlineData(@"networks: \[clients, kafka\]", "networks: [clients, kafka, postgres]", "postgres and proxy share a network")]
+    [InlineData(@"networks: \[postgres\]", "networks: [clients, postgres]", "client and postgres share a network")]
     public void The_rules_find_a_planted_mistake(string there, string planted, string found) =>
         Assert.Contains(
             ComposeRules.Problems(ReleaseYaml.Read(Plant(there, planted))[0]),

@@ -44,6 +44,19 @@ public sealed class MissingPrograms(BasicPrograms basic) : IClassFixture<BasicPr
     }
 
     [Fact]
+    public async Task Several_PostgreSQL_servers_need_Patroni_and_etcd()
+    {
+        _machine.Is("ID=arch");
+        AddKafka();
+        _machine.AddPostgres("system/usr/lib/postgresql/17/bin", 17);
+
+        var refused = await Assert.ThrowsAsync<StackException>(() => PrepareAsync(Run with { Failover = true }));
+
+        Assert.Contains("to let a standby take over from a lost PostgreSQL server: patroni\n", refused.Message, StringComparison.Ordinal);
+        Assert.Contains("to agree on the primary of several PostgreSQL servers (https://etcd.io; set BILLING_ETCD_BIN", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Programs_that_a_command_does_not_need_are_not_required()
     {
         _machine.Is("ID=debian");

@@ -9,6 +9,9 @@ set -euo pipefail
 folder=/var/backups/billing
 backups_max=7
 
+# The primary's are enough. After a failover, the first one of the new primary is due at once.
+[[ ! -e /var/lib/postgresql/15/main/standby.signal ]] || exit 0
+
 complete() { find "$folder/base" -mindepth 1 -maxdepth 1 -type d ! -name '*.new' | sort; }
 
 # bytes DIRECTORY [NEWER]: the size of the files in it, or of those that are newer than a file.

@@ -4,6 +4,11 @@
 # It asks no server: the figures are needed most when there is none, or when the disk is full, hence FILE is in memory, in /run.
 set -euo pipefail
 
+# A standby neither archives nor makes backups.
+if [[ -e /var/lib/postgresql/15/main/standby.signal ]]; then
+  rm -f -- "$1"
+  exit
+fi
 waiting=$(find /var/lib/postgresql/15/main/pg_wal/archive_status -name '*.ready' | wc -l)
 newest=$(find /var/backups/billing/base -mindepth 1 -maxdepth 1 -type d ! -name '*.new' -printf '%T@\n' | sort -n | tail -n 1)
 cat >"$1.new" <<END

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Restores the database to a point in time in a separate cluster, on port 5433 of this machine; the running one is not changed.
-# As root:
+# As root, on the primary:
 #   billing-restore '2026-01-31 12:00:00Z'    restores, waits for completion, and prints the time of the newest event
 #   billing-restore --take-over               replaces the running cluster by the restored one
 #   billing-restore --drop                    removes the restored cluster
 set -euo pipefail
 
 folder=/var/backups/billing
+main=/var/lib/postgresql/15/main
 data=/var/lib/postgresql/15/restored
 settings=/etc/postgresql/15/restored
 
@@ -29,7 +30,7 @@ archive_all() {
     [[ ! -f $folder/wal/$segment.zst ]] || return 0
     sleep 1
   done
-  die "$segment was not archived within two minutes; see the log of postgresql@15-main"
+  die "$segment was not archived within two minutes; see the log of patroni"
 }
 
 # newest_before MOMENT: prints the last base backup that was complete at that time.
@@ -50,14 +51,14 @@ restore() {
   flock 9
   backup=$(newest_before "$1")
   [[ ! -e $settings ]] || die "there is a restored cluster already; use --take-over or --drop first"
-  if pg_ctlcluster 15 main status >/dev/null; then
+  if query 5432 'select 1' >/dev/null 2>&1; then
     archive_all
   fi
   pg_createcluster 15 restored --port 5433 >/dev/null
   rm -rf -- "$data"
   install -d -o postgres -g postgres -m 700 "$data"
   runuser -u postgres -- tar -xzf "$backup/base.tar.gz" -C "$data"
-  cp -- /etc/postgresql/15/main/pg_hba.conf "$settings/pg_hba.conf"
+  cp -- "$main/pg_hba.conf" "$settings/pg_hba.conf"
   cat >"$settings/conf.d/restore.conf" <<END
 listen_addresses = '127.0.0.1'
 shared_buffers = 32MB
@@ -79,19 +80,33 @@ END
   die 'the recovery did not end within an hour'
 }
 
+# The standbys wait meanwhile, and copy the restored cluster afterwards: start_patroni.py takes their right to be promoted away.
 take_over() {
-  local kept
+  local kept second
   [[ -e $settings ]] || die 'there is no restored cluster'
-  kept="/var/lib/postgresql/15/main-until-$(date -u +%Y%m%dT%H%M%SZ)"
+  kept="$main-until-$(date -u +%Y%m%dT%H%M%SZ)"
+  agreed pause --wait
   pg_ctlcluster 15 restored stop
-  systemctl stop postgresql@15-main
-  mv -- /var/lib/postgresql/15/main "$kept"
-  mv -- "$data" /var/lib/postgresql/15/main
+  systemctl stop patroni
+  runuser -u postgres -- /usr/lib/postgresql/15/bin/pg_ctl -D "$main" -m fast -w stop >/dev/null
+  mv -- "$main" "$kept"
+  mv -- "$data" "$main"
   rm -rf -- "$settings"
-  systemctl start postgresql@15-main
-  printf 'restore: the restored cluster serves port 5432; the data of the previous one is kept in %s\n' "$kept"
+  systemctl start patroni
+  agreed resume --wait
+  for ((second = 0; second < 300; second++)); do
+    if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
+      printf 'restore: the restored cluster serves port 5432; the data of the previous one is kept in %s\n' "$kept"
+      return
+    fi
+    sleep 1
+  done
+  die 'the restored cluster does not become the primary; see the log of patroni'
 }
 
+agreed() { patronictl -c /etc/patroni/config.yml "$@"; }
+
+[[ ! -e $main/standby.signal ]] || die 'this machine is a standby: its primary has the backups'
 case ${1:-} in
   --take-over) take_over ;;
   --drop)

@@ -49,11 +49,12 @@ write_operator_settings() {
 }
 
 make_tables() {
-  local owner password
+  local owner password hosts IFS=,
+  read -ra hosts <<<"$BILLING_POSTGRES"
   owner=$(postgres_connection owner)
   password=$(secret postgres/owner)
   /opt/billing/cli/Billing.Cli schema --postgres "$owner" &&
-    PGPASSWORD=$password psql -q -v ON_ERROR_STOP=1 -h "${BILLING_POSTGRES%:*}" -p "${BILLING_POSTGRES##*:}" \
+    PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write psql -q -v ON_ERROR_STOP=1 -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" \
       -U billing_owner -d billing -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
 }
 

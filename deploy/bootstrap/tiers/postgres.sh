@@ -1,11 +1,15 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its write-ahead log.
+# A machine of the database: Debian's PostgreSQL 15, with roles for each kind of program and a continuous archive of its write-ahead log,
+# under Patroni, which makes one machine the primary and the others its standbys.
 
-postgres_settings=/etc/postgresql/15/main
+data=/var/lib/postgresql/15/main
 
 install_tier() {
-  need_packages postgresql-15 zstd
+  require_settings BILLING_ETCD
+  # Patroni creates the cluster: the package must not.
+  put_file /etc/postgresql-common/createcluster.d/billing.conf root:root 644 <<<'create_main_cluster = false'
+  need_packages postgresql-15 patroni zstd
   # For the audit, which checks a restored database.
   install_program cli
   install -d -o postgres -g postgres -m 700 /var/backups/billing /var/backups/billing/wal /var/backups/billing/base
@@ -13,27 +17,24 @@ install_tier() {
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
   put_file /usr/local/sbin/billing-backup-metrics root:root 755 <"$BILLING_BOOTSTRAP/postgres/metrics.sh"
   put_file /usr/local/sbin/billing-restore root:root 755 <"$BILLING_BOOTSTRAP/postgres/restore.sh"
-  if [[ ! -e $postgres_settings/conf.d/billing.conf ]]; then
-    add_checksums
-  fi
+  adopt_cluster
   changed=0
-  put_file "$postgres_settings/conf.d/billing.conf" root:root 644 <<END
-listen_addresses = '127.0.0.1,$BILLING_ADDRESS'
-$(<"$BILLING_BOOTSTRAP/postgres/postgresql.conf")
-END
-  local access
-  access=$(<"$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
-  put_file "$postgres_settings/pg_hba.conf" postgres:postgres 640 <<<"${access//NETWORK/$BILLING_NETWORK}"
-  put_file /etc/systemd/system/postgresql@15-main.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/postgresql.conf"
+  put_file /etc/billing/postgresql.conf root:root 644 <"$BILLING_BOOTSTRAP/postgres/postgresql.conf"
+  local settings
+  settings=$(patroni_settings)
+  put_file /etc/patroni/config.yml root:postgres 640 <<<"$settings"
+  put_file /etc/systemd/system/patroni.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/patroni.conf"
   systemctl daemon-reload
-  systemctl enable --quiet postgresql@15-main
+  systemctl enable --quiet patroni
   if ((changed)); then
-    systemctl restart postgresql@15-main
+    systemctl restart patroni
   else
-    systemctl start postgresql@15-main
+    systemctl start patroni
   fi
-  retry as_superuser -c 'select 1' >/dev/null
-  make_roles
+  retry is_member
+  if is_primary; then
+    make_roles
+  fi
   local unit
   for unit in billing-backup{,-metrics}.{service,timer}; do
     put_file "/etc/systemd/system/$unit" root:root 644 <"$BILLING_BOOTSTRAP/units/$unit"
@@ -44,13 +45,77 @@ END
   systemctl start billing-backup.service
 }
 
-# While nothing is in it yet: a page that the disk has changed is then an error and not a wrong balance.
-add_checksums() {
-  local programs=/usr/lib/postgresql/15/bin data=/var/lib/postgresql/15/main
-  systemctl stop postgresql@15-main
-  if "$programs/pg_controldata" "$data" | grep -q 'page checksum version: *0$'; then
-    runuser -u postgres -- "$programs/pg_checksums" --enable --pgdata "$data"
+# The cluster of a release without Patroni becomes the first one's data.
+adopt_cluster() {
+  if [[ -e /etc/postgresql/15/main ]]; then
+    systemctl disable --quiet --now postgresql@15-main
+    rm -rf /etc/postgresql/15/main /etc/systemd/system/postgresql@15-main.service.d
   fi
+}
+
+# is_member: whether the server runs, as the primary or as a standby of it.
+is_member() { as_superuser -c 'select 1' >/dev/null && curl --fail --silent --output /dev/null "http://$BILLING_ADDRESS:8008/health"; }
+
+is_primary() { [[ $(as_superuser -At -c 'select pg_is_in_recovery()') == f ]]; }
+
+# Patroni writes these into etcd when the first machine creates the cluster; afterwards `patronictl edit-config` changes them.
+# The lock of the primary lasts nine seconds: then a standby takes over. Its renewal is tried every two seconds, for three each.
+agreed_settings() {
+  cat <<END
+    ttl: 9
+    loop_wait: 2
+    retry_timeout: 3
+    primary_start_timeout: 10
+    synchronous_mode: true
+    failsafe_mode: true
+    postgresql:
+      use_pg_rewind: true
+      remove_data_directory_on_rewind_failure: true
+      remove_data_directory_on_diverged_timelines: true
+      parameters:
+        max_connections: 100
+        wal_sender_timeout: 5s
+        wal_receiver_timeout: 5s
+        # A standby that is away for longer begins with an empty disk: its log would fill the primary's.
+        max_slot_wal_keep_size: 2GB
+END
+}
+
+patroni_settings() {
+  local replication api access
+  replication=$(secret postgres/replication)
+  api=$(secret postgres/patroni)
+  access=$(sed -e "s|NETWORK|$BILLING_NETWORK|; /^#/d; s/^/    - /" "$BILLING_BOOTSTRAP/postgres/pg_hba.conf")
+  cat <<END
+scope: billing
+name: $BILLING_NAME
+restapi:
+  listen: $BILLING_ADDRESS:8008
+  connect_address: $BILLING_ADDRESS:8008
+  authentication: {username: patroni, password: "$api"}
+etcd3:
+  hosts: [$(sed 's/[^,]*/&:2379/g; s/,/, /g' <<<"$BILLING_ETCD")]
+bootstrap:
+  dcs:
+$(agreed_settings)
+  initdb: [data-checksums, encoding: UTF8, locale: C.UTF-8, auth-local: peer, auth-host: scram-sha-256]
+postgresql:
+  listen: 127.0.0.1,$BILLING_ADDRESS:5432
+  connect_address: $BILLING_ADDRESS:5432
+  use_unix_socket: true
+  use_unix_socket_repl: true
+  data_dir: $data
+  bin_dir: /usr/lib/postgresql/15/bin
+  pgpass: /var/lib/postgresql/.pgpass-patroni
+  custom_conf: /etc/billing/postgresql.conf
+  basebackup: [checkpoint: fast]
+  pg_hba:
+$access
+  authentication:
+    superuser: {username: postgres}
+    replication: {username: billing_replication, password: "$replication"}
+    rewind: {username: billing_rewind, password: "$replication"}
+END
 }
 
 as_superuser() { runuser -u postgres -- psql -q -v ON_ERROR_STOP=1 "$@"; }
@@ -61,6 +126,10 @@ make_roles() {
   local role password
   for role in owner backend audit; do
     password=$(secret "postgres/$role")
+    as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"
+  done
+  password=$(secret postgres/replication)
+  for role in replication rewind; do
     as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"
   done
 }

@@ -3,19 +3,20 @@ using Npgsql;
 
 namespace Billing.Chaos.Network;
 
-/// <summary>The network of the first payment backend of a stack: relays to every broker and to PostgreSQL, which can be cut. The other
+/// <summary>The network of the first payment backend of a stack: relays to every broker and every PostgreSQL server, which can be cut. The other
 /// services reach them directly.</summary>
 public sealed class BackendNetwork : IAsyncDisposable
 {
     private static readonly TimeSpan FlapInterval = TimeSpan.FromMilliseconds(700);
 
     private readonly TcpRelay[] _brokers;
-    private readonly TcpRelay _store = new();
+    private readonly TcpRelay[] _stores;
     private readonly TimeProvider _time;
 
     /// <summary>Creates the relays.</summary>
-    public BackendNetwork(int brokers, TimeProvider time)
+    public BackendNetwork(int brokers, int stores, TimeProvider time)
     {
+        _stores = [.. Enumerable.Range(0, stores).Select(_ => new TcpRelay())];
         _brokers = [.. Enumerable.Range(0, brokers).Select(_ => new TcpRelay())];
         _time = time;
     }
@@ -35,8 +36,11 @@ public sealed class BackendNetwork : IAsyncDisposable
             relay.Lead(broker.BrokerPort, RelayBehaviour.None);
         }
         var store = new NpgsqlConnectionStringBuilder(stack.ConnectionString);
-        _store.Lead(store.Port, RelayBehaviour.None);
-        store.Port = _store.Port;
+        foreach (var (relay, port) in _stores.Zip(stack.Replicas?.Members.Select(member => member.Port) ?? [store.Port]))
+        {
+            relay.Lead(port, RelayBehaviour.None);
+        }
+        store.Host = string.Join(',', _stores.Select(relay => $"127.0.0.1:{relay.Port}"));
         return new Dictionary<string, string>
         {
             ["Billing__Kafka__BootstrapServers"] = string.Join(',', BrokerPorts.Select(port => $"127.0.0.1:{port}")),
@@ -48,7 +52,7 @@ public sealed class BackendNetwork : IAsyncDisposable
     public void CutBrokers(Cut directions) => Array.ForEach(_brokers, relay => relay.CutOff(directions));
 
     /// <summary>Cuts the connections to PostgreSQL.</summary>
-    public void CutStore(Cut directions) => _store.CutOff(directions);
+    public void CutStore(Cut directions) => Array.ForEach(_stores, relay => relay.CutOff(directions));
 
     /// <summary>Cuts the connections to the brokers for a time, and lets them through for as long again and again.</summary>
     public async Task FlapAsync(TimeSpan lasts, CancellationToken cancellationToken)
@@ -71,10 +75,9 @@ public sealed class BackendNetwork : IAsyncDisposable
     /// <summary>Closes all connections.</summary>
     public async ValueTask DisposeAsync()
     {
-        foreach (var relay in _brokers)
+        foreach (var relay in _brokers.Concat(_stores))
         {
             await relay.DisposeAsync();
         }
-        await _store.DisposeAsync();
     }
 }

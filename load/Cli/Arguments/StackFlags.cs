@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
 using Billing.LocalStack;
 using Npgsql;
 
@@ -41,6 +42,9 @@ internal sealed class StackFlags
         ? null
         : $"--postgres must be auto or a connection string such as 'Host=localhost;Database=billing;Username=billing'; it is '{text}'.");
 
+    private readonly Option<int> _replicas = Flags.Number(
+        "--postgres-replicas", "PostgreSQL servers: from 2 on, a commit waits for two disks, and a standby takes over from a lost primary", 1, 1, 3);
+
     private readonly bool _kafkaOnly;
 
     public StackFlags(int brokers = 1, string jitter = "off", bool kafkaOnly = false)
@@ -52,7 +56,7 @@ internal sealed class StackFlags
 
     public IReadOnlyList<Option> Options =>
     [
-        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol], ProcessorsFlag.Option,
+        _proxies, _payments, _balances, _brokers, _partitions, _jitter, _kafka, _postgres, _replicas, .. _kafkaOnly ? [] : (Option[])[_transport, _protocol], ProcessorsFlag.Option,
     ];
 
     public void AddTo(Command command)
@@ -61,6 +65,13 @@ internal sealed class StackFlags
         {
             command.Add(option);
         }
+        command.Validators.Add(result =>
+        {
+            if (HasReplicas(result) && result.GetResult(_postgres) is { Implicit: false, Tokens: [{ Value: not "auto" }] })
+            {
+                result.AddError("--postgres-replicas starts servers and cannot be combined with --postgres: name the running servers there, e.g. 'Host=one,two'.");
+            }
+        });
         if (_kafkaOnly)
         {
             return;
@@ -79,6 +90,9 @@ internal sealed class StackFlags
         });
     }
 
+    /// <summary>Whether several PostgreSQL servers are wanted.</summary>
+    public bool HasReplicas(CommandResult result) => result.GetValue(_replicas) > 1;
+
     public StackOptions Read(ParseResult parsed) => new()
     {
         Proxies = parsed.GetValue(_proxies),
@@ -91,6 +105,7 @@ internal sealed class StackFlags
         Jitter = parsed.GetValue(_jitter) == "on",
         Kafka = parsed.GetValue(_kafka)!,
         Postgres = parsed.GetValue(_postgres)!,
+        PostgresReplicas = parsed.GetValue(_replicas),
     };
 
     private static bool IsConnectionString(string value)

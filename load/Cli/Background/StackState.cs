@@ -32,6 +32,8 @@ internal sealed record StackState(
             .. stack.Services.Select(s => new StackProcess(s.Process.Name, s.Process.Identity, Signal.Terminate, s.Address, s.Process.Started)),
             .. (stack.Kafka?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null)),
             .. stack.Postgres?.Process is { } p ? [new StackProcess(p.Name, p.Identity, Signal.Interrupt, null)] : Array.Empty<StackProcess>(),
+            // As on a machine, something must start them again when they end: they are what repairs the servers.
+            .. (stack.Replicas?.Processes ?? []).Select(p => new StackProcess(p.Name, p.Identity, Signal.Terminate, null, p.Started)),
         ]);
 
     /// <summary>Reads the state file; null if there is no stack in the background.</summary>

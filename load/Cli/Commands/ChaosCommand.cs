@@ -28,6 +28,13 @@ internal static class ChaosCommand
             seed, minutes, rate, workers, power, report, logs,
         };
         stack.AddTo(command);
+        command.Validators.Add(result =>
+        {
+            if (result.GetValue(power) && stack.HasReplicas(result))
+            {
+                result.AddError("--power-loss takes the disk of one PostgreSQL; it cannot be combined with --postgres-replicas, with which primary and standby burn.");
+            }
+        });
         return command.Does((parsed, cancellationToken) => new ChaosRun(
             new ChaosOptions
             {
@@ -35,7 +42,7 @@ internal static class ChaosCommand
                 Duration = TimeSpan.FromMinutes(parsed.GetValue(minutes) ?? MinutesByDefault),
                 Rate = parsed.GetValue(rate),
                 Workers = parsed.GetValue(workers),
-                Stack = stack.Read(parsed) with { Settings = ChaosOptions.Settings, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null },
+                Stack = stack.Read(parsed) with { Settings = ChaosOptions.Settings, MayLosePower = parsed.GetValue(power), MayBeSlow = PreloadedLibrary.Missing is null && !stack.HasReplicas(parsed.CommandResult) },
             },
             new ChaosOutput(MeasurementFlags.CommandLine(parsed), parsed.GetValue(report), parsed.GetValue(logs)),
             console, TimeProvider.System).RunAsync(cancellationToken));

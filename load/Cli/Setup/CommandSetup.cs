@@ -14,13 +14,15 @@ internal sealed class CommandSetup
 
     private readonly Installer _installer;
     private readonly KafkaFiles _kafka;
-    private readonly PrometheusPackage _prometheus;
+    private readonly UnpackedPackage _prometheus;
+    private readonly UnpackedPackage _etcd;
 
     public CommandSetup(SystemPrograms machine, string state, string cache)
     {
         _installer = new Installer(machine, state);
         _kafka = new KafkaFiles(machine, cache);
-        _prometheus = new PrometheusPackage(_installer, cache);
+        _prometheus = UnpackedPackage.Prometheus(_installer, cache);
+        _etcd = UnpackedPackage.Etcd(_installer, cache);
     }
 
     /// <summary>Installs and fetches what a command needs, if <c>./billing</c> started this program.</summary>
@@ -52,6 +54,10 @@ internal sealed class CommandSetup
         {
             variables[LocalPrometheus.FolderVariable] = await _prometheus.EnsureAsync(cancellationToken);
         }
+        if (servers.Failover)
+        {
+            variables[FailoverPrograms.EtcdVariable] = await _etcd.EnsureAsync(cancellationToken);
+        }
         if (servers.KafkaFiles)
         {
             await _kafka.FetchAsync(cancellationToken);
@@ -77,13 +83,19 @@ internal sealed class CommandSetup
         {
             _prometheus.Need(needs);
         }
+        if (servers.Failover)
+        {
+            needs.Program("patroni", "patroni", "to let a standby take over from a lost PostgreSQL server");
+            _etcd.Need(needs);
+        }
         await needs.SettleAsync(servers.Command, cancellationToken);
     }
 
     /// <summary>The servers that a command line needs.</summary>
     /// <param name="Kafka">Whether it starts brokers.</param>
     /// <param name="KafkaFiles">Whether it uses Kafka's files.</param>
-    internal sealed record ServerNeeds(string Command, bool Postgres, bool Kafka, bool KafkaFiles, bool Prometheus)
+    /// <param name="Failover">Whether it starts several PostgreSQL servers.</param>
+    internal sealed record ServerNeeds(string Command, bool Postgres, bool Kafka, bool KafkaFiles, bool Prometheus, bool Failover = false)
     {
         public static ServerNeeds Of(ParseResult parsed)
         {
@@ -98,7 +110,8 @@ internal sealed class CommandSetup
             {
                 var postgres = Value(parsed, "--postgres") is null or "auto";
                 var kafka = Value(parsed, "--kafka") is null or "auto" && Value(parsed, "--transport") is not "direct";
-                return new ServerNeeds(command, postgres, kafka, kafka, IsGiven(parsed, "--monitoring"));
+                var failover = Value(parsed, "--postgres-replicas") is not (null or "1");
+                return new ServerNeeds(command, postgres, kafka, kafka, IsGiven(parsed, "--monitoring"), failover);
             }
             var isTest = command == "test" && !IsGiven(parsed, "--fast");
             return new ServerNeeds(command, command is "bench" or "test", isTest, isTest || command is "package" or "rehearse", false);

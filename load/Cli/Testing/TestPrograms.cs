@@ -1,5 +1,6 @@
 using Billing.Cli.Monitoring;
 using Billing.Cli.Setup;
+using Billing.LocalStack.Postgres;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Cli.Testing;
@@ -29,6 +30,11 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
             var lacksCompiler = !File.Exists("/usr/bin/cc") || !File.Exists("/usr/include/stdlib.h");
             await TryAsync("a C compiler", "to test clocks that step", cancellationToken, (lacksCompiler, "gcc"), (lacksCompiler, "libc6-dev"));
         }
+        if (names.Contains("Billing.ChaosTests"))
+        {
+            await TryAsync("Patroni", "to test servers that take over from each other", cancellationToken, (Lacks("patroni"), "patroni"));
+            await UnpackAsync(FailoverPrograms.EtcdVariable, UnpackedPackage.Etcd(installer, workspace.Cache), cancellationToken);
+        }
         if (names.Contains("Billing.DeploymentTests"))
         {
             await TryAsync("shellcheck", "to check shell scripts", cancellationToken, (Lacks("shellcheck"), "shellcheck"));
@@ -38,21 +44,20 @@ internal sealed class TestPrograms(Workspace workspace, Installer installer, boo
         }
         if (names.Contains("Billing.DeploymentTests") || names.Contains("Billing.IntegrationTests"))
         {
-            await PrometheusAsync(cancellationToken);
+            await UnpackAsync(LocalPrometheus.FolderVariable, UnpackedPackage.Prometheus(installer, workspace.Cache), cancellationToken);
         }
     }
 
-    private async Task PrometheusAsync(CancellationToken cancellationToken)
+    private static async Task UnpackAsync(string variable, UnpackedPackage package, CancellationToken cancellationToken)
     {
         try
         {
-            Environment.SetEnvironmentVariable(
-                LocalPrometheus.FolderVariable, await new PrometheusPackage(installer, workspace.Cache).EnsureAsync(cancellationToken));
+            Environment.SetEnvironmentVariable(variable, await package.EnsureAsync(cancellationToken));
         }
         catch (Exception e) when (e is StackException or IOException)
         {
             Messages.Say(e.Message);
-            Messages.Say("continuing without prometheus");
+            Messages.Say($"continuing without {package.Name}");
         }
     }
 

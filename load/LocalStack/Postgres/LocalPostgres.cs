@@ -1,14 +1,8 @@
 using System.Collections.Frozen;
-using System.Security.Cryptography;
 using Billing.LocalStack.Processes;
 using Npgsql;
 
 namespace Billing.LocalStack.Postgres;
-
-/// <summary>The certificate of a server.</summary>
-/// <param name="Pem">Its certificate and key in PEM.</param>
-/// <param name="CaFile">The file of the certificate authority, for clients.</param>
-public sealed record ServerCertificate(string Pem, string CaFile);
 
 /// <summary>
 /// A PostgreSQL server that belongs to the stack, with its own data folder, port on the loopback interface and password. The
@@ -17,8 +11,6 @@ public sealed record ServerCertificate(string Pem, string CaFile);
 public sealed class LocalPostgres : IAsyncDisposable
 {
     private const string ServerName = "postgres";
-    private const string UserName = "billing";
-    private const string Database = "billing";
     private static readonly TimeSpan StopBound = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
 
@@ -45,20 +37,8 @@ public sealed class LocalPostgres : IAsyncDisposable
         _cluster = Path.Combine(_data, "data");
         _logFile = folder.LogFile(ServerName);
         _detached = detached;
-        _connection = new NpgsqlConnectionStringBuilder
-        {
-            Host = "127.0.0.1",
-            Port = ports.Take(),
-            Username = UserName,
-            Password = RandomNumberGenerator.GetHexString(32, lowercase: true),
-            Database = Database,
-            SslMode = certificate is null ? SslMode.Disable : SslMode.VerifyFull,
-            RootCertificate = certificate?.CaFile,
-            GssEncryptionMode = GssEncryptionMode.Disable,
-            // For other programs that use the connection string, such as a prototype in a comparison. There is no pooler.
-            MaxAutoPrepare = 50,
-            AutoPrepareMinUsages = 2,
-        };
+        _connection = PostgresSettings.NewConnection(certificate);
+        (_connection.Host, _connection.Port) = ("127.0.0.1", ports.Take());
     }
 
     /// <summary>The connection string of the database <c>billing</c> in Npgsql's format, including the password.</summary>
@@ -94,7 +74,7 @@ public sealed class LocalPostgres : IAsyncDisposable
         {
             await postgres.CreateClusterAsync(cancellationToken);
             await postgres.StartAsync(cancellationToken);
-            await postgres.CreateDatabaseAsync(cancellationToken);
+            await PostgresSettings.CreateDatabaseAsync(postgres.ConnectionString, postgres.Process!, cancellationToken);
             return postgres;
         }
         catch
@@ -211,7 +191,7 @@ public sealed class LocalPostgres : IAsyncDisposable
             "initdb",
             Path.Combine(_programs, "initdb"),
             [
-                "--pgdata=" + _cluster, "--username=" + UserName, "--pwfile=" + passwordFile,
+                "--pgdata=" + _cluster, "--username=" + PostgresSettings.UserName, "--pwfile=" + passwordFile,
                 "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-sync", "--no-instructions",
             ],
             _logFile)
@@ -233,16 +213,10 @@ public sealed class LocalPostgres : IAsyncDisposable
         }
     }
 
-    // Writes a file that only the server may read.
     private async Task<string> WriteOwnedAsync(string name, string text, CancellationToken cancellationToken)
     {
         var file = Path.Combine(_data, name);
-        await File.WriteAllTextAsync(file, text, cancellationToken);
-        File.SetUnixFileMode(file, UnixFileMode.UserRead);
-        if (_account is not null)
-        {
-            NativeMethods.ChangeOwner(file, _account);
-        }
+        await PostgresSettings.WriteOwnedAsync(file, text, _account, cancellationToken);
         return file;
     }
 
@@ -257,47 +231,10 @@ public sealed class LocalPostgres : IAsyncDisposable
             Environment = _environment.ToDictionary(variable => variable.Key, string? (variable) => variable.Value),
         };
 
-    private string Settings() => $"""
-
-        listen_addresses = '127.0.0.1'
-        port = {Port}
-        unix_socket_directories = ''
-        max_connections = 200
-        shared_buffers = 256MB
-        fsync = on
-        synchronous_commit = on
-        full_page_writes = on
-        wal_level = minimal
-        max_wal_senders = 0
-        wal_buffers = 16MB
-        wal_compression = lz4
-        min_wal_size = 256MB
-        max_wal_size = 2GB
-        checkpoint_timeout = 15min
-        # In the data folder, so that a killed server leaves nothing in /dev/shm.
-        dynamic_shared_memory_type = mmap
-        jit = off
-        # The usual value for SSDs. With the default, plans that were prepared for empty tables keep scanning whole tables.
-        random_page_cost = 1.1
-        log_checkpoints = off
-        log_lock_waits = on
-        log_destination = stderr
-        logging_collector = off
-        {string.Concat(_settings.Select(s => $"{s.Key} = '{s.Value}'\n"))}
-        """;
-
-    private async Task CreateDatabaseAsync(CancellationToken cancellationToken)
-    {
-        var administration = new NpgsqlConnectionStringBuilder(ConnectionString) { Database = "postgres", Pooling = false };
-        try
-        {
-            await using var source = NpgsqlDataSource.Create(administration);
-            await using var command = source.CreateCommand($"CREATE DATABASE {Database}");
-            await command.ExecuteNonQueryAsync(cancellationToken);
-        }
-        catch (NpgsqlException exception)
-        {
-            throw new StackException(Process!.Failure($"could not create a database: {exception.Message}").Message, exception);
-        }
-    }
+    private string Settings() => string.Concat(
+        PostgresSettings.Common().Concat(
+        [
+            new("listen_addresses", "127.0.0.1"), new("port", Port.ToString()), new("wal_level", "minimal"), new("max_wal_senders", "0"),
+            .. _settings,
+        ]).Select(s => $"{s.Key} = '{s.Value}'\n"));
 }

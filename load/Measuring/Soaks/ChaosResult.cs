@@ -1,6 +1,7 @@
 using System.Text.Json.Serialization;
 using Billing.Auditing;
 using Billing.Chaos;
+using Billing.Chaos.Faults;
 using Billing.Reporting;
 
 namespace Billing.Measuring.Soaks;

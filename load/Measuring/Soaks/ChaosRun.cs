@@ -1,5 +1,6 @@
 using System.Globalization;
 using Billing.Chaos;
+using Billing.Chaos.Faults;
 using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Kafka;
@@ -24,7 +25,7 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
             throw new StackException("chaos injects faults into brokers and a PostgreSQL of its own: leave --kafka and --postgres out.");
         }
         KafkaPrograms.Require("chaos injects faults into brokers of its own");
-        await using var network = new BackendNetwork(asked.Stack.Brokers, time);
+        await using var network = new BackendNetwork(asked.Stack.Brokers, asked.Stack.PostgresReplicas, time);
         // The relays lead to a listener without TLS.
         var options = asked.Stack.Secured ? asked : asked with
         {
@@ -36,7 +37,7 @@ internal sealed class ChaosRun(ChaosOptions asked, ChaosOutput output, IAnsiCons
         {
             throw new StackException($"--power-loss: {missing}.");
         }
-        if (!options.Stack.MayBeSlow)
+        if (!options.Stack.MayBeSlow && options.Stack.PostgresReplicas == 1)
         {
             console.WriteLine($"Without slow disks: {PreloadedLibrary.Missing}.");
         }

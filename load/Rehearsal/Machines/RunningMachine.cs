@@ -30,6 +30,8 @@ internal sealed class RunningMachine : IAsyncDisposable
 
     public Machine Machine { get; }
 
+    public bool IsRunning => !_container.HasExited;
+
     /// <summary>Its peak memory use including the page cache, in bytes.</summary>
     public long PeakBytes => _group.PeakBytes;
 
@@ -50,7 +52,11 @@ internal sealed class RunningMachine : IAsyncDisposable
             "--bind-ro=" + site.Secrets + ":/etc/billing/secrets",
         ];
         var container = ChildProcess.Start(
-            new ChildProcessStart(machine.Name, "sh", Joining(group, nspawn), Path.Combine(site.Logs, machine.Name + ".boot.log")));
+            new ChildProcessStart(machine.Name, "sh", Joining(group, nspawn), Path.Combine(site.Logs, machine.Name + ".boot.log"))
+            {
+                // The settings of its own network.
+                Environment = new Dictionary<string, string?> { ["SYSTEMD_NSPAWN_API_VFS_WRITABLE"] = "network" },
+            });
         var running = new RunningMachine(machine, container, group);
         try
         {
@@ -88,7 +94,7 @@ internal sealed class RunningMachine : IAsyncDisposable
         var output = await RunAsync(
             $$"""
             peak=$(sed -nE 's/^VmHWM:\s+([0-9]+) kB$/\1/p' /proc/$(systemctl show -p MainPID --value {{unit}})/status)
-            all=$(systemctl show -p MainPID --value {{unit}}; pgrep -P $(systemctl show -p MainPID --value {{unit}}) || true)
+            all=$(cat $(find /sys/fs/cgroup -path '*/{{unit}}.service/cgroup.procs' 2>/dev/null | head -n 1))
             now=0
             for process in $all; do now=$((now + $(sed -nE 's/^Pss:\s+([0-9]+) kB$/\1/p' /proc/$process/smaps_rollup 2>/dev/null || echo 0) + 0)); done
             echo $((now > peak ? now : peak))

@@ -42,6 +42,14 @@ internal sealed class Site(string folder, string image, string packages, Machine
         return root;
     }
 
+    /// <summary>Deletes a machine's file system; the machine must have ended.</summary>
+    public async Task DeleteAsync(string machine, CancellationToken cancellationToken)
+    {
+        var own = PathOf("machine-" + machine);
+        await new Tool("umount").RunAsync(["-R", "-l", Path.Combine(own, "root")], cancellationToken);
+        await new Tool("rm").RunAsync(["-rf", "--", own], cancellationToken);
+    }
+
     private static string Make(string path, UnixFileMode mode)
     {
         Directory.CreateDirectory(path);

@@ -15,15 +15,16 @@ internal sealed record DiskUse(string What, long Bytes, double BytesPerPayment)
         ("kafka", "reply topics on all brokers", Topics("billing.replies.*")),
     ];
 
-    /// <summary>Reads the sizes, each summed over the machines of its tier.</summary>
+    /// <summary>Reads the sizes, those of the brokers summed over all of them; a standby has a copy of the database.</summary>
     public static async Task<IReadOnlyList<DiskUse>> OfAllAsync(Platform platform, CancellationToken cancellationToken)
     {
-        var payments = await NumberAsync(platform.Tier("postgres")[0], Query("select count(*) from billing.payment_receipts"), cancellationToken);
+        var primary = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
+        var payments = await NumberAsync(primary, Query("select count(*) from billing.payment_receipts"), cancellationToken);
         var uses = new List<DiskUse>();
         foreach (var (tier, what, command) in Sizes)
         {
             var bytes = 0L;
-            foreach (var machine in platform.Tier(tier))
+            foreach (var machine in tier == "postgres" ? [primary] : platform.Tier(tier))
             {
                 bytes += await NumberAsync(machine, command, cancellationToken);
             }

@@ -11,7 +11,6 @@ internal static class Kills
         ("balance-backend-3", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
         // Kafka's own tools take longer to start than the broker does where there is little processor time, and take that from it.
         ("kafka-2", "billing-kafka", "(exec 3<>/dev/tcp/$BILLING_ADDRESS/9092)"),
-        ("postgres-1", "postgresql@15-main", "runuser -u postgres -- psql -qAt -c 'select 1' >/dev/null"),
     ];
 
     /// <summary>Kills the services in sequence, each when the previous one is ready again.</summary>
@@ -19,20 +18,32 @@ internal static class Kills
     {
         foreach (var (machine, unit, ready) in Services)
         {
-            await platform[machine].RunAsync(
-                $$"""
-                . /etc/billing/host.env
-                main() { systemctl show -p MainPID --value {{unit}}; }
-                before=$(main)
-                kill -9 "$before"
-                for second in $(seq 60); do
-                  sleep 1
-                  if [ "$(main)" != "$before" ] && [ "$(main)" != 0 ] && {{ready}} 2>/dev/null; then exit 0; fi
-                done
-                echo "{{unit}} was not ready again within a minute" >&2
-                exit 1
-                """,
-                cancellationToken);
+            await KillAsync(platform[machine], $"systemctl show -p MainPID --value {unit}", ready, cancellationToken);
         }
+        // Patroni and the server that it has started, one after the other.
+        var database = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
+        const string Writable = "[ $(runuser -u postgres -- psql -qAt -c 'select pg_is_in_recovery()') = f ]";
+        await KillAsync(database, "systemctl show -p MainPID --value patroni", Writable, cancellationToken);
+        await KillAsync(database, "head -n 1 /var/lib/postgresql/15/main/postmaster.pid", Writable, cancellationToken);
     }
+
+    /// <param name="machine">The service's machine.</param>
+    /// <param name="main">A command that prints the id of the service's main process.</param>
+    /// <param name="ready">A command that succeeds when the service is ready.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    private static async Task KillAsync(
+        Machines.RunningMachine machine, string main, string ready, CancellationToken cancellationToken) => await machine.RunAsync(
+        $$"""
+        . /etc/billing/host.env
+        main() { {{main}} || echo 0; }
+        before=$(main)
+        kill -9 "$before"
+        for second in $(seq 60); do
+          sleep 1
+          if [ "$(main)" != "$before" ] && [ "$(main)" != 0 ] && {{ready}} 2>/dev/null; then exit 0; fi
+        done
+        echo "{{main}}: not ready again within a minute" >&2
+        exit 1
+        """,
+        cancellationToken);
 }

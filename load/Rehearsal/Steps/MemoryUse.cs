@@ -18,7 +18,7 @@ internal sealed record MemoryUse(string Machine, string Service, long ResidentPe
             var unit = machine.Machine.Tier switch
             {
                 "kafka" => "billing-kafka",
-                "postgres" => "postgresql@15-main",
+                "postgres" => "patroni",
                 "proxy" => "billing-proxy",
                 "payment-backend" or "balance-backend" => "billing-backend",
                 "monitoring" => "prometheus",

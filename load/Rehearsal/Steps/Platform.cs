@@ -14,7 +14,7 @@ internal sealed class Platform : IAsyncDisposable
 
     private static readonly string[] SecretNames =
     [
-        "postgres/owner", "postgres/backend", "postgres/audit",
+        "postgres/owner", "postgres/backend", "postgres/audit", "postgres/patroni", "postgres/replication",
         "kafka/admin", "kafka/proxy", "kafka/payment-backend", "kafka/balance-backend", "kafka/operator",
     ];
 
@@ -105,6 +105,23 @@ internal sealed class Platform : IAsyncDisposable
             _machines[machine.Name] = await RunningMachine.BootAsync(machine, Site, cancellationToken);
             await InstallAsync(topology, machine.Name, cancellationToken);
         }
+    }
+
+    /// <summary>Ends a machine at once, without a word to those that are connected to it, and deletes its disk.</summary>
+    public async Task BurnAsync(RunningMachine burnt, CancellationToken cancellationToken)
+    {
+        await Site.Network.CutOffAsync([burnt.Machine], cancellationToken);
+        await burnt.DisposeAsync();
+        await ControlGroup.RemoveAsync(Path.Combine(Site.GroupName, burnt.Machine.Name));
+        await Site.DeleteAsync(burnt.Machine.Name, cancellationToken);
+    }
+
+    /// <summary>Boots and installs a new machine in the place of one that burnt.</summary>
+    public async Task ReplaceAsync(Machine machine, CancellationToken cancellationToken)
+    {
+        await Site.Network.ReconnectAsync([machine], cancellationToken);
+        _machines[machine.Name] = await RunningMachine.BootAsync(machine, Site, cancellationToken);
+        await InstallAsync(Topology, machine.Name, cancellationToken);
     }
 
     public async ValueTask DisposeAsync()

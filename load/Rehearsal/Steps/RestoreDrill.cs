@@ -7,14 +7,16 @@ namespace Billing.Rehearsal.Steps;
 internal static class RestoreDrill
 {
     public static async Task<int> BackupsAsync(Platform platform, CancellationToken cancellationToken) =>
-        int.Parse(await Database(platform).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken));
+        int.Parse(await (await PrimaryAsync(platform, cancellationToken)).RunAsync("find /var/backups/billing/base -name base.tar.gz | wc -l", cancellationToken));
 
     /// <summary>Makes a base backup, whether one is due or not.</summary>
-    public static Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>
-        Database(platform).RunAsync("runuser -u postgres -- billing-backup", cancellationToken);
+    public static async Task BackUpAsync(Platform platform, CancellationToken cancellationToken) =>
+        await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- billing-backup", cancellationToken);
 
+    /// <summary>Returns the present time, to which the database can be restored: after a failover, the new primary makes its first base
+    /// backup within minutes.</summary>
     public static async Task<string> MomentAsync(Platform platform, CancellationToken cancellationToken) =>
-        (await Database(platform).RunAsync("runuser -u postgres -- psql -qAt -c 'select clock_timestamp()'", cancellationToken)).Trim();
+        (await (await PrimaryAsync(platform, cancellationToken)).RunAsync("runuser -u postgres -- billing-backup --if-due >/dev/null; runuser -u postgres -- psql -qAt -c 'select clock_timestamp()'", cancellationToken)).Trim();
 
     /// <summary>Restores the database to a point in time and audits the answers before it.</summary>
     /// <param name="journals">The journals of the runs that had ended by then, as a shell pattern.</param>
@@ -22,7 +24,7 @@ internal static class RestoreDrill
     public static async Task<(bool IsClean, string Printed)> RunAsync(
         Platform platform, string moment, string journals, CancellationToken cancellationToken)
     {
-        var database = Database(platform);
+        var database = await PrimaryAsync(platform, cancellationToken);
         var restored = await database.RunAsync($"billing-restore '{moment}'", cancellationToken);
         var (isClean, printed) = await StoreAudit.AuditAsync(database, "127.0.0.1:5433", journals, "", cancellationToken);
         await database.RunAsync("billing-restore --drop", cancellationToken);
@@ -35,10 +37,11 @@ internal static class RestoreDrill
     {
         var backends = platform.Tier("payment-backend").Concat(platform.Tier("balance-backend")).ToList();
         await Task.WhenAll(backends.Select(backend => backend.RunAsync("systemctl stop billing-backend", cancellationToken)));
-        await Database(platform).RunAsync($"billing-restore '{moment}' && billing-restore --take-over", cancellationToken);
+        await (await PrimaryAsync(platform, cancellationToken)).RunAsync($"billing-restore '{moment}' && billing-restore --take-over", cancellationToken);
         await Task.WhenAll(backends.Select(backend => backend.RunAsync(
             $"systemctl start billing-backend && curl -fsS -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://{backend.Machine.Address}:5001/health/ready", cancellationToken)));
     }
 
-    private static RunningMachine Database(Platform platform) => platform.Tier("postgres")[0];
+    private static Task<RunningMachine> PrimaryAsync(Platform platform, CancellationToken cancellationToken) =>
+        DatabaseMachines.PrimaryAsync(platform, cancellationToken);
 }

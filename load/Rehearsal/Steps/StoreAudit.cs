@@ -20,13 +20,12 @@ internal static class StoreAudit
     }
 
     /// <summary>Compares journals with a database.</summary>
-    /// <param name="postgres">The database, host:port.</param>
+    /// <param name="postgres">The database's servers, host:port separated by commas.</param>
     public static async Task<(bool IsClean, string Printed)> AuditAsync(
         RunningMachine machine, string postgres, string journals, string flags, CancellationToken cancellationToken)
     {
-        var at = postgres.Split(':');
         var (exitCode, output, errors) = await machine.Shell().TryAsync(
-            [$"/opt/billing/cli/Billing.Cli audit --postgres \"Host={at[0]};Port={at[1]};Database=billing;Username=billing_audit;Password=$(</etc/billing/secrets/postgres/audit)\" {Journals} {flags} {journals}"],
+            [$"/opt/billing/cli/Billing.Cli audit --postgres \"Host={postgres};Target Session Attributes=primary;Database=billing;Username=billing_audit;Password=$(</etc/billing/secrets/postgres/audit)\" {Journals} {flags} {journals}"],
             cancellationToken);
         return (exitCode == 0, (output + errors).TrimEnd());
     }

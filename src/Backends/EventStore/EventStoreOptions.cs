@@ -31,8 +31,15 @@ public sealed class EventStoreOptions
     private const int PreparedStatements = 50;
     private const int UsesBeforePrepared = 2;
 
+    // With several servers. A server that does not answer the attempt to connect is passed over after this many seconds.
+    private const int ConnectSeconds = 3;
+
+    // Until something fails, only the server that was found to be the primary is asked (StoreServers).
+    private const int RecheckSeconds = 3600;
+
     /// <summary>The connection string of PostgreSQL, in Npgsql's format, e.g.
-    /// <c>Host=localhost;Database=billing;Username=billing</c>. A <c>Timezone</c> in it is ignored: sessions are always in UTC,
+    /// <c>Host=localhost;Database=billing;Username=billing</c>. <c>Host=one,two:5433</c> names several servers that replicate, of which the
+    /// primary is used; <c>Target Session Attributes</c> can only be <c>primary</c> then. A <c>Timezone</c> in it is ignored: sessions are always in UTC,
     /// since Marten stores the database's time of an event without a time zone.</summary>
     [Required(ErrorMessage = "is missing; set it to PostgreSQL's connection string, e.g. Host=localhost;Database=billing;Username=billing.")]
     public string ConnectionString { get; set; } = "";
@@ -66,6 +73,11 @@ public sealed class EventStoreOptions
             var given = KeywordsGiven();
             AddSettings(sessions, SessionSettingsOption);
             sessions.NoResetOnClose |= !given.Contains("noresetonclose");
+            if (HasSeveralServers)
+            {
+                sessions.Timeout = given.Contains("timeout") ? sessions.Timeout : ConnectSeconds;
+                sessions.HostRecheckSeconds = given.Contains("hostrecheckseconds") ? sessions.HostRecheckSeconds : RecheckSeconds;
+            }
             if (!given.Contains("maxautoprepare"))
             {
                 sessions.MaxAutoPrepare = PreparedStatements;
@@ -87,6 +99,8 @@ public sealed class EventStoreOptions
         }
     }
 
+    internal bool HasSeveralServers => new NpgsqlConnectionStringBuilder(ConnectionString).Host?.Contains(',', StringComparison.Ordinal) == true;
+
     private void AddSettings(NpgsqlConnectionStringBuilder sessions, string settings)
     {
         if (SessionSettings)
@@ -102,5 +116,12 @@ public sealed class EventStoreOptions
             .Select(keyword => keyword.Replace(" ", "", StringComparison.Ordinal).ToLowerInvariant()),
     ];
 
-    private NpgsqlConnectionStringBuilder Sessions() => new(ConnectionString) { Timezone = "UTC" };
+    // A commit whose wait for the standby is cancelled is committed on one disk only, and the server reports success: what is cut short
+    // must fail here, whatever the server answers to it.
+    private NpgsqlConnectionStringBuilder Sessions() => new(ConnectionString)
+    {
+        Timezone = "UTC",
+        CancellationTimeout = -1,
+        TargetSessionAttributes = HasSeveralServers ? "primary" : null,
+    };
 }

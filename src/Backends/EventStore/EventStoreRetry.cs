@@ -4,7 +4,10 @@ using Polly.Retry;
 namespace Billing.Backends.EventStore;
 
 /// <summary>Retries access to an event store that is unavailable, with exponential backoff and jitter.</summary>
-internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
+/// <param name="time">The clock.</param>
+/// <param name="random">For the jitter; a new one if null.</param>
+/// <param name="servers">The servers among which a retry looks for the primary; none if null.</param>
+internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, StoreServers? servers = null)
 {
     /// <summary>The first wait; each further one is about twice as long.</summary>
     public static readonly TimeSpan DelayFirst = TimeSpan.FromMilliseconds(5);
@@ -51,6 +54,7 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null)
                 Randomizer = NextShare,
                 OnRetry = arguments =>
                 {
+                    servers?.LookForPrimary();
                     onRetry(arguments.Outcome.Exception!, arguments.AttemptNumber + 1);
                     return ValueTask.CompletedTask;
                 },

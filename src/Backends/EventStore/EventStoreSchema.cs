@@ -11,7 +11,7 @@ namespace Billing.Backends.EventStore;
 /// transaction id, the event that answered it; snapshots hold accounts as of some version, so that a long stream need not be
 /// read from its start; epochs number the owners of each partition, so that a former one cannot append.</summary>
 public sealed class EventStoreSchema(
-    IDocumentStore store, NpgsqlDataSource database, IOptions<EventStoreOptions> options, TimeProvider time)
+    IDocumentStore store, StoreServers servers, IOptions<EventStoreOptions> options, TimeProvider time)
 {
     // The key of the advisory lock that lets services that start together take turns; any constant will do.
     private const long SchemaLock = 0x42494C4C;
@@ -107,20 +107,26 @@ public sealed class EventStoreSchema(
         {
             try
             {
-                return await database.OpenConnectionAsync(cancellationToken);
+                return await servers.Primary.OpenConnectionAsync(cancellationToken);
             }
-            catch (NpgsqlException e) when (!e.IsTransient || time.GetElapsedTime(start) > options.Value.StartTimeout)
+            catch (NpgsqlException e) when (!IsTransient(e) || time.GetElapsedTime(start) > options.Value.StartTimeout)
             {
                 var target = new NpgsqlConnectionStringBuilder(options.Value.ConnectionString);
+                var host = options.Value.HasSeveralServers ? target.Host : $"{target.Host}:{target.Port}";
                 throw new StartupException(
-                    $"Billing:EventStore:ConnectionString: PostgreSQL at {target.Host}:{target.Port}, database '{target.Database}', cannot be used: {e.InnerException?.Message ?? e.Message}", e);
+                    $"Billing:EventStore:ConnectionString: PostgreSQL at {host}, database '{target.Database}', cannot be used: {e.InnerException?.Message ?? e.Message}", e);
             }
             catch (NpgsqlException)
             {
+                servers.LookForPrimary();
                 await Task.Delay(TimeSpan.FromMilliseconds(250), time, cancellationToken);
             }
         }
     }
+
+    // That no server is the primary is over when one has been promoted.
+    private bool IsTransient(NpgsqlException failure) =>
+        failure.IsTransient || (options.Value.HasSeveralServers && failure is not PostgresException);
 
     private static string Sql(string schema) => string.Join(
         Environment.NewLine,

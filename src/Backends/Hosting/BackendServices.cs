@@ -26,8 +26,8 @@ public static class BackendServices
         services.AddSettings<BackendOptions>(configuration, BackendOptions.Section, options => options.ValidationErrors());
         services.AddSettings<JitterOptions>(configuration, JitterOptions.Section, options => options.ValidationErrors());
         services.AddServiceTime();
-        services.AddSingleton(provider => NpgsqlDataSource.Create(
-            provider.GetRequiredService<IOptions<EventStoreOptions>>().Value.SessionConnectionString));
+        services.AddSingleton<StoreServers>();
+        services.AddSingleton(provider => provider.GetRequiredService<StoreServers>().Primary);
         services.AddMarten(provider =>
         {
             var options = new StoreOptions();
@@ -113,7 +113,11 @@ public static class BackendServices
         string? problem = null;
         try
         {
-            _ = new NpgsqlConnectionStringBuilder(options.ConnectionString);
+            var connection = new NpgsqlConnectionStringBuilder(options.ConnectionString);
+            if (connection.TargetSessionAttributes is { } wanted and not ("primary" or "read-write"))
+            {
+                problem = $"Billing:EventStore:ConnectionString: Target Session Attributes must be primary; it is {wanted}: backends write.";
+            }
         }
         catch (ArgumentException e)
         {

@@ -39,7 +39,7 @@ public sealed class SecretsScript : IDisposable
         var made = Kept();
         (await RunAsync()).Succeeded();
 
-        Assert.Equal(8, made.Values.Distinct().Count());
+        Assert.Equal(10, made.Values.Distinct().Count());
         Assert.All(made.Values, password => Assert.Matches("^[A-Za-z0-9]{32}$", password));
         Assert.Equal(made, Kept());
     }

@@ -20,7 +20,7 @@ public sealed partial class SecurityRules
 
     [Theory]
     [InlineData("port = 5001, why = \"health\" },\n    { from = \"monitoring\", to = \"balance", "port = 5002, why = \"health\" },\n    { from = \"monitoring\", to = \"balance", "payment-backend listens at 5001 9100, and rules open 5002 9100")]
-    [InlineData("port = 9094", "port = 22", "kafka listens at 9092 9093 9094 9100, and rules open 22 9092 9093 9100")]
+    [InlineData("port = 9094", "port = 22", "kafka listens at 2379 2380 9092 9093 9094 9100, and rules open 22 2379 2380 9092 9093 9100")]
     public async Task A_rule_for_an_unused_port_is_found(string old, string mistake, string finding)
     {
         await using var copy = TerraformCopy.Make();

@@ -35,6 +35,6 @@ public sealed class TerraformSchema
 
         var plan = await copy.PlanAsync("");
 
-        Assert.Equal(17, plan.OfType("aws_instance").Count());
+        Assert.Equal(18, plan.OfType("aws_instance").Count());
     }
 }

@@ -31,7 +31,7 @@ public sealed class TopologyModule
             Module, """tiers={kafka={count=9,volume_gib=40},proxy={count=30},"payment-backend"={count=30},"balance-backend"={count=30},client={count=30}}""");
 
         var addresses = plan.Output("hosts").EnumerateArray().Select(host => host.GetProperty("address").GetString()).ToList();
-        Assert.Equal(9 + (4 * 30) + 2, addresses.Distinct().Count());
+        Assert.Equal(9 + (4 * 30) + 3, addresses.Distinct().Count());
         Assert.Equal(addresses.Count, addresses.Distinct().Count());
     }
 
@@ -60,7 +60,8 @@ public sealed class TopologyModule
     [InlineData("tiers={proxy={count=31}}", "tiers: a count must be a whole number of at most 30")]
     [InlineData("tiers={proxy={count=1.5}}", "tiers: a count must be a whole number")]
     [InlineData("tiers={kafka={count=1}}", "tiers: kafka's count must be at least 3")]
-    [InlineData("tiers={postgres={count=2}}", "tiers: the counts of postgres and monitoring")]
+    [InlineData("tiers={monitoring={count=2}}", "tiers: the count of monitoring")]
+    [InlineData("tiers={postgres={count=4}}", "tiers: postgres's count must be at most 3")]
     [InlineData("tiers={proxies={count=3}}", "tiers may contain kafka, postgres, proxy")]
     [InlineData("tiers={proxy={instance_type=\"big\"}}", "tiers: an instance_type must look like t2.micro")]
     [InlineData("tiers={proxy={volume_gib=7}}", "tiers: a volume_gib must be a whole number of 8 to 16384")]

@@ -48,7 +48,7 @@ public sealed partial class UserData
 
         var rendered = await RenderAsync(copy, OnAws);
 
-        Assert.Equal(17, rendered.Count);
+        Assert.Equal(18, rendered.Count);
         Assert.All(rendered.Values, script => Assert.Equal(contract.Order(), Assigned().Matches(script).Select(match => match.Groups[1].Value).Order()));
     }
 

@@ -1,5 +1,6 @@
 using System.Text;
 using Billing.Chaos;
+using Billing.Chaos.Faults;
 using Billing.Messaging;
 using Billing.V1;
 using Confluent.Kafka;

@@ -52,7 +52,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
     public ServiceProvider NewBackend() => NewBackend(Postgres.ConnectionString);
 
     /// <summary>Creates a backend with its own database or connection settings.</summary>
-    public ServiceProvider NewBackend(string connectionString)
+    public ServiceProvider NewBackend(string connectionString, params IEnumerable<(string Name, string Value)> settings)
     {
         var services = new ServiceCollection()
             .AddLogging()
@@ -62,7 +62,7 @@ public sealed class EventStoreFixture : IAsyncLifetime
             {
                 [EventStoreOptions.Section + ":ConnectionString"] = connectionString,
                 [BackendOptions.Section + ":Role"] = nameof(BackendRole.Balances),
-            }).Build())
+            }).AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(EventStoreOptions.Section + ":" + s.Name, (string?)s.Value))).Build())
             .BuildServiceProvider();
         _services.Add(services);
         return services;

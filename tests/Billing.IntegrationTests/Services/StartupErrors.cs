@@ -62,6 +62,12 @@ public sealed class StartupErrors
         ("Billing__EventStore__ConnectionString", Postgres), ("Billing__EventStore__StartTimeout", "00:00:01"));
 
     [Fact]
+    public Task A_backend_that_asks_for_a_standby_names_the_setting() => FailsHereAsync(
+        "Billing.Backends", "Billing:EventStore:ConnectionString: Target Session Attributes must be primary; it is standby", 2,
+        ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),
+        ("Billing__EventStore__ConnectionString", "Host=one,two;Database=billing;Username=billing;Target Session Attributes=standby"));
+
+    [Fact]
     public Task Bounds_that_contradict_each_other_are_both_named() => FailsHereAsync(
         "Billing.Backends", "Billing:Backend:BatchMax (100) must not be above Billing:Backend:InFlightMax (10)", 2,
         ("Billing__Backend__Role", "Payments"), ("Billing__Kafka__BootstrapServers", "127.0.0.1:1"),

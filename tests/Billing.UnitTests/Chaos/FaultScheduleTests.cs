@@ -1,4 +1,4 @@
-using Billing.Chaos;
+using Billing.Chaos.Faults;
 
 namespace Billing.UnitTests.Chaos;
 
@@ -24,7 +24,17 @@ public sealed class FaultScheduleTests
 
     [Fact]
     public void Three_minutes_contain_every_kind() => Assert.All(Seeds, seed => Assert.Equal(
-        Enum.GetValues<FaultKind>(), FaultSchedule.Create(seed, ThreeMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
+        Enum.GetValues<FaultKind>().Where(Targets.Allow), FaultSchedule.Create(seed, ThreeMinutes, Targets).Select(f => f.Kind).Distinct().Order()));
+
+    [Fact]
+    public void Several_PostgreSQL_servers_get_faults_of_their_own()
+    {
+        var kinds = FaultSchedule.Create(1, TimeSpan.FromMinutes(20), new FaultTargets(3, 3, 3, 1, Replicas: true)).Select(f => f.Kind).ToHashSet();
+
+        Assert.Superset(Enum.GetValues<FaultKind>().Where(FaultProfile.IsOfReplicas).ToHashSet(), kinds);
+        Assert.DoesNotContain(FaultKind.CrashPostgres, kinds);
+        Assert.DoesNotContain(FaultKind.FreezePostgres, kinds);
+    }
 
     [Fact]
     public void A_longer_soak_begins_like_a_shorter_one() => Assert.All(Seeds, seed =>

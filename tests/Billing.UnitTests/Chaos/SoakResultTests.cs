@@ -1,4 +1,5 @@
 using Billing.Chaos;
+using Billing.Chaos.Faults;
 using Billing.UnitTests.Auditing;
 
 namespace Billing.UnitTests.Chaos;

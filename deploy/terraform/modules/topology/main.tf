@@ -3,7 +3,7 @@ locals {
   # has ten addresses in each zone.
   defaults = {
     kafka           = { first = 11, count = 3, volume_gib = 30 }
-    postgres        = { first = 21, count = 1, volume_gib = 100 }
+    postgres        = { first = 21, count = 2, volume_gib = 100 }
     proxy           = { first = 31, count = 3, volume_gib = 8 }
     payment-backend = { first = 41, count = 3, volume_gib = 8 }
     balance-backend = { first = 51, count = 3, volume_gib = 8 }
@@ -52,6 +52,10 @@ locals {
     ]
   ])
 
+  # Where etcd runs, in which the database's machines agree on the primary: one machine in each zone.
+  etcd_tier = local.kafka_own ? "kafka" : "proxy"
+  etcd      = var.postgres_own ? slice(local.addresses[local.etcd_tier], 0, min(3, length(local.addresses[local.etcd_tier]))) : []
+
   addresses = { for tier in keys(local.tiers) : tier => [for machine in local.machines : machine.address if machine.tier == tier] }
 
   shared = {
@@ -60,8 +64,9 @@ locals {
     BILLING_SECRETS      = var.secrets
     BILLING_KAFKA        = local.kafka_own ? join(",", [for address in local.addresses.kafka : "${address}:9092"]) : var.kafka_bootstrap
     BILLING_KAFKA_NODES  = join(",", [for index, address in local.addresses.kafka : "${index + 1}@${address}"])
-    BILLING_POSTGRES     = var.postgres_own ? "${one(local.addresses.postgres)}:5432" : "${var.postgres_host}:${var.postgres_port}"
+    BILLING_POSTGRES     = var.postgres_own ? join(",", [for address in local.addresses.postgres : "${address}:5432"]) : "${var.postgres_host}:${var.postgres_port}"
     BILLING_POSTGRES_OWN = tostring(var.postgres_own)
+    BILLING_ETCD         = join(",", local.etcd)
     BILLING_PROXIES      = join(",", [for address in local.addresses.proxy : "${address}:5000"])
     BILLING_HOSTS        = join(",", [for machine in local.machines : "${machine.name}=${machine.address}"])
     BILLING_NETWORK      = var.network_cidr

@@ -35,6 +35,13 @@ locals {
     { from = "kafka", to = "kafka", port = 9094, why = "replication" },
   ]
 
+  between_databases = [
+    { from = "postgres", to = "postgres", port = 5432, why = "replication" },
+    { from = "postgres", to = "postgres", port = 8008, why = "Patroni" },
+    { from = "postgres", to = local.etcd_tier, port = 2379, why = "lock of the primary" },
+    { from = local.etcd_tier, to = local.etcd_tier, port = 2380, why = "etcd" },
+  ]
+
   to_kafka    = flatten([for from, why in local.kafka_callers : [for port in local.kafka_ports : { from = from, to = "kafka", port = port, why = why }]])
   to_postgres = [for from, why in local.postgres_callers : { from = from, to = "postgres", port = local.postgres_port, why = why }]
 
@@ -44,7 +51,7 @@ locals {
   ]
 
   rules = [
-    for rule in concat(local.inbound, local.kafka_own ? local.between_brokers : [], local.to_kafka, local.to_postgres, local.to_node_exporter) :
+    for rule in concat(local.inbound, local.kafka_own ? local.between_brokers : [], var.postgres_own ? local.between_databases : [], local.to_kafka, local.to_postgres, local.to_node_exporter) :
     merge(rule, { protocol = "tcp" })
   ]
 }

@@ -55,8 +55,13 @@ variable "tiers" {
   }
 
   validation {
-    condition     = alltrue([for name, tier in var.tiers : !contains(["postgres", "monitoring"], name) || coalesce(tier.count, 1) == 1])
-    error_message = "tiers: the counts of postgres and monitoring must be 1."
+    condition     = alltrue([for name, tier in var.tiers : name != "monitoring" || coalesce(tier.count, 1) == 1])
+    error_message = "tiers: the count of monitoring must be 1."
+  }
+
+  validation {
+    condition     = alltrue([for name, tier in var.tiers : name != "postgres" || coalesce(tier.count, 2) <= 3])
+    error_message = "tiers: postgres's count must be at most 3: a primary, the standby that each commit waits for, and one more."
   }
 
   validation {
@@ -105,14 +110,14 @@ variable "kafka_bootstrap" {
 }
 
 variable "postgres_own" {
-  description = "Whether the database is on the platform's own machine."
+  description = "Whether the database is on the platform's own machines."
   type        = bool
   default     = true
   nullable    = false
 }
 
 variable "postgres_host" {
-  description = "The database's host if it is not the platform's own machine."
+  description = "The database's host if it is not on the platform's own machines."
   type        = string
   default     = ""
   nullable    = false
@@ -124,7 +129,7 @@ variable "postgres_host" {
 }
 
 variable "postgres_port" {
-  description = "The database's port if it is not the platform's own machine."
+  description = "The database's port if it is not on the platform's own machines."
   type        = number
   default     = 5432
 

@@ -1,4 +1,4 @@
-namespace Billing.Chaos;
+namespace Billing.Chaos.Faults;
 
 /// <summary>The kind of a fault that a soak injects into the stack.</summary>
 public enum FaultKind
@@ -64,6 +64,23 @@ public enum FaultKind
 
     /// <summary>Garbage, oversized, wrong-version and forged records on the request topics.</summary>
     BadRecords,
+
+    /// <summary>The primary of several PostgreSQL servers ends at once, and its data is deleted: the standby takes over, and an empty
+    /// server joins it.</summary>
+    BurnPrimary,
+
+    /// <summary>The standby ends at once, and its data is deleted.</summary>
+    BurnStandby,
+
+    /// <summary>SIGSTOP of the primary, its sessions and its Patroni for longer than its lock: the standby takes over, and the primary
+    /// resumes as a stale one.</summary>
+    FreezePrimary,
+
+    /// <summary>kill -9 of the primary's Patroni: nobody stops the primary when it has lost its lock.</summary>
+    KillPatroni,
+
+    /// <summary>kill -9 of etcd.</summary>
+    KillEtcd,
 }
 
 /// <summary>The properties of a kind of fault.</summary>
@@ -78,6 +95,9 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
     /// <summary>Whether it cuts connections of the first payment backend, the only one whose network can be cut.</summary>
     public static bool IsOfNetwork(FaultKind kind) =>
         kind is FaultKind.CutFromBrokers or FaultKind.CutFromAnswers or FaultKind.FlappingNetwork or FaultKind.CutFromPostgres;
+
+    /// <summary>Whether it needs several PostgreSQL servers.</summary>
+    public static bool IsOfReplicas(FaultKind kind) => kind >= FaultKind.BurnPrimary;
 
     /// <summary>Returns the profile of a kind.</summary>
     public static FaultProfile Of(FaultKind kind) => kind switch
@@ -102,6 +122,11 @@ public sealed record FaultProfile(string Name, FaultPool Pool, int ShortestMs, i
         FaultKind.FreezeBroker => new("freeze broker", FaultPool.Brokers, 3000, 6000, null),
         FaultKind.LosePower => new("loss of power", FaultPool.Brokers, 500, 2000, null),
         FaultKind.BadRecords => new("bad records", FaultPool.None, 0, 0, null),
+        FaultKind.BurnPrimary => new("burn primary with its disk", FaultPool.Postgres, 12_000, 18_000, 15),
+        FaultKind.BurnStandby => new("burn standby with its disk", FaultPool.Postgres, 3000, 12_000, 15),
+        FaultKind.FreezePrimary => new("freeze primary", FaultPool.Postgres, 11_000, 16_000, 15),
+        FaultKind.KillPatroni => new("kill -9 Patroni of the primary", FaultPool.Postgres, 500, 14_000, null),
+        FaultKind.KillEtcd => new("kill -9 etcd", FaultPool.Postgres, 1000, 14_000, null),
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such fault."),
     };
 }
@@ -124,6 +149,6 @@ public enum FaultPool
     /// <summary>The brokers. At most one is down at a time, so that a majority remains.</summary>
     Brokers,
 
-    /// <summary>The PostgreSQL server.</summary>
+    /// <summary>The PostgreSQL server; several, with what lets one take over from the other.</summary>
     Postgres,
 }

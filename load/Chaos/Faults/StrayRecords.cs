@@ -8,7 +8,7 @@ using Confluent.Kafka;
 using Google.Protobuf;
 using Grpc.Core;
 
-namespace Billing.Chaos;
+namespace Billing.Chaos.Faults;
 
 /// <summary>Valid and invalid records of every kind, for topics where they do not belong: for the event topic, records that are
 /// not events, and events that do not fit their account; for the reply topic of a proxy, records that are not replies, and

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Billing.Chaos;
+namespace Billing.Chaos.Faults;
 
 /// <summary>A planned fault.</summary>
 /// <param name="At">Its start, from the start of the soak.</param>
@@ -33,14 +33,18 @@ public sealed record Fault(TimeSpan At, FaultKind Kind, int Target, TimeSpan Las
 /// <param name="Power">Whether the servers can lose their power.</param>
 /// <param name="SlowDisk">Whether PostgreSQL's disk can be made slow.</param>
 /// <param name="Network">Whether the first payment backend can be cut off.</param>
+/// <param name="Replicas">Whether there are several PostgreSQL servers.</param>
 public sealed record FaultTargets(
-    int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false, bool Network = false)
+    int Proxies, int PaymentBackends, int BalanceBackends, int Brokers, bool Power = false, bool SlowDisk = false, bool Network = false,
+    bool Replicas = false)
 {
     /// <summary>Whether there are targets for a kind of fault.</summary>
     public bool Allow(FaultKind kind) => In(FaultProfile.Of(kind).Pool) > 0 && kind switch
     {
         FaultKind.LosePower => Power,
         FaultKind.SlowPostgres or FaultKind.KillSlowPostgres => SlowDisk,
+        FaultKind.CrashPostgres or FaultKind.FreezePostgres => !Replicas,
+        _ when FaultProfile.IsOfReplicas(kind) => Replicas,
         _ => !FaultProfile.IsOfNetwork(kind) || Network,
     };
 

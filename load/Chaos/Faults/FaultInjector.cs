@@ -3,7 +3,7 @@ using Billing.Chaos.Network;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
 
-namespace Billing.Chaos;
+namespace Billing.Chaos.Faults;
 
 /// <summary>An injected fault.</summary>
 /// <param name="Fault">The planned fault.</param>
@@ -157,7 +157,8 @@ public sealed class FaultInjector(BillingStack stack, BackendNetwork? network, T
                 Interlocked.Add(ref _badRecords, await BadRecords.SendAsync(stack.BootstrapServers!, cancellationToken));
                 break;
             default:
-                throw new ArgumentOutOfRangeException(nameof(fault), fault.Kind, "There is no such fault.");
+                await new ReplicaFaults(stack.Replicas!).InjectAsync(fault.Kind, () => WaitAsync(fault, cancellationToken), cancellationToken);
+                break;
         }
     }
 

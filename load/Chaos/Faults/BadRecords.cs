@@ -9,7 +9,7 @@ using Confluent.Kafka;
 using Google.Protobuf;
 using WireFormat = Billing.Messaging.WireFormat;
 
-namespace Billing.Chaos;
+namespace Billing.Chaos.Faults;
 
 /// <summary>Records that no service of the platform would send, one of each kind on each topic. On the request topics these are
 /// garbage, invalid commands, valid commands of other topics, and records of other kinds: all of them must be sent to the dead

@@ -1,0 +1,111 @@
+using Billing.LocalStack;
+using Billing.LocalStack.Postgres;
+using Npgsql;
+
+namespace Billing.ChaosTests;
+
+/// <summary>Everything in one process, over a primary and a standby.</summary>
+public sealed class StandbyStack : StackFixture
+{
+    public StandbyStack()
+        : base(new StackOptions
+        {
+            Kafka = "embedded",
+            PostgresReplicas = 2,
+            PaymentBackends = 2,
+            BalanceBackends = 1,
+            Jitter = true,
+            Settings = ChaosSettings.All,
+        }) => Missing = FailoverPrograms.Missing;
+}
+
+/// <summary>The failures of one of two PostgreSQL servers while payments continue.</summary>
+public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixture), IClassFixture<StandbyStack>
+{
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    private ReplicatedPostgres Servers => Stack.Replicas!;
+
+    [Fact]
+    public async Task A_primary_that_burns_with_its_disk_loses_nothing_and_an_empty_server_joins_its_standby()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(150);
+        var burnt = await Servers.PrimaryAsync(Token);
+
+        await burnt.BurnAsync();
+        await traffic.WaitForMoreAsync(150);
+        burnt.Start();
+        await Servers.WaitUntilSafeAsync(Token);
+        await traffic.WaitForMoreAsync(50);
+
+        Assert.NotEqual(burnt.Number, (await Servers.PrimaryAsync(Token)).Number);
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task Payments_go_on_without_a_standby_that_burns()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(150);
+        var burnt = await Servers.StandbyAsync(Token);
+
+        await burnt.BurnAsync();
+        await traffic.WaitForMoreAsync(150);
+        burnt.Start();
+        await Servers.WaitUntilSafeAsync(Token);
+
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task A_primary_that_comes_back_after_another_one_took_over_cannot_be_written_to()
+    {
+        await using var traffic = Pay();
+        await traffic.WaitForMoreAsync(150);
+        var frozen = await Servers.PrimaryAsync(Token);
+        await using var session = new NpgsqlConnection(Alone(frozen));
+        await session.OpenAsync(Token);
+
+        frozen.Pause();
+        try
+        {
+            await traffic.WaitForMoreAsync(150);
+        }
+        finally
+        {
+            frozen.Resume();
+        }
+
+        await using var write = new NpgsqlCommand("create table written_to_a_former_primary ()", session);
+        await Assert.ThrowsAnyAsync<NpgsqlException>(() => write.ExecuteNonQueryAsync(Token));
+        await Servers.WaitUntilSafeAsync(Token);
+        await traffic.EndCleanAsync();
+    }
+
+    [Fact]
+    public async Task Payments_go_on_while_etcd_is_gone()
+    {
+        await using var traffic = Pay();
+        var primary = await Servers.PrimaryAsync(Token);
+
+        await Servers.KillEtcdAsync();
+        await traffic.WaitForMoreAsync(3000);
+        await Servers.StartEtcdAsync(Token);
+        await Servers.WaitUntilSafeAsync(Token);
+
+        Assert.Equal(primary.Number, (await Servers.PrimaryAsync(Token)).Number);
+        await traffic.EndCleanAsync();
+    }
+
+    // A session of the server itself, whatever it is.
+    private string Alone(PostgresMember server) => new NpgsqlConnectionStringBuilder(Fixture.ConnectionString)
+    {
+        Host = "127.0.0.1",
+        Port = server.Port,
+        TargetSessionAttributes = null,
+        Pooling = false,
+        CommandTimeout = 60,
+        CancellationTimeout = -1,
+    }.ConnectionString;
+}

@@ -1,0 +1,61 @@
+using Billing.Backends.EventStore;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>An event store on several servers, and commits that wait for a standby.</summary>
+public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+{
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task The_primary_is_found_behind_a_server_that_is_gone()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:1,127.0.0.1:{store.Postgres.Port}" };
+        var backend = store.NewBackend(connection.ConnectionString);
+        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+
+        var account = await EventStoreFixture.AppendAsync(
+            backend.GetRequiredService<IAccountStore>(), "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+
+        Assert.Equal(3, account.Version);
+    }
+
+    [Fact]
+    public async Task Servers_without_a_primary_are_asked_again_until_the_start_has_taken_too_long()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = "127.0.0.1:1,127.0.0.1:2" };
+        var backend = store.NewBackend(connection.ConnectionString, ("StartTimeout", "00:00:01"));
+
+        var failure = await Record.ExceptionAsync(() => backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token));
+
+        Assert.Contains("PostgreSQL at 127.0.0.1:1,127.0.0.1:2, database 'billing', cannot be used", failure?.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_commit_whose_wait_for_a_standby_is_cut_short_is_not_taken_for_a_success()
+    {
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var postgres = await LocalPostgres.StartNewAsync(
+            folder, ports, settings: new Dictionary<string, string> { ["wal_level"] = "replica", ["max_wal_senders"] = "2" }, cancellationToken: Token);
+        var backend = store.NewBackend(new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { CommandTimeout = 1 }.ConnectionString);
+        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await using (var source = NpgsqlDataSource.Create(postgres.ConnectionString))
+        {
+            await using var batch = source.CreateCommand("alter system set synchronous_standby_names = 'nobody'");
+            await batch.ExecuteNonQueryAsync(Token);
+            await using var reload = source.CreateCommand("select pg_reload_conf()");
+            await reload.ExecuteNonQueryAsync(Token);
+        }
+
+        var failure = await Record.ExceptionAsync(() => EventStoreFixture.AppendAsync(
+            backend.GetRequiredService<IAccountStore>(), "visa/" + StackFixture.NewAccount(), EventStoreFixture.Opened, EventStoreFixture.Facts(1)));
+
+        Assert.NotNull(failure);
+        Assert.True(EventStoreFailure.IsUnavailable(failure), $"{failure}");
+    }
+}
