@@ -7,6 +7,8 @@ changed=0
 # The folders of the programs and of their settings.
 programs=/opt/billing
 settings_folder=/etc/billing
+hosts_file=/etc/hosts
+cloud_settings=/etc/cloud/cloud.cfg.d
 
 say() { printf 'billing: %s\n' "$*"; }
 
@@ -183,7 +185,7 @@ wait_until_ready() {
 # Installs the parts that every machine has: an account for the services, a journal of limited size, the node exporter, and the
 # names of all machines in /etc/hosts, so that a look-up, as a broker makes at each connection, never waits for a name server.
 install_base() {
-  put_file /etc/hosts root:root 644 < <(host_names)
+  put_host_names
   changed=0
   need_packages curl ca-certificates prometheus-node-exporter
   own_user billing
@@ -200,6 +202,14 @@ install_base() {
     systemctl restart prometheus-node-exporter
   fi
   changed=0
+}
+
+# A cloud's start-up would write its own file again at each boot.
+put_host_names() {
+  put_file "$hosts_file" root:root 644 < <(host_names)
+  if [[ -d $cloud_settings ]]; then
+    put_file "$cloud_settings/99-billing.cfg" root:root 644 <<<'manage_etc_hosts: false'
+  fi
 }
 
 host_names() {

@@ -128,6 +128,7 @@ make_roles() {
     password=$(secret "postgres/$role")
     as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"
   done
+  as_superuser -f "$BILLING_BOOTSTRAP/postgres/standby.sql"
   password=$(secret postgres/replication)
   for role in replication rewind; do
     as_superuser <<<"alter role billing_$role password '${password//\'/\'\'}';"

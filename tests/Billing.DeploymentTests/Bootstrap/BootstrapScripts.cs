@@ -50,6 +50,19 @@ public sealed class BootstrapScripts : IDisposable
     }
 
     [Fact]
+    public async Task The_names_of_the_machines_survive_a_reboot_of_a_cloud_image()
+    {
+        var result = (await RunAsync("""
+            chown() { :; }
+            hosts_file=$PWD/hosts; cloud_settings=$PWD/cloud; mkdir cloud
+            BILLING_HOSTS=proxy-1=10.0.0.1,kafka-1=10.0.0.2
+            put_host_names; tail -n 2 hosts; cat cloud/99-billing.cfg
+            """)).Succeeded();
+
+        Assert.Equal("10.0.0.1 proxy-1\n10.0.0.2 kafka-1\nmanage_etc_hosts: false\n", result.Output);
+    }
+
+    [Fact]
     public async Task Settings_are_written_to_a_file_that_a_program_can_read()
     {
         var result = (await RunAsync("""

@@ -1,0 +1,52 @@
+using Billing.Backends.EventStore;
+using Billing.LocalStack.Postgres;
+using Billing.LocalStack.Processes;
+using Microsoft.Extensions.DependencyInjection;
+using Npgsql;
+
+namespace Billing.IntegrationTests.Services;
+
+/// <summary>A database that a cloud manages: its master owns it and may create roles, and is no superuser.</summary>
+public sealed class ManagedDatabase(EventStoreFixture store) : IClassFixture<EventStoreFixture>
+{
+    private const string Password = "of-the-test";
+
+    private static readonly string Scripts = Path.Combine(Repository.Root, "deploy/bootstrap/postgres");
+
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Its_master_creates_the_roles_with_which_tables_are_created_and_payments_stored()
+    {
+        await using var folder = StackFolder.Create();
+        using var ports = new FreePorts();
+        await using var postgres = await LocalPostgres.StartNewAsync(folder, ports, cancellationToken: Token);
+        await ExecuteAsync(postgres.ConnectionString, $"create role master login createrole createdb password '{Password}'; alter database billing owner to master");
+        string As(string role) => new NpgsqlConnectionStringBuilder(postgres.ConnectionString) { Username = role, Password = Password }.ConnectionString;
+
+        await RunAsync("master", "roles.sql");
+        await RunAsync("master", "roles.sql");
+        await ExecuteAsync(As("master"), $"alter role billing_owner password '{Password}'; alter role billing_backend password '{Password}'");
+        await store.NewBackend(As("billing_owner")).GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        await RunAsync("billing_owner", "grants.sql");
+        var backend = store.NewBackend(As("billing_backend"));
+        await backend.GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+        var account = await EventStoreFixture.AppendAsync(
+            backend.GetRequiredService<IAccountStore>(), "visa/a", EventStoreFixture.Opened, EventStoreFixture.Facts(3));
+
+        Assert.Equal(3, account.Version);
+
+        async Task RunAsync(string role, string script) => await new Tool(Path.Combine(PostgresPrograms.FindFolder(), "psql"))
+        {
+            Environment = new Dictionary<string, string> { ["PGPASSWORD"] = Password },
+        }.RunAsync(
+            ["-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", $"{postgres.Port}", "-U", role, "-d", "billing", "-f", Path.Combine(Scripts, script)], Token);
+    }
+
+    private static async Task ExecuteAsync(string database, string sql)
+    {
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var command = source.CreateCommand(sql);
+        await command.ExecuteNonQueryAsync(Token);
+    }
+}
