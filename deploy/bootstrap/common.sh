@@ -240,7 +240,9 @@ kafka_settings() {
 postgres_connection() {
   local password
   password=$(secret "postgres/$1")
-  printf 'Host=%s;Database=billing;Username=%s;Password=%s;Target Session Attributes=primary' "$BILLING_POSTGRES" "billing_$1" "$password"
+  printf 'Host=%s;Database=billing;Username=%s;Password=%s' "$BILLING_POSTGRES" "billing_$1" "$password"
+  # Npgsql refuses it with one server.
+  [[ $BILLING_POSTGRES != *,* ]] || printf ';Target Session Attributes=primary'
 }
 
 # put_settings FOLDER GROUP: writes FOLDER/appsettings.json below the settings' folder, readable by root and the group only.

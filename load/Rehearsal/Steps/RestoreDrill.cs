@@ -31,8 +31,8 @@ internal static class RestoreDrill
         return (isClean, restored.TrimEnd() + Environment.NewLine + printed);
     }
 
-    /// <summary>Restores the database to a point in time and replaces the running one by it, while the backends are stopped.
-    /// </summary>
+    /// <summary>Restores the database to a point in time and replaces the running one by it, while the backends are stopped; the
+    /// standby copies it.</summary>
     public static async Task TakeOverAsync(Platform platform, string moment, CancellationToken cancellationToken)
     {
         var backends = platform.Tier("payment-backend").Concat(platform.Tier("balance-backend")).ToList();
@@ -40,6 +40,7 @@ internal static class RestoreDrill
         await (await PrimaryAsync(platform, cancellationToken)).RunAsync($"billing-restore '{moment}' && billing-restore --take-over", cancellationToken);
         await Task.WhenAll(backends.Select(backend => backend.RunAsync(
             $"systemctl start billing-backend && curl -fsS -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://{backend.Machine.Address}:5001/health/ready", cancellationToken)));
+        await DatabaseMachines.StandbyAsync(platform, cancellationToken);
     }
 
     private static Task<RunningMachine> PrimaryAsync(Platform platform, CancellationToken cancellationToken) =>

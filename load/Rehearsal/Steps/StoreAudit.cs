@@ -25,7 +25,7 @@ internal static class StoreAudit
         RunningMachine machine, string postgres, string journals, string flags, CancellationToken cancellationToken)
     {
         var (exitCode, output, errors) = await machine.Shell().TryAsync(
-            [$"/opt/billing/cli/Billing.Cli audit --postgres \"Host={postgres};Target Session Attributes=primary;Database=billing;Username=billing_audit;Password=$(</etc/billing/secrets/postgres/audit)\" {Journals} {flags} {journals}"],
+            [$"/opt/billing/cli/Billing.Cli audit --postgres \"Host={postgres};{(postgres.Contains(',', StringComparison.Ordinal) ? "Target Session Attributes=primary;" : "")}Database=billing;Username=billing_audit;Password=$(</etc/billing/secrets/postgres/audit)\" {Journals} {flags} {journals}"],
             cancellationToken);
         return (exitCode == 0, (output + errors).TrimEnd());
     }
