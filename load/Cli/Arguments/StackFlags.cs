@@ -90,8 +90,8 @@ internal sealed class StackFlags
         });
     }
 
-    /// <summary>Whether several PostgreSQL servers are wanted.</summary>
-    public bool HasReplicas(CommandResult result) => result.GetValue(_replicas) > 1;
+    /// <summary>Whether several PostgreSQL servers are wanted; also true for a number that is refused.</summary>
+    public bool HasReplicas(CommandResult result) => result.GetResult(_replicas) is { Implicit: false, Tokens: [{ Value: not "1" }] };
 
     public StackOptions Read(ParseResult parsed) => new()
     {

@@ -19,6 +19,8 @@ public sealed class FlagsTests
     [InlineData("run --cpus 0.5")]
     [InlineData("run --transport direct --protocol rest")]
     [InlineData("run --postgres Host=localhost;Database=billing;Username=billing")]
+    [InlineData("run --postgres-replicas 2 --postgres auto")]
+    [InlineData("chaos --power-loss --postgres-replicas 1")]
     [InlineData("up --port 5000 --rest-port 8080")]
     [InlineData("status")]
     [InlineData("down")]
@@ -50,6 +52,9 @@ public sealed class FlagsTests
     [InlineData("--jitter", "maybe")]
     [InlineData("--jitter", "ON")]
     [InlineData("--transport", "pigeon")]
+    [InlineData("--postgres-replicas", "0")]
+    [InlineData("--postgres-replicas", "4")]
+    [InlineData("--postgres-replicas", "two")]
     [InlineData("--kafka", "localhost")]
     [InlineData("--kafka", "localhost:")]
     [InlineData("--kafka", "localhost:99999")]
@@ -83,6 +88,8 @@ public sealed class FlagsTests
     [InlineData("run --transport direct --kafka embedded", "--kafka")]
     [InlineData("run --transport direct --partitions 5", "--partitions")]
     [InlineData("run --protocol rest", "--protocol")]
+    [InlineData("run --postgres-replicas 2 --postgres Host=h", "--postgres-replicas")]
+    [InlineData("chaos --postgres-replicas 2 --power-loss", "--power-loss")]
     [InlineData("run --transport direct --protocol soap", "soap")]
     public void An_option_or_command_that_is_unknown_or_out_of_place_is_an_error_that_names_it(string line, string named) =>
         Assert.Contains(Parse(line).Errors, e => e.Message.Contains(named, StringComparison.Ordinal));
