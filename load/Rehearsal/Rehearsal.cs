@@ -9,6 +9,9 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
 {
     private static readonly TimeSpan RestoredFor = TimeSpan.FromSeconds(12);
 
+    // The tiers whose services have metrics of their own, beside those of their machines.
+    private static readonly string[] Scraped = ["proxy", "payment-backend", "balance-backend"];
+
     private readonly RehearsalReport _report = new()
     {
         Machine = Measuring.Machine.This(),
@@ -56,7 +59,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             _report.Access = await Installation.TryAccessAsync(platform, cancellationToken);
             _report.Amiss.AddRange(_report.Access.Amiss);
             var (up, down) = await Installation.TargetsAsync(platform, cancellationToken);
-            Expect(down == 0 && up == platform.Topology.Machines.Count, $"Prometheus scrapes {up} machines, and fails to scrape {down}");
+            var services = Scraped.Sum(tier => platform.Tier(tier).Count);
+            Expect(down == 0 && up == platform.Topology.Machines.Count + services, $"Prometheus scrapes {up} machines and services, and fails to scrape {down}");
         });
         await StepAsync("look for the first backup, and for alerts about the machines", async () =>
         {

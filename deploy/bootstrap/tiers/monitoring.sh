@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # What common.sh reads and sets.
-# The operator's machine: Prometheus with every machine's node exporter and alerts about them, and the platform's command line. It also
+# The operator's machine: Prometheus with the metrics of every machine and service and alerts about them, and the platform's command line. It also
 # creates the topics, their access rights and the tables, which all other machines wait for.
 
 install_tier() {
@@ -11,6 +11,8 @@ install_tier() {
   settings=$(prometheus_settings)
   put_file /etc/prometheus/prometheus.yml root:root 644 <<<"$settings"
   put_file /etc/prometheus/billing-alerts.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/alerts.yml"
+  put_file /etc/prometheus/billing-service-alerts.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/rules/alerts.yml"
+  put_file /etc/prometheus/billing-service-recording.yml root:root 644 <"$BILLING_BOOTSTRAP/monitoring/rules/recording.yml"
   systemctl enable --quiet prometheus
   if ((changed)); then
     systemctl restart prometheus
@@ -28,13 +30,21 @@ prometheus_settings() {
 global:
   scrape_interval: 15s
   evaluation_interval: 15s
-rule_files: [billing-alerts.yml]
+rule_files: [billing-*.yml]
 scrape_configs:
   - job_name: machines
     static_configs:
 END
   for host in ${BILLING_HOSTS//,/ }; do
     printf '      - targets: ["%s:9100"]\n        labels: { machine: "%s" }\n' "${host#*=}" "${host%%=*}"
+  done
+  printf '  - job_name: billing\n    static_configs:\n'
+  for host in ${BILLING_HOSTS//,/ }; do
+    case $host in
+      proxy-*) printf '      - targets: ["%s:5080"]\n        labels: { tier: proxy, machine: "%s" }\n' "${host#*=}" "${host%%=*}" ;;
+      payment-backend-*) printf '      - targets: ["%s:5001"]\n        labels: { tier: payments, machine: "%s" }\n' "${host#*=}" "${host%%=*}" ;;
+      balance-backend-*) printf '      - targets: ["%s:5001"]\n        labels: { tier: balances, machine: "%s" }\n' "${host#*=}" "${host%%=*}" ;;
+    esac
   done
 }
 

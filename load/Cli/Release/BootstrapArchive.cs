@@ -18,6 +18,9 @@ internal sealed class BootstrapArchive(string root, string version, DateTimeOffs
         if (Directory.Exists(scripts))
         {
             await new Tool("cp").RunAsync(["-r", "--", scripts + "/.", top + "/"], cancellationToken);
+            // For the monitoring host: the same rules as everywhere else.
+            await new Tool("cp").RunAsync(
+                ["-r", "--", Path.Combine(root, "deploy/monitoring/prometheus/rules"), Path.Combine(top, "monitoring/rules")], cancellationToken);
         }
         else
         {

@@ -26,8 +26,8 @@ internal static class Installation
     public static Task<AccessFindings> TryAccessAsync(Platform platform, CancellationToken cancellationToken) =>
         AccessProbe.RunAsync(platform.Topology, Listening, cancellationToken);
 
-    /// <summary>Polls the monitoring host's Prometheus until it scrapes all machines, for at most a minute.</summary>
-    /// <returns>The numbers of machines that it can and cannot scrape.</returns>
+    /// <summary>Polls the monitoring host's Prometheus until it scrapes all machines and services, for at most a minute.</summary>
+    /// <returns>The numbers of those that it can and cannot scrape.</returns>
     public static async Task<(int Up, int Down)> TargetsAsync(Platform platform, CancellationToken cancellationToken)
     {
         var health = await Polling.LastAsync(
