@@ -118,6 +118,13 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
             await RestoreDrill.TakeOverAsync(platform, await RestoreDrill.MomentAsync(platform, cancellationToken), cancellationToken));
         await StepAsync("payments on the restored database", async () => Add(await experiment.PayingAsync(
             "restored", 501, platform.Tier("client"), () => Task.Delay(RestoredFor, cancellationToken), cancellationToken)));
+        await StepAsync("restore what followed the replacement, beside the running one", async () =>
+        {
+            var (isClean, printed) = await RestoreDrill.RunAsync(
+                platform, await RestoreDrill.MomentAsync(platform, cancellationToken), "/srv/billing/shared/*.csv", cancellationToken);
+            console.WriteLine(printed);
+            Expect(isClean, "the audit of what followed the replacement of the database is not clean");
+        });
     }
 
     private async Task BurnAsync(Platform platform, CancellationToken cancellationToken)

@@ -96,6 +96,8 @@ take_over() {
   agreed resume --wait
   for ((second = 0; second < 300; second++)); do
     if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
+      # A restore of what follows begins with a backup of this history.
+      runuser -u postgres -- billing-backup
       printf 'restore: the restored cluster serves port 5432; the data of the previous one is kept in %s\n' "$kept"
       return
     fi

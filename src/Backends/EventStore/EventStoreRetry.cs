@@ -54,8 +54,12 @@ internal sealed class EventStoreRetry(TimeProvider time, Random? random = null, 
                 Randomizer = NextShare,
                 OnRetry = arguments =>
                 {
-                    servers?.LookForPrimary();
-                    onRetry(arguments.Outcome.Exception!, arguments.AttemptNumber + 1);
+                    var failure = arguments.Outcome.Exception!;
+                    if (EventStoreFailure.IsUnavailable(failure))
+                    {
+                        servers?.LookForPrimary();
+                    }
+                    onRetry(failure, arguments.AttemptNumber + 1);
                     return ValueTask.CompletedTask;
                 },
             })

@@ -25,6 +25,14 @@ public sealed class SeveralServers(EventStoreFixture store) : IClassFixture<Even
     }
 
     [Fact]
+    public async Task The_port_of_a_single_server_may_follow_its_name()
+    {
+        var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = $"127.0.0.1:{store.Postgres.Port}", Port = 1 };
+
+        await store.NewBackend(connection.ConnectionString).GetRequiredService<EventStoreSchema>().EnsureAsync(Token);
+    }
+
+    [Fact]
     public async Task Servers_without_a_primary_are_asked_again_until_the_start_has_taken_too_long()
     {
         var connection = new NpgsqlConnectionStringBuilder(store.Postgres.ConnectionString) { Host = "127.0.0.1:1,127.0.0.1:2" };
