@@ -43,6 +43,10 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         {
             if (platform is not null)
             {
+                if (options.Logs is not null)
+                {
+                    await platform.KeepJournalsAsync();
+                }
                 await platform.DisposeAsync();
             }
             await KeepAsync();

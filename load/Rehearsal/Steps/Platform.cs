@@ -12,6 +12,8 @@ internal sealed class Platform : IAsyncDisposable
     // More at the same time would only wait for the processors of this machine.
     private const int BootsAtATime = 4;
 
+    private const int JournalLines = 20_000;
+
     private static readonly string[] SecretNames =
     [
         "postgres/owner", "postgres/backend", "postgres/audit", "postgres/patroni", "postgres/replication",
@@ -91,6 +93,16 @@ internal sealed class Platform : IAsyncDisposable
         if (_options.Micro)
         {
             machine.SpendCredits();
+        }
+    }
+
+    /// <summary>Writes the journals of the machines that run to the folder of logs.</summary>
+    public async Task KeepJournalsAsync()
+    {
+        foreach (var machine in Machines.Where(machine => machine.IsRunning))
+        {
+            await File.WriteAllTextAsync(
+                Path.Combine(Site.Logs, machine.Machine.Name + ".journal.log"), await machine.JournalAsync(JournalLines, CancellationToken.None));
         }
     }
 
