@@ -80,12 +80,14 @@ END
   die 'the recovery did not end within an hour'
 }
 
-# The standbys wait meanwhile, and copy the restored cluster afterwards: start_patroni.py takes their right to be promoted away.
+# The standbys wait meanwhile: their right to be promoted is taken away. Afterwards they copy the restored cluster; they do not
+# notice by themselves that their primary has another history.
 take_over() {
-  local kept second
+  local kept second standby
   [[ -e $settings ]] || die 'there is no restored cluster'
   kept="$main-until-$(date -u +%Y%m%dT%H%M%SZ)"
   agreed pause --wait
+  runuser -u postgres -- python3 /opt/billing/bootstrap/postgres/start_patroni.py --alone /etc/patroni/config.yml
   pg_ctlcluster 15 restored stop
   systemctl stop patroni
   runuser -u postgres -- /usr/lib/postgresql/15/bin/pg_ctl -D "$main" -m fast -w stop >/dev/null
@@ -98,6 +100,9 @@ take_over() {
     if [[ $(query 5432 'select pg_is_in_recovery()' 2>/dev/null || true) == f ]]; then
       # A restore of what follows begins with a backup of this history.
       runuser -u postgres -- billing-backup
+      for standby in $(agreed list -f tsv | awk -F '\t' 'NR > 1 && $4 != "Leader" { print $2 }'); do
+        agreed reinit --force billing "$standby"
+      done
       printf 'restore: the restored cluster serves port 5432; the data of the previous one is kept in %s\n' "$kept"
       return
     fi

@@ -1,33 +1,57 @@
 #!/usr/bin/python3
 """Starts Patroni: start_patroni.py SETTINGS
 
-Patroni before 3.2, as in Debian 12, forgets at its start which standby commits wait for, and takes the standby for a synchronous one
-all the same: commits are then acknowledged before they are on a second disk, and lost with the first. So before its start, the primary
-whose Patroni this is takes the standby's right to be promoted away; Patroni then gives it again, in the order that makes it true.
+Patroni before 3.2, as in Debian 12, forgets at its start which standby commits wait for, and writes the server's settings without it. If
+its server runs, every commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's disk is lost
+at the next failover, or was lost at the last one. So Patroni begins here with what it has written itself before.
+
+start_patroni.py --alone SETTINGS starts nothing: if the server with these settings was the last primary, no standby may take over from it.
 """
+import re
 import sys
-import time
-
-from patroni.config import Config
-from patroni.dcs import get_dcs
-from patroni.exceptions import DCSError
 
 
-def unlearn_standby(name, dcs):
-    while True:
+def keep_standby_names(handler):
+    original = handler.get_server_parameters
+
+    def written_before(self):
         try:
-            known = dcs.get_cluster().sync
-            if known.leader != name or not known.sync_standby or dcs.write_sync_state(name, None, index=known.index):
-                return
-        except DCSError as error:
-            print(f"{error}; trying again", flush=True)
-        time.sleep(1)
+            with open(self._postgresql_conf, encoding="utf-8") as settings:
+                found = re.search(r"^synchronous_standby_names = '(.+)'$", settings.read(), re.MULTILINE)
+                return found and found.group(1)
+        except FileNotFoundError:
+            return None
+
+    def get_server_parameters(self, config):
+        if not hasattr(self, "_has_read_standby_names"):
+            self._has_read_standby_names = True
+            self._synchronous_standby_names = self._synchronous_standby_names or written_before(self)
+        parameters = original(self, config)
+        # Before it has read from etcd that replication is synchronous, too.
+        if self._synchronous_standby_names:
+            parameters["synchronous_standby_names"] = self._synchronous_standby_names
+        return parameters
+
+    handler.get_server_parameters = get_server_parameters
+
+
+def forbid_promotion(settings):
+    from patroni.config import Config
+    from patroni.dcs import get_dcs
+
+    config = Config(settings)
+    name, dcs = config["name"], get_dcs(config)
+    known = dcs.get_cluster().sync
+    if known.leader == name and known.sync_standby and not dcs.write_sync_state(name, None, index=known.index):
+        sys.exit(f"{name} is not the primary any more")
 
 
 if __name__ == "__main__":
-    config = Config(sys.argv[1])
-    unlearn_standby(config["name"], get_dcs(config))
+    if sys.argv[1] == "--alone":
+        forbid_promotion(sys.argv[2])
+    else:
+        from patroni.__main__ import main
+        from patroni.postgresql.config import ConfigHandler
 
-    from patroni.__main__ import main
-
-    main()
+        keep_standby_names(ConfigHandler)
+        main()
