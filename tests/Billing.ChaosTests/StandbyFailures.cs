@@ -84,6 +84,39 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
     }
 
     [Fact]
+    public async Task A_commit_that_waits_on_a_former_primary_fails_when_its_Patroni_comes_back()
+    {
+        var former = await Servers.PrimaryAsync(Token);
+        await KillPatroniAsync(former);
+        await Conditions.UntilAsync("the standby takes over", async () => await Servers.Members.Single(m => m != former).IsPrimaryAsync(Token));
+        await using var session = new NpgsqlConnection(Alone(former));
+        await session.OpenAsync(Token);
+        await using var write = new NpgsqlCommand("create table of_a_former_primary ()", session);
+        var writing = write.ExecuteNonQueryAsync(Token);
+        await Conditions.UntilAsync(
+            "the commit waits for a standby",
+            async () => await AskAsync(former, $"select wait_event from pg_stat_activity where pid = {session.ProcessID}") is "SyncRep");
+
+        former.Start();
+
+        await Assert.ThrowsAnyAsync<NpgsqlException>(() => writing);
+        await Servers.WaitUntilSafeAsync(Token);
+    }
+
+    [Fact]
+    public async Task Commits_wait_for_the_standby_after_Patroni_was_started_again()
+    {
+        var primary = await Servers.PrimaryAsync(Token);
+        var standby = await Servers.StandbyAsync(Token);
+
+        await KillPatroniAsync(primary);
+        primary.Start();
+        await Servers.WaitUntilSafeAsync(Token);
+
+        Assert.Equal($"\"{standby.Name}\"", await AskAsync(await Servers.PrimaryAsync(Token), "show synchronous_standby_names"));
+    }
+
+    [Fact]
     public async Task Payments_go_on_while_etcd_is_gone()
     {
         await using var traffic = Pay();
@@ -96,6 +129,20 @@ public sealed class StandbyFailures(StandbyStack fixture) : StackFailures(fixtur
 
         Assert.Equal(primary.Number, (await Servers.PrimaryAsync(Token)).Number);
         await traffic.EndCleanAsync();
+    }
+
+    // Its server keeps running.
+    private static async Task KillPatroniAsync(PostgresMember server)
+    {
+        server.Process!.Kill();
+        await server.Process.WaitForExitAsync(Token);
+    }
+
+    private async Task<object?> AskAsync(PostgresMember server, string question)
+    {
+        await using var source = NpgsqlDataSource.Create(Alone(server));
+        await using var command = source.CreateCommand(question);
+        return await command.ExecuteScalarAsync(Token);
     }
 
     // A session of the server itself, whatever it is.
