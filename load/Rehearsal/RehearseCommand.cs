@@ -18,7 +18,7 @@ internal static class RehearseCommand
         var report = Flags.Text("--report", "File for the figures, as JSON", "FILE");
         var logs = Flags.Text("--logs", "Folder for the machines' logs and the clients' journals", "FOLDER");
         var (folder, image, release, next) = (Hidden("--folder"), Hidden("--image"), Hidden("--release"), Hidden("--next-release"));
-        var command = new Command("rehearse", "Boots the machines of deploy/terraform on this one, installs them as a cloud would, runs the experiment, cuts machines off, upgrades and adds machines, restores the database, and audits. Needs root.")
+        var command = new Command("rehearse", "Boots the machines of deploy/terraform on this one, installs them as a cloud would, runs the experiment, cuts machines off, upgrades and adds machines, restores the database, burns its machines with their disks, and audits. Needs root.")
         {
             requests, rate, delay, micro, report, logs, folder, image, release, next,
         };
