@@ -87,9 +87,9 @@ take_over() {
   [[ -e $settings ]] || die 'there is no restored cluster'
   kept="$main-until-$(date -u +%Y%m%dT%H%M%SZ)"
   agreed pause --wait
-  runuser -u postgres -- python3 /opt/billing/bootstrap/postgres/start_patroni.py --alone /etc/patroni/config.yml
   pg_ctlcluster 15 restored stop
   systemctl stop patroni
+  runuser -u postgres -- python3 /opt/billing/bootstrap/postgres/start_patroni.py --alone /etc/patroni/config.yml
   runuser -u postgres -- /usr/lib/postgresql/15/bin/pg_ctl -D "$main" -m fast -w stop >/dev/null
   mv -- "$main" "$kept"
   mv -- "$data" "$main"

@@ -5,7 +5,8 @@ Patroni before 3.2, as in Debian 12, forgets at its start which standby commits 
 its server runs, every commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's disk is lost
 at the next failover, or was lost at the last one. So Patroni begins here with what it has written itself before.
 
-start_patroni.py --alone SETTINGS starts nothing: if the server with these settings was the last primary, no standby may take over from it.
+start_patroni.py --alone SETTINGS starts nothing: of the last primary, whose Patroni has ended, no standby may take over from it, and it
+may become the primary again although its data is older than what was known of it.
 """
 import re
 import sys
@@ -35,7 +36,7 @@ def keep_standby_names(handler):
     handler.get_server_parameters = get_server_parameters
 
 
-def forbid_promotion(settings):
+def leave_alone(settings):
     from patroni.config import Config
     from patroni.dcs import get_dcs
 
@@ -44,11 +45,12 @@ def forbid_promotion(settings):
     known = dcs.get_cluster().sync
     if known.leader == name and known.sync_standby and not dcs.write_sync_state(name, None, index=known.index):
         sys.exit(f"{name} is not the primary any more")
+    dcs.write_leader_optime(0)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--alone":
-        forbid_promotion(sys.argv[2])
+        leave_alone(sys.argv[2])
     else:
         from patroni.__main__ import main
         from patroni.postgresql.config import ConfigHandler
